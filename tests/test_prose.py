@@ -64,7 +64,6 @@ ALLOWED = {
     "services/http": 25,
     "services/language": 97,
     "services/mail": 60,
-    "services/web": 105,
     "workers": 111,
 }
 """Phrases that are still there, by layer and by package of services: these numbers only get smaller."""

@@ -82,7 +82,7 @@ def test_what_waits_for_me_is_not_among_the_others(come):
     erin.log_in("erin")
     ida.log_in("ida")
     assert boards(section(erin.page("/"), "others")) == []
-    assert "In all your matches it is your move" in erin.page("/")
+    assert "It is your move in all your matches" in erin.page("/")
     others = section(ida.page("/"), "others")
     assert f"1 to 24 of {MANY + 1}" in others
     assert "erin" in others
@@ -289,5 +289,5 @@ def test_news_names_players_as_they_are_written(api, come):
     guest = come()
     guest.log_in(two.name)
     news = guest.page("/notices")
-    assert "ludwig called you to a match; accept or decline it" in news
+    assert "ludwig challenged you to a match; accept or decline it" in news
     assert "Ludwig" not in news

@@ -222,7 +222,7 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
 def test_a_match_that_waits_for_consent_is_accepted_with_a_word(api, pair):
     one, two = pair
     board = start(one, two, game="powerdrain", gather="yes")
-    assert turn(two, board) == "Your consent is asked for"
+    assert turn(two, board) == "Your consent is needed"
     assert turn(one, board) == "Waiting until all have accepted"
     api.caught_up()
     assert "<title>● Your consent" in two.page(f"/m/{board}")
@@ -324,7 +324,7 @@ def test_a_match_in_which_much_happens_does_not_hide_the_others(api, pair):
         mover = one if one.name == userid else two
         mover.move(busy, match["at"]["legal"][0])
     api.caught_up()
-    told = two.page("/").partition("What happened")[2]
+    told = two.page("/").partition(">News<")[2]
     assert f'href="/m/{quiet}"' in told
     assert told.count(f'href="/m/{busy}"') == 1
 
@@ -632,7 +632,7 @@ def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
     api.parts.letters.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
     assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
     home = two.page("/")
-    assert "omething was said in the match with" in home
+    assert "here is new chat in the match with" in home
     assert "omebody has written to you" in home
     assert "/m/0" not in home
     assert "hello - you" in two.page(f"/m/{board}")

@@ -251,10 +251,10 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     answer = guest.http.post(f"/m/{board}/act", data=sent)
     where = f"/login?next=/m/{board}%3Fmove%3Dm13-m5%253Al4"
     assert (answer.status_code, answer.headers["location"]) == (303, where)
-    assert "Log in again and your move is still here." in guest.page(where)
+    assert "Log in again; your move is kept." in guest.page(where)
     by_htmx = guest.http.post(f"/m/{board}/act", data=sent, headers={"HX-Request": "true"})
     assert by_htmx.status_code == 401
-    assert f'<a href="{where}">Log in again</a> and your move is still here' in by_htmx.text
+    assert f'<a href="{where}">Log in again</a>; your move is kept' in by_htmx.text
     guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
     assert load_state(api.parts, board).ply == 0

@@ -82,7 +82,7 @@ def test_the_moves_of_a_crowded_jump_are_listed_in_part(api, monkeypatch):
 
 
 def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, monkeypatch):
-    monkeypatch.setattr(exports, "_LONGEST", 2)
+    monkeypatch.setattr(exports, "_MAX_DRAWN", 2)
     one, other = api.players()
     board = api.match(one, other)
     moves = ["m13-j7", "a13-d7", "m1-i3"]

@@ -52,11 +52,11 @@ def test_play_is_off_until_the_move_is_whole(api, mover):
     expect(play).to_be_enabled()
     mover.page.get_by_role("button", name="Back").click()
     expect(play).to_be_disabled()
-    field.add_filling("A1 - C11")  # what somebody writes is theirs to judge
+    field.fill("A1 - C11")  # what somebody writes is theirs to judge
     expect(play).to_be_enabled()
-    field.add_filling("")
+    field.fill("")
     expect(play).to_be_disabled()
-    field.add_filling("M13 - J7")
+    field.fill("M13 - J7")
     play.click()
     mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     assert load_state(api.parts, mover.board).ply == 1
@@ -108,11 +108,11 @@ def test_moves_and_chat_show_their_newest(api, person):
 def test_a_new_match_with_a_mistake_in_it_keeps_what_was_typed(api, person):
     one = person("forma")
     page = one.goes_to("/new?game=halves")
-    page.get_by_label("Userid of your opponent").add_filling("nobody-of-this-name")
+    page.get_by_label("Userid of your opponent").fill("nobody-of-this-name")
     page.get_by_label("Who begins").select_option("last")
-    page.get_by_label("A note for the player").add_filling("come & play")
+    page.get_by_label("A note for the player").fill("come & play")
     page.locator("summary", has_text="Options of").click()
-    page.get_by_label("Tiles each").add_filling("7")
+    page.get_by_label("Tiles each").fill("7")
     page.get_by_label("Any tile").check()
     page.get_by_label("3 days a move").check()
     page.get_by_label("Unrated").check()
@@ -128,7 +128,7 @@ def test_a_new_match_with_a_mistake_in_it_keeps_what_was_typed(api, person):
     page.get_by_role("button", name="The Power of Two").click()
     expect(page.get_by_label("A note for the player")).to_have_value("come & play")
     expect(page.get_by_label("3 days a move")).to_be_checked()
-    page.get_by_label("Userid of your opponent").add_filling(other.name)
+    page.get_by_label("Userid of your opponent").fill(other.name)
     page.keyboard.press("Enter")  # starts it, and is no choice of a game
     page.wait_for_url("**/m/*")
     state = load_state(api.parts, int(page.url.rpartition("/")[2]))
@@ -140,7 +140,7 @@ def test_a_new_match_with_a_mistake_in_it_keeps_what_was_typed(api, person):
 def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
     one = person("formel")
     page = one.goes_to("/account")
-    page.get_by_role("textbox", name="Addresses").add_filling("good@example.org not-an-address")
+    page.get_by_role("textbox", name="Addresses").fill("good@example.org not-an-address")
     page.locator('form[action="/account/addresses"] button').click()
     box = page.locator('form[action="/account/addresses"]')
     expect(box.get_by_role("alert")).to_contain_text("not-an-address")
@@ -148,10 +148,10 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
         "good@example.org not-an-address"
     )
     expect(page.get_by_role("textbox", name="Addresses")).to_be_focused()
-    page.get_by_label("Days, or").add_filling("61")
-    page.get_by_role("button", name="Take it").click()
+    page.get_by_label("Days, or").fill("61")
+    page.get_by_role("button", name="Change vacation").click()
     expect(page.get_by_label("Days, or")).to_have_value("61")
-    page.get_by_label("What it is for").add_filling("my bot")
+    page.get_by_label("What it is for").fill("my bot")
     for scope in ("see what only you see", "play for you"):
         page.get_by_label(scope).uncheck()
     page.get_by_label("It lasts").select_option("30")
@@ -165,7 +165,7 @@ def test_forms_of_the_account_with_a_mistake_keep_what_was_typed(person):
 
 def test_nothing_on_the_form_of_a_new_match_lies_over_another_and_mistakes_have_plain_words(person):
     page = person("schmal").goes_to("/new?game=powerdrain")
-    page.get_by_label("Userid of your opponent").add_filling("nobodyhere")
+    page.get_by_label("Userid of your opponent").fill("nobodyhere")
     page.locator("#new").get_by_role("button", name="Start").click()
     said = page.locator("main").get_by_role("alert").filter(has_text="nobodyhere")
     expect(said).to_have_text("There is no user 'nobodyhere'.")

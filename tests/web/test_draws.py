@@ -30,7 +30,7 @@ def forgets(one) -> None:
 def calls(one, other) -> int:
     """Start a match of chance that gathers, by the form; gives its board."""
     one.goes_to("/new?game=powerdrain")
-    one.page.get_by_label("Userid of your opponent").add_filling(other.name)
+    one.page.get_by_label("Userid of your opponent").fill(other.name)
     one.page.get_by_label("All players contribute to the draw").check()
     one.page.get_by_role("button", name="Start").click()
     one.page.wait_for_url("**/m/*")
@@ -45,7 +45,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     expect(dora.page.locator("[data-keeper]")).to_contain_text(
         "This browser keeps your secret text"
     )
-    dora.page.get_by_label("A word of yours").add_filling("swordfish")
+    dora.page.get_by_label("Your word for the draw").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     for one in (lena, dora):
         one.page.locator("#board-area svg").wait_for()
@@ -95,7 +95,7 @@ def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(ap
     board = calls(lena, dora)
     dora.goes_to(f"/m/{board}")
     expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
-    dora.page.get_by_label("A word of yours").add_filling("swordfish")
+    dora.page.get_by_label("Your word for the draw").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     dora.page.locator("#board-area svg").wait_for()
     revealed = [body for body in bodies(api, board) if isinstance(body, Revealed)]
@@ -113,11 +113,11 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     assert dora.give(board, {"do": "accept", "commitment": others}).is_success
     elsewhere = person(dora)
     elsewhere.goes_to(f"/m/{board}")
-    expect(elsewhere.page.locator("#turn")).to_have_text("Your text for the draw is asked for")
+    expect(elsewhere.page.locator("#turn")).to_have_text("Your text for the draw is needed")
     form = elsewhere.page.locator("[data-elsewhere]")
     expect(form).to_contain_text("open matchpost in the browser")
-    field = form.get_by_label("Or write the text")
-    field.add_filling(texts[1].hex())
+    field = form.get_by_label("Or enter the text")
+    field.fill(texts[1].hex())
     field.evaluate("(field) => { field.dataset.before = 'yes'; }")
     # the form is drawn anew with what happens, and what was typed stays
     api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})

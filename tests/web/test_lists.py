@@ -37,7 +37,7 @@ def test_all_that_waits_is_there_with_offers_and_the_most_urgent_on_top(person, 
     expect(cards.nth(0)).to_contain_text("gustav proposes a draw")
     shown = boards_of(page.locator(".cards.boards"))
     assert shown[:2] == [busy["offered"], busy["urgent"]]
-    expect(page.locator('section[aria-labelledby="others"]')).to_contain_text("it is your move")
+    expect(page.locator('section[aria-labelledby="others"]')).to_contain_text("It is your move")
     page.get_by_role("navigation", name="Pages: Your move").get_by_role("link", name="Next").click()
     page.wait_for_url("**/matches?show=waiting&from=24")
     expect(page.locator(".pager").first).to_contain_text(f"25 to {MANY + 2} of {MANY + 2}")

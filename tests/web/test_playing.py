@@ -40,13 +40,13 @@ def board_of(one) -> int:
 def challenge(one, *others, game="pow2", **numbers: str) -> int:
     """Start a match by the form, as who moves first."""
     one.goes_to(f"/new?game={game}")
-    one.page.get_by_label("Userid of your opponent").add_filling(others[0].name)
+    one.page.get_by_label("Userid of your opponent").fill(others[0].name)
     if len(others) > 1:
-        one.page.get_by_label("Userid of a third player").add_filling(others[1].name)
+        one.page.get_by_label("Userid of a third player").fill(others[1].name)
     one.page.get_by_label("Who begins").select_option("first")
     for label, value in numbers.items():
         one.page.locator("summary", has_text="Options of").click()
-        one.page.get_by_label(label).add_filling(value)
+        one.page.get_by_label(label).fill(value)
     one.page.get_by_role("button", name="Start").click()
     one.page.wait_for_url("**/m/*")
     for other in others:
@@ -176,16 +176,16 @@ def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
     light, dark = person("lois"), person("duda")
     challenge(light, dark)
     words = light.page.get_by_label("Say something")
-    words.add_filling("Good luck!")
+    words.fill("Good luck!")
     light.page.get_by_role("button", name="Send").click()
     light.page.locator("#chat", has_text="Good luck!").wait_for()
     expect(words).to_have_value("")
-    words.add_filling("Good luck!")  # the same words again are another line
+    words.fill("Good luck!")  # the same words again are another line
     light.page.get_by_role("button", name="Send").click()
     expect(light.page.locator("#chat li")).to_have_count(2)
     dark.goes_to(f"/m/{board_of(light)}")
     expect(dark.page.locator("#chat li").first).to_contain_text("lois")
-    dark.page.get_by_label("Say something").add_filling("half a sent")
+    dark.page.get_by_label("Say something").fill("half a sent")
     light.plays("m13-j7")
     dark.waits_for_turn()
     expect(dark.page.get_by_label("Say something")).to_have_value("half a sent")

@@ -121,7 +121,7 @@ def test_a_message_stays_until_the_next_click(api, person):
     board = api.match(api.player_of(one.name), other)
     one.goes_to(f"/m/{board}")
     one.page.locator("#board-area.choosing").wait_for()
-    one.page.locator("#move").add_filling("m13-k5")
+    one.page.locator("#move").fill("m13-k5")
     one.page.locator("#confirm").click()
     said = one.page.locator("#message .message")
     expect(said).to_contain_text("no line joins m13 and k5")
@@ -157,7 +157,7 @@ def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api,
     expect(card).to_have_count(0)
     other.give(board, {"do": "offer", "kind": "draw"})
     expect(card).to_contain_text(f"{other.name} proposes a draw")
-    expect(page.locator("#news-box")).to_contain_text("proposed something")
+    expect(page.locator("#news-box")).to_contain_text("made an offer")
 
 
 def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):
@@ -207,10 +207,10 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
     one.page.locator("#confirm").click()
     said = one.page.locator("#message")
-    expect(said).to_contain_text("Log in again and your move is still here")
+    expect(said).to_contain_text("Log in again; your move is kept")
     said.get_by_role("link", name="Log in again").click()
     one.page.wait_for_url("**/login?**")
-    expect(one.page.locator("main")).to_contain_text("your move is still here")
+    expect(one.page.locator("main")).to_contain_text("your move is kept")
     one.logs_in()
     one.page.wait_for_url(f"**/m/{board}?move=**")
     expect(one.page.locator("#move")).to_have_value("m13-m5:l4")
@@ -228,7 +228,7 @@ def test_a_form_that_is_sent_after_the_session_is_over_says_that_nothing_was_tak
     page.locator("#new").get_by_role("button", name="Start").click()
     page.wait_for_url("**/login?**")
     expect(page.get_by_role("alert").filter(has_text="logged out")).to_have_text(
-        "You are logged out, and what you sent was not taken; log in and send it again."
+        "You are logged out, and your form was not processed; log in and send it again."
     )
     one.logs_in()
     page.wait_for_url("**/new?game=pow2")

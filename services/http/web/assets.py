@@ -1,4 +1,4 @@
-"""Static files of the pages: read once, and cached for good under the address of their version."""
+"""Static files of the pages: read once, and cached for a year under an address with their version."""
 
 import gzip
 from collections.abc import Mapping
@@ -39,9 +39,8 @@ def _read_assets() -> dict[str, Asset]:
     for path in files("services.http.web").joinpath("static").iterdir():
         data = path.read_bytes()
         if path.name == "style.css":
-            data = (
-                STYLE.encode() + data
-            )  # the pages' own style comes after it, because it sets the board's colours
+            # the pages' own style comes last, because it sets the board's colours
+            data = STYLE.encode() + data
         kind = _TYPES[path.name.rpartition(".")[2]]
         # without a time, so that all processes have the same version
         found[path.name] = Asset(data, gzip.compress(data, mtime=0), kind)
@@ -62,7 +61,7 @@ def asset_url(name: str) -> str:
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
-    """Return a static file; for an outdated version the present file, not to be cached."""
+    """Return a static file. For an outdated version, return the current file, uncached."""
     asset = ASSETS.get(name)
     if asset is None:
         raise Refusal(Code.NOT_FOUND, "there is no such file")

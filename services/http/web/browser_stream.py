@@ -1,6 +1,6 @@
 """The event stream of a browser: one for all its pages.
 
-It sends the present state of the watched matches and topics, and then each change. A page compares the
+It sends the current state of the watched matches and topics, and then each change. A page compares the
 state with its own content, so a browser that reconnects misses nothing. A stream ends with its session.
 """
 
@@ -101,13 +101,13 @@ async def _changes(
         for board in watched.boards:
             stack.enter_context(context.log_tail.notify(board, _StaleFlag(board, stale, news)))
         stack.enter_context(context.marks.notify(watched.topics, news))
-        told: dict[str, Any] = {}
+        sent: dict[str, Any] = {}
         while True:
             news.clear()
-            now = await _state(context, watched, stale, told)
-            changed = {name: value for name, value in now.items() if told.get(name) != value}
+            now = await _state(context, watched, stale, sent)
+            changed = {name: value for name, value in now.items() if sent.get(name) != value}
             if changed:
-                told = now
+                sent = now
                 yield ServerSentEventMessage(
                     data=msgspec.json.encode(changed).decode(), event="state"
                 )
@@ -118,10 +118,10 @@ async def _changes(
 
 
 async def _state(
-    context: ApiContext, watched: BrowserWatch, stale: set[int], told: dict[str, Any]
+    context: ApiContext, watched: BrowserWatch, stale: set[int], sent: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the present state: the one that was sent before, with stale matches read again."""
-    now = {**told, "user": watched.user}
+    """Return the current state: the state that was sent before, with stale matches read again."""
+    now = {**sent, "user": watched.user}
     while stale:
         board = stale.pop()
         snapshot = await _snapshot(context, board)

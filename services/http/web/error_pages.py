@@ -1,4 +1,4 @@
-"""Error pages. A request of htmx gets the sentence alone, for the place of messages."""
+"""Error pages. A request by htmx gets only the sentence, which the page shows among its messages."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -20,7 +20,7 @@ AnyRequest = Request[Any, Any, Any]
 
 
 def error_page(request: AnyRequest, status: int, sentence: str, code: str = "") -> Response[Any]:
-    """Return an error page, or for htmx a message, with a sentence."""
+    """Return an error page with a sentence; for htmx only a message."""
     partial = request.headers.get("hx-request") == "true"
     visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
     template = "_message.html" if partial else "problem.html"
@@ -31,14 +31,14 @@ def error_page(request: AnyRequest, status: int, sentence: str, code: str = "") 
 
 
 def _as_message(shown: Response[Any]) -> Response[Any]:
-    """Have htmx put the answer into the place of messages."""
+    """Add the headers by which htmx shows the answer as a message on the page."""
     shown.headers.update({"HX-Retarget": "#message", "HX-Reswap": "innerHTML"})
     shown.headers["HX-Reselect"] = "unset"
     return shown
 
 
 def _local_referer(referer: str, request: AnyRequest) -> str:
-    """Return the path of the page that sent the form; `/` if it is not one of ours."""
+    """Return the path of the page that sent the form; `/` if this server did not send that page."""
     # without the scheme, because only a proxy in front of the server knows it
     host, _, path = referer.partition("://")[2].partition("/")
     return local_path(f"/{path}") if host == request.url.netloc else "/"
@@ -51,10 +51,10 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
 
 def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
     """Answer that the outcome is not known yet, or that it is not durable."""
-    told = "your request was accepted and is not decided yet; load the page again in a moment"
+    sentence = "your request was accepted and is not decided yet; load the page again in a moment"
     if isinstance(why, OutcomeNotDurable):
-        told = f"your request was carried out, but {why}"
-    return error_page(request, CODE_INFO[Code.PENDING].status, told, Code.PENDING)
+        sentence = f"your request was carried out, but {why}"
+    return error_page(request, CODE_INFO[Code.PENDING].status, sentence, Code.PENDING)
 
 
 def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Any]:
@@ -70,14 +70,14 @@ def answer_rebuilding(request: AnyRequest, error: LookupError) -> Response[Any]:
 
 
 def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
-    """Answer an error of the framework."""
+    """Answer an error that the framework raised."""
     return error_page(request, error.status_code, error.detail or "the request can't be answered")
 
 
 def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]:
-    """Answer that there is no such page: to a browser with a page, to a program as the API does.
+    """Answer that there is no such page. A browser gets a page, a program gets the JSON of the API.
 
-    It handles 404 and 405, because the address of a form, typed or reloaded, is no page either.
+    It handles 404 and 405, because the address to which a form is sent is not a page either.
     """
     shown = "text/html" in request.headers.get("accept", "")
     if shown and not f"{request.url.path}/".startswith("/api/"):
@@ -86,20 +86,20 @@ def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]
 
 
 def answer_login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:
-    """Send the visitor to log in; the address to come back to keeps a move that was sent."""
+    """Redirect the visitor to the login; a move that was sent is kept in the address to return to."""
     wanted = needed.back or _requested_path(request)
-    given = {} if wanted == "/" else {"next": wanted}
-    login = _login_path(given)
+    query = {} if wanted == "/" else {"next": wanted}
+    login = _login_path(query)
     if request.headers.get("hx-request") != "true":
         lost = request.method != "GET" and "?move=" not in wanted
-        return redirect_to(_login_path(given | {"over": "yes"}) if lost else login)
+        return redirect_to(_login_path(query | {"over": "yes"}) if lost else login)
     visitor = Visitor(proof="", secure=False, path=request.url.path, partial=True)
     shown = render("_logged_out.html", visitor, status=401, login=login, moved="?move=" in wanted)
     return _as_message(shown)
 
 
-def _login_path(given: Mapping[str, str]) -> str:
-    return f"/login?{urlencode(given, safe='/')}" if given else "/login"
+def _login_path(query: Mapping[str, str]) -> str:
+    return f"/login?{urlencode(query, safe='/')}" if query else "/login"
 
 
 def _requested_path(request: AnyRequest) -> str:

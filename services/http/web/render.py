@@ -40,14 +40,14 @@ _ENVIRONMENT.globals["asset"] = asset_url
 
 
 def sentence(text: str) -> str:
-    """Write the text of a refusal or an outcome as a sentence; a move at its beginning keeps its case.
+    """Return the text of a refusal or an outcome as a sentence; a move at its beginning keeps its case.
 
     A command at its end is left out, because a page has no place to enter one.
     """
     text = text.partition("; `")[0]
     first = text.partition(" ")[0].rstrip(",:")
-    told = text[:1].upper() + text[1:] if first.isalpha() else text
-    return told if told.endswith((".", "!", "?")) or not told else f"{told}."
+    found = text[:1].upper() + text[1:] if first.isalpha() else text
+    return found if found.endswith((".", "!", "?")) or not found else f"{found}."
 
 
 _ENVIRONMENT.filters["sentence"] = sentence
@@ -72,15 +72,15 @@ def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) 
 
 
 def redirect_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
-    """Redirect the browser to one of our pages, after a form."""
+    """Redirect the browser to a page of this server, after a form."""
     return Redirect(path, status_code=303, cookies=list(cookies))
 
 
 def local_path(path: str) -> str:
-    """Return the path if it is one of our pages, otherwise the home page."""
+    """Return the path if it is on this server, otherwise the home page."""
     # a browser reads `//host` and `/\host` as another site
-    ours = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
-    return path if ours else "/"
+    local = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    return path if local else "/"
 
 
 def add_security_headers(response: Response[Any]) -> Response[Any]:

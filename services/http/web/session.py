@@ -1,12 +1,12 @@
-"""Visitors of pages: the cookie of a session, and the token that shows that a form is ours.
+"""Visitors of pages: the session cookie, and the token against cross-site request forgery (CSRF).
 
-The session cookie is called `__Host-session` where the request came by TLS: browsers take such a
-cookie only from a page that came so, for this host alone, and from no other page's script. Without
-TLS they refuse the name, so over plain HTTP, which is meant for this machine only, it is `session`.
+Over TLS the session cookie is called `__Host-session`: browsers accept such a cookie only over TLS,
+and only for this host. Without TLS they refuse that name, so over plain HTTP, which is meant for the
+same machine only, the cookie is called `session`.
 
-Each form holds a token that is made from the cookie by HMAC. Another site can neither read the
-cookie nor make the token, so a form with both comes from a page of ours. A visitor who has not
-logged in has a random cookie instead, which stands for nobody.
+Each form has a token that is the HMAC of the cookie. Another site can neither read the cookie nor
+compute the token, so a form with both comes from a page of this server. A visitor who has not
+logged in has a random cookie instead, which belongs to no account.
 """
 
 import hmac
@@ -37,7 +37,7 @@ CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "x-csrf-token"
 
 _SAME_SITE: Final = ("", "same-origin", "none")
-"""Values of Sec-Fetch-Site for a form of ours, or of a browser that does not send it."""
+"""Values of Sec-Fetch-Site for a form of this server, or from a browser that does not send the header."""
 
 
 _FOR_ANYBODY: Final = ("/login", "/signup")
@@ -55,7 +55,7 @@ class LoginNeededError(Exception):
 
 
 class Visitor(msgspec.Struct, frozen=True):
-    """A visitor who asks for a page."""
+    """The visitor who requests a page."""
 
     proof: str
     """The token that forms must send; see `csrf_token`."""
@@ -64,7 +64,7 @@ class Visitor(msgspec.Struct, frozen=True):
     path: str
     """The page, with its query."""
     partial: bool
-    """Whether htmx asks, and will show a part of the page."""
+    """Whether htmx sent the request, and will show only a part of the page."""
     guest: str = ""
     """A cookie to set, for a visitor who has not logged in and has none yet."""
     session: Session | None = None
@@ -88,7 +88,7 @@ class Visitor(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """The fields of a form that is known to be ours."""
+    """The fields of a form whose token was checked."""
 
     fields: Mapping[str, tuple[str, ...]]
 
@@ -97,7 +97,7 @@ class Form(msgspec.Struct, frozen=True):
         return self.raw(name).strip()
 
     def raw(self, name: str) -> str:
-        """Return a field as it was typed, as a password is taken."""
+        """Return a field as it was typed, with its blanks, because a password may have them."""
         return self.fields.get(name, ("",))[0]
 
     def all(self, name: str) -> tuple[str, ...]:
@@ -108,14 +108,14 @@ class Form(msgspec.Struct, frozen=True):
 def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visitor:
     """Return the visitor.
 
-    Each request is counted: by account after a log-in, and else as the API counts requests without
-    a token. `too-fast` if there were too many.
+    Each request is counted: by account after a log-in, otherwise by network as in the API. Raises
+    `too-fast` if there were too many.
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
     session = context.app.sessions.check(text) if text else None
     profile = context.app.accounts.record_of(session.account) if session else None
-    said = Visitor(
+    unknown = Visitor(
         proof="",
         secure=secure,
         path=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
@@ -124,12 +124,12 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     if session is not None and profile is not None:
         context.request_limits.count_account_request(request, session.account)
         return msgspec.structs.replace(
-            said, proof=csrf_token(text), session=session, profile=profile
+            unknown, proof=csrf_token(text), session=session, profile=profile
         )
     context.request_limits.check(request)
     known = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
     guest = known or secrets.token_urlsafe(32)
-    return msgspec.structs.replace(said, proof=csrf_token(guest), guest="" if known else guest)
+    return msgspec.structs.replace(unknown, proof=csrf_token(guest), guest="" if known else guest)
 
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:
@@ -138,7 +138,7 @@ def session_text(request: AnyRequest, visitor: Visitor) -> str:
 
 
 def _came_by_tls(request: AnyRequest, context: ApiContext) -> bool:
-    """Return whether the browser spoke TLS, with us or with the proxy that is trusted."""
+    """Return whether the browser used TLS, to this server or to the trusted proxy."""
     if request.url.scheme == "https":
         return True
     forwarded = request.headers.get("x-forwarded-proto", "").rpartition(",")[2].strip()
@@ -151,7 +151,7 @@ def csrf_token(cookie: str) -> str:
 
 
 async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
-    """Return the fields of a form of ours; anything else is refused."""
+    """Return the fields of a form from a page of this server; any other form is refused."""
     if request.headers.get("sec-fetch-site", "") not in _SAME_SITE:
         raise PermissionDeniedException("the form was sent from another site")
     data = await request.form()
@@ -159,10 +159,10 @@ async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
     for name, value in data.multi_items():
         if isinstance(value, str):
             fields[name] = (*fields.get(name, ()), value)
-    shown = request.headers.get(CSRF_HEADER) or fields.get(CSRF_FIELD, ("",))[0]
-    if not hmac.compare_digest(shown.encode(), visitor.proof.encode()):
+    token = request.headers.get(CSRF_HEADER) or fields.get(CSRF_FIELD, ("",))[0]
+    if not hmac.compare_digest(token.encode(), visitor.proof.encode()):
         if visitor.session is None and request.url.path not in _FOR_ANYBODY:
-            # its session is over
+            # the session has ended since the page was loaded
             raise LoginNeededError(_back(request.url.path, fields))
         raise PermissionDeniedException(
             "the page was open too long, or its cookie is gone; load it again and repeat"
@@ -171,7 +171,7 @@ async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
 
 
 def _back(path: str, fields: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the page of the match that a form was sent for, with the move in it; else nothing."""
+    """Return the path of the match that a form was sent for, with the move in it; otherwise empty."""
     match = _OF_A_MATCH.match(path)
     move = fields.get("move", ("",))[0]
     if match is None:

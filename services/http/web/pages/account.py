@@ -1,4 +1,4 @@
-"""The page of the own account: preferences, addresses, sessions, tokens, vacation, deletion."""
+"""The page of the visitor's account: preferences, addresses, sessions, tokens, vacation, deletion."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -27,7 +27,7 @@ from services.language.handlers.vacations import in_words
 
 @get("/account", sync_to_thread=True)
 def show_account(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
-    """Show the own account."""
+    """Show the visitor's account."""
     visitor.require_account()
     return _page(context, visitor)
 
@@ -40,12 +40,12 @@ def _page(
     visitor: Visitor,
     issued: FreshToken | None = None,
     *,
-    told: str = "",
+    feedback: str = "",
     at: str = "",
     typed: Form | None = None,
     status: int = 200,
 ) -> Response[str]:
-    """Return the page. A form with a mistake in it, at place `at`, keeps what was `typed`."""
+    """Return the page. The form `at`, if it has a mistake, keeps its fields `typed`."""
     account = visitor.require_account()
     several = [rules for rules in map(latest_rules, game_keys()) if len(rules.displays) > 1]
     return render(
@@ -68,8 +68,8 @@ def _page(
         sessions=context.app.sessions.list_of(account),
         scopes=list(Scope),
         issued=issued,
-        told=told,
-        # a little early: the page is looked at before its form is sent
+        feedback=feedback,
+        # half the time early, because the visitor reads the page before sending its form
         ask_password=not is_fresh(
             context.app.store.now() + FRESH_MS // 2, _password_given_at(visitor)
         ),
@@ -84,7 +84,7 @@ def _password_given_at(visitor: Visitor) -> int:
 def change_preferences(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Change the language of help, when mail is sent, whose challenges are taken, and displays."""
+    """Change the language of help, the mail, the allowed challengers, and the displays."""
     drawn = {key: form.get(f"display-{key}") for key in game_keys() if form.get(f"display-{key}")}
     wanted = preferences.PreferenceChanges(
         language=form.get("language") or None,
@@ -103,7 +103,7 @@ def change_preferences(
 def change_addresses(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Replace the mail addresses."""
+    """Replace the e-mail addresses."""
     wanted = form.get("addresses").replace(",", " ").split()
 
     def changed(account: AccountId) -> None:
@@ -127,9 +127,9 @@ def _change(
     form: Form,
     at: str = "",
 ) -> PageOrRedirect:
-    """Change something, and show the account, or the page that `change` gives.
+    """Call `change`, and show the page that it returns, or else the account.
 
-    A refusal of the form `at` a place of the page is shown there.
+    A refusal is shown at the form `at`.
     """
     account = visitor.require_account()
     context.app.pace.check(account)
@@ -139,7 +139,7 @@ def _change(
         if not at:
             raise
         status = CODE_INFO[reason.code].status
-        return _page(context, visitor, told=reason.sentence, at=at, typed=form, status=status)
+        return _page(context, visitor, feedback=reason.sentence, at=at, typed=form, status=status)
     return answer if isinstance(answer, Response) else redirect_to("/account")
 
 
@@ -147,7 +147,7 @@ def _change(
 def change_password(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Replace the password, and end all other sessions; where asked, all tokens too."""
+    """Replace the password, and end all other sessions; on request also all tokens."""
     session = visitor.session.id if visitor.session else ""
     old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
 
@@ -162,7 +162,7 @@ def change_password(
 def log_out_everywhere(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """End all sessions, this one among them, and all tokens."""
+    """End all sessions, including this one, and all tokens."""
     del form
     accounts.log_out_everywhere(context.app, visitor.require_account())
     return redirect_to("/login", [session_cookie(visitor, "")])
@@ -172,7 +172,7 @@ def log_out_everywhere(
 def make_token(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Make a token, and show its text this once."""
+    """Make a token, and show its text, which is not shown again."""
 
     def made(account: AccountId) -> Response[str]:
         _confirm(context, visitor, form)
@@ -185,7 +185,9 @@ def make_token(
 
 def _days(text: str) -> int | None:
     if text and not (text.isdecimal() and len(text) < len("100000")):
-        raise Refusal(Code.BAD_REQUEST, "a token lasts a number of days, or until it is revoked")
+        raise Refusal(
+            Code.BAD_REQUEST, "the days of a token are a number, or empty until it is revoked"
+        )
     return int(text) if text else None
 
 
@@ -193,7 +195,7 @@ def _days(text: str) -> int | None:
 def revoke_token(
     id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """End a token."""
+    """Revoke a token."""
     revoke = accounts.revoke_token
     return _change(context, visitor, lambda account: revoke(context.app, account, id_), form)
 
@@ -202,7 +204,7 @@ def revoke_token(
 def end_session(
     id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Log out somewhere else."""
+    """End another session of the visitor."""
     end = accounts.end_session
     return _change(context, visitor, lambda account: end(context.app, account, id_), form)
 
@@ -211,12 +213,12 @@ def end_session(
 def take_vacation(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Begin, prolong or end a vacation."""
+    """Start, extend or end a vacation."""
 
     def taken(account: AccountId) -> Response[str]:
         actor = Actor(account, WEB_FRONT_END, uuid4().hex)
         status = vacations.change(context.app, actor, form.get("days"))
-        return _page(context, visitor, told=in_words(status))
+        return _page(context, visitor, feedback=in_words(status))
 
     return _change(context, visitor, taken, form, "vacation")
 
@@ -225,7 +227,7 @@ def take_vacation(
 def delete_account(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Erase the account, for good."""
+    """Delete the account and its personal data."""
     visitor.require_account()
     accounts.delete_account(context.app, visitor.name, form.raw("password"))
     return redirect_to("/", [session_cookie(visitor, "")])

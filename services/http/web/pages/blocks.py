@@ -1,4 +1,4 @@
-"""Blocking players: the button on a player's page, and the one that undoes it."""
+"""Blocking and unblocking players."""
 
 from litestar import post
 from litestar.response import Redirect
@@ -12,7 +12,7 @@ from services.http.web.render import redirect_to
 def block_player(
     userid: Userid, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Block a player, and show the list of those that are blocked."""
+    """Block a player, and show the list of blocked players."""
     del form
     account = visitor.require_account()
     context.app.pace.check(account)

@@ -1,4 +1,4 @@
-"""A match to take away: as JSON, as text, as pictures."""
+"""Downloads of a match: as JSON, as text, as pictures."""
 
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from services.language.render.match_text import NamedMatch, summary
 _FOR_A_DAY: Final = "private, max-age=86400"
 
 _MAX_DRAWN: Final = 400
-"""Moves that are drawn of a match; of a longer one the first are."""
+"""Moves of a match that are drawn, from its start."""
 
 
 def _attachment(text: str | bytes, kind: str, name: str) -> Response[Any]:
@@ -31,7 +31,7 @@ def _attachment(text: str | bytes, kind: str, name: str) -> Response[Any]:
 
 
 def _load_with_position(context: ApiContext, board: int, visitor: Visitor) -> MatchView:
-    """Return a match that has a board."""
+    """Return a match; raises `not-started` if it has no position yet."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(0)
     return table
@@ -44,7 +44,7 @@ def export_json(
     """Return a match as JSON that `matchpost referee` reads, with its players and its result."""
     table = _load_with_position(context, board, visitor)
     view, state = table.view, table.state
-    told = {
+    document = {
         "board": board,
         "game": view.game,
         "rules": state.rules,
@@ -57,7 +57,7 @@ def export_json(
         if view.result is None
         else {"winners": list(view.result.winners), "reason": view.result.reason},
     }
-    data = msgspec.json.format(msgspec.json.encode(told), indent=2)
+    data = msgspec.json.format(msgspec.json.encode(document), indent=2)
     return _attachment(data, "application/json", f"match-{board}.json")
 
 
@@ -87,7 +87,7 @@ def _boards_with_moves(table: MatchView) -> list[str]:
 def show_picture(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
-    """Draw a match as it stood after so many moves; that hardly ever changes."""
+    """Draw a match at a ply; cached for a day, because it hardly ever changes."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(ply)
     svg = board_svg(table.state, ply, table.names)
@@ -98,7 +98,7 @@ def show_picture(
 def export_film(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
-    """Return a match as a picture that moves."""
+    """Return a match as an animated picture."""
     table = _load_with_position(context, board, visitor)
     return _attachment(
         animate_match(_shorten(table.state), table.names), "image/svg+xml", f"match-{board}.svg"
@@ -106,7 +106,7 @@ def export_film(
 
 
 def _shorten(state: MatchState) -> MatchState:
-    """Cut a match that is too long to be drawn down to its beginning."""
+    """Return the match, cut to the moves that are drawn."""
     if state.ply <= _MAX_DRAWN:
         return state
     moves = " ".join(state.first_moves(_MAX_DRAWN))
@@ -114,6 +114,6 @@ def _shorten(state: MatchState) -> MatchState:
 
 
 def _cut_note(state: MatchState) -> str:
-    """Return a note that boards are missing, with the moves that led to them."""
+    """Return a note that boards are missing, with the moves that are not drawn."""
     more = " ".join(state.first_moves(state.ply)[_MAX_DRAWN:])
     return f"Boards are drawn up to #{_MAX_DRAWN}; the {state.ply - _MAX_DRAWN} moves after it are:\n\n{more}"

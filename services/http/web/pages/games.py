@@ -74,7 +74,7 @@ def show_game(
 @get("/games/{game:str}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
 def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     """Draw the initial position of a game; where chance decides it, a fixed example."""
-    del visitor  # a dependency, so that the request is counted
+    del visitor  # a dependency, because it counts the request
     rules = latest_rules(game.lower())
     position = _initial_position(rules, rules.read_options(()), rules.players[0], "example")
     return Response(
@@ -99,8 +99,8 @@ def variation_in_address(
     seed: SeedText = "",
     line: LineText = "",
 ) -> Variation:
-    """Return the variation in an address, from the beginning of a game."""
-    del visitor  # a dependency, so that the request is counted before any work is done
+    """Return the variation in an address, from the start of a game."""
+    del visitor  # a dependency, because it counts the request before any work is done
     rules = latest_rules(game.lower())
     read = rules.read_options(options.split())
     written, count = rules.write_options(read), players or rules.players[0]

@@ -1,4 +1,4 @@
-"""Help: its general page, and the plain text of terminals and mail as blocks of a page."""
+"""The help page, and the plain text of help as blocks of a page."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from services.http.web.render import render
 
 _ITEM: Final = re.compile(r"(?:\d\.|-) +")
 _DRAWING: Final = re.compile(r"\S {2,}\S")
-"""Spacing that boards and tables have, and sentences never."""
+"""Spacing that occurs in boards and tables, but not in sentences."""
 
 
 class HelpBlock(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""The first page: a welcome, or the matches that wait for a visitor who has logged in."""
+"""The home page: a welcome, or the matches of a visitor who has logged in."""
 
 from typing import Final
 from uuid import uuid4
@@ -32,9 +32,9 @@ from services.http.web.views.open_challenges import offers
 from services.http.web.views.pagination import ListPart
 
 MAX_ROWS: Final = 24
-"""Rows of each list; the others are on pages of their own."""
+"""Rows of each list; other pages have the rest."""
 _MAX_NEWS: Final = 8
-"""Matches whose latest news is shown."""
+"""Matches whose newest notice is shown."""
 
 
 @get("/", sync_to_thread=True)
@@ -49,7 +49,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
             suggested=suggested_game(),
         )
     account = visitor.account
-    # first, so that a change while the page is made is news to it
+    # first, because a change while the page is made has to reach it as news
     mark = page_marks(context.app, [HomeTopic(account)])[HomeTopic(account)]
     mine = waiting_matches(context, account)
     unread = context.app.unread.counts(account)
@@ -63,7 +63,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         visitor,
         mark=mark,
         messages=unread.messages,
-        # in matches that are over, too, and in those that are not shown here
+        # also in matches that are over or not shown here
         chats=sorted(unread.boards.items()),
         now=context.app.store.now(),
         to_move=to_move,
@@ -102,14 +102,14 @@ def _open_challenges(context: ApiContext, account: AccountId) -> tuple[list[Chal
 
 
 def _news(context: ApiContext, account: AccountId) -> list[NewsItem]:
-    # all: those of one match may be many
+    # all notices, because one match may have many
     return news_item(
         context, context.app.notices.of(account, count=MOST_NOTICES), account, _MAX_NEWS
     )
 
 
 class LiveMatch(msgspec.Struct, frozen=True):
-    """A match to look at, on the first page."""
+    """The match on the welcome page."""
 
     board: int
     title: str
@@ -120,7 +120,7 @@ class LiveMatch(msgspec.Struct, frozen=True):
 
 
 def _live_match(context: ApiContext) -> LiveMatch | None:
-    """Return a match that goes on; None where none does."""
+    """Return a match in progress; None if there is none."""
     for rules in showcase_games():
         for row in context.app.lists.playing(rules.key, 0, 1):
             state = load_state(context.app, row.board)

@@ -1,4 +1,4 @@
-"""Lists on pages of their own: matches, challenges, what happened, scores."""
+"""Pages of long lists: matches, challenges, notices, scores."""
 
 from collections.abc import Callable
 from typing import Annotated, Final, TypeAlias
@@ -28,7 +28,7 @@ from services.http.web.views.pagination import PAGE_SIZE, ListPart
 
 Show = Annotated[str, QueryParameter(max_length=12)]
 Listing: TypeAlias = tuple[str, Callable[[int, int], list[MatchRow]], int]
-"""A title, a function that returns the items from one on, and their count."""
+"""A title, a function that returns rows for a start and a count, and the total."""
 
 _WAITING: Final = "waiting"
 _GOING: Final = "going"
@@ -41,7 +41,7 @@ def show_own(
     show: Show = _WAITING,
     start: StartIndex = 0,
 ) -> Response[str]:
-    """Show all own matches of a kind: those that wait, those of others, those that are over."""
+    """Show the visitor's matches: their own move, others to move, or finished."""
     account = visitor.require_account()
     found = waiting_matches(context, account)
     lists, counts = context.app.lists, context.app.lists.counts(account)
@@ -80,7 +80,7 @@ def show_players(
     counts = context.app.lists.counts(account)
     kinds: dict[str, Listing] = {
         _GOING: (
-            "Going on",
+            "In progress",
             lambda start, count: _rows_of_player(
                 context, account, MatchFilter.ACTIVE, start, count
             ),
@@ -124,7 +124,7 @@ def show_games_matches(
 
     kinds: dict[str, Listing] = {
         _GOING: (
-            "Going on",
+            "In progress",
             lambda start, count: match_rows(context, lists.playing(rules.key, start, count)),
             lists.count_playing(rules.key),
         ),
@@ -144,7 +144,9 @@ def _page(  # noqa: PLR0917 - the parts of a page of matches
     start: int,
 ) -> Response[str]:
     if show not in kinds:
-        raise Refusal(Code.NOT_FOUND, f"there is no list {show!r}; there are {', '.join(kinds)}")
+        raise Refusal(
+            Code.NOT_FOUND, f"there is no list {show!r}; the lists are {', '.join(kinds)}"
+        )
     label, some, total = kinds[show]
     found = some(start, PAGE_SIZE)
     part = ListPart.of(
@@ -185,11 +187,11 @@ def show_challenges(
 def show_notices(
     context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
 ) -> Response[str]:
-    """Show what happened in the own matches, the newest first."""
+    """Show the visitor's notices, the newest first."""
     account = visitor.require_account()
     found = context.app.notices.of(account, start, PAGE_SIZE)
     part = ListPart.of(
-        "What happened",
+        "News",
         start=start,
         shown=len(found),
         total=context.app.notices.count(account),

@@ -18,20 +18,20 @@ from services.http.web.render import local_path, redirect_to, render
 from services.http.web.session import AnyRequest, Visitor, session_cookie
 from services.http.web.user_agent import browser_name
 
-_WRONG_LOGIN = "this userid and password do not belong together"
-_MOVE_KEPT = "log in again and your move is still here"
-_SESSION_OVER = "you are logged out, and what you sent was not taken; log in and send it again"
+_WRONG_LOGIN = "the userid or the password is wrong"
+_MOVE_KEPT = "log in again; your move is kept"
+_SESSION_OVER = "you are logged out, and your form was not processed; log in and send it again"
 
 
 @get("/login", sync_to_thread=False)
 def show_login(
     visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
 ) -> Response[str]:
-    """Show the form; a visitor who has logged in is sent on."""
+    """Show the form; a visitor who has logged in is redirected."""
     if visitor.account is not None:
         return redirect_to(local_path(wanted))
-    told = _MOVE_KEPT if "?move=" in wanted else _SESSION_OVER if over else ""
-    return _login(visitor, wanted=wanted, told=told)
+    feedback = _MOVE_KEPT if "?move=" in wanted else _SESSION_OVER if over else ""
+    return _login(visitor, wanted=wanted, feedback=feedback)
 
 
 def _login(
@@ -39,10 +39,10 @@ def _login(
     *,
     wanted: str,
     name: str = "",
-    told: str = "",
+    feedback: str = "",
     status: int = 200,
 ) -> Response[str]:
-    return render("login.html", visitor, status=status, wanted=wanted, name=name, told=told)
+    return render("login.html", visitor, status=status, wanted=wanted, name=name, feedback=feedback)
 
 
 @post("/login", sync_to_thread=True)
@@ -57,19 +57,19 @@ def log_in(
     try:
         account = accounts.authenticate(context.app, name, form.raw("password"))
     except Refusal as reason:
-        # a stranger must not learn which userids there are
+        # the same answer for both, because a stranger must not learn which userids exist
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
-        told, status = (
+        feedback, status = (
             (_WRONG_LOGIN, 401) if wrong else (reason.sentence, CODE_INFO[reason.code].status)
         )
-        return _login(visitor, wanted=wanted, name=name, told=told, status=status)
+        return _login(visitor, wanted=wanted, name=name, feedback=feedback, status=status)
     return _open_session(request, context, visitor, account, local_path(wanted))
 
 
 def _open_session(
     request: AnyRequest, context: ApiContext, visitor: Visitor, account: AccountId, path: str
 ) -> Response[str]:
-    """Open a session, and go on to a page."""
+    """Open a session, and redirect to a page."""
     browser = browser_name(request.headers.get("user-agent", ""))
     opened = accounts.open_session(context.app, account, browser, visitor.session)
     return redirect_to(path, [session_cookie(visitor, opened.text)])
@@ -78,7 +78,7 @@ def _open_session(
 @get("/signup", sync_to_thread=False)
 def show_signup(visitor: VisitorDependency) -> Response[str]:
     """Show the form."""
-    return render("signup.html", visitor, name="", address="", told="")
+    return render("signup.html", visitor, name="", address="", feedback="")
 
 
 @post("/signup", sync_to_thread=True)
@@ -96,7 +96,12 @@ def sign_up(
     except Refusal as reason:
         status = CODE_INFO[reason.code].status
         return render(
-            "signup.html", visitor, status=status, name=name, address=address, told=reason.sentence
+            "signup.html",
+            visitor,
+            status=status,
+            name=name,
+            address=address,
+            feedback=reason.sentence,
         )
     return _open_session(request, context, visitor, account, "/")
 
@@ -106,6 +111,6 @@ def log_out(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
     """End the session that the form came with."""
-    del form  # it was shown to be ours, and has no fields
+    del form  # a dependency, because it checks the token; there are no fields
     accounts.close_session(context.app, visitor.session)
     return redirect_to("/", [session_cookie(visitor, "")])

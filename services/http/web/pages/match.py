@@ -1,4 +1,4 @@
-"""The page of a match: its board, whose turn it is, and what its players can do."""
+"""The page of a match: its board, the turn, and the actions of its players."""
 
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ AnyRequest = Request[Any, Any, Any]
 def show_match(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
 ) -> Response[str]:
-    """Show a match as it stands; a move in the address is filled in, and not played."""
+    """Show a match; a move in the address is put into the form, but not played."""
     return match_page(MatchView.of(context, board, visitor), context, visitor, move.strip())
 
 
@@ -39,14 +39,14 @@ def show_chat(
 
 def _chat(table: MatchView, context: ApiContext) -> dict[str, Any]:
     """Return the chat for the page, and mark it as read."""
-    # first, so that a line that comes while the page is made is news to it
+    # first, because a line that comes while the page is made has to reach it as news
     topic = ChatTopic(table.board)
     mark, lines = page_marks(context.app, [topic])[topic], chat_lines(context, table)
     return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
 
 
 _NO_CHAT: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
-"""Of a page that is asked for its other parts."""
+"""For a request of the other parts of the page."""
 
 
 def match_page(
@@ -63,7 +63,7 @@ def match_page(
         shown=table.shown(),
         move=move,
         **(_NO_CHAT if visitor.partial else _chat(table, context)),
-        laid=_conditional_moves(context, table),
+        conditional_moves=_conditional_moves(context, table),
         score=score,
         note=context.app.notes.get(visitor.account, table.board) if visitor.account else "",
         offers=_offers(table),
@@ -96,7 +96,7 @@ def _offers(table: MatchView) -> list[str]:
 def list_moves(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> dict[str, Any]:
-    """Return the legal moves as the match stands."""
+    """Return the legal moves in the current position."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(table.state.ply)
     return {"ply": table.state.ply, **legal_moves_json(table.rules, position_of(table.state))}

@@ -1,4 +1,4 @@
-"""What a player does in a match from its page: one form for each."""
+"""Actions of players in a match, each from a form of its page."""
 
 from typing import Final
 from uuid import uuid4
@@ -29,20 +29,20 @@ from services.http.web.render import redirect_to
 from services.http.web.session import Form, Visitor
 
 WEB_FRONT_END: Final = "web"
-"""Its name is part of each command id: keys of different doors don't meet."""
+"""The name is part of each command id, so that keys of different front ends are distinct."""
 
 
 @post("/m/{board:int}/act")
 async def act(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Carry out what a form says, and show the match as it stands then."""
+    """Carry out the action of a form, and show the match."""
     await carry_out(board, form, context, visitor)
     return redirect_to(f"/m/{board}")
 
 
 async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:
-    """Hand a command in and wait for its outcome; `Refusal` when it is refused."""
+    """Submit a command and wait for its outcome; `Refusal` if it is refused."""
     actor = Actor(visitor.require_account(), WEB_FRONT_END, _key(form))
     context.app.pace.check(actor.account)
     state = (await context.snapshot(board)).state
@@ -50,13 +50,16 @@ async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visito
 
 
 def _key(form: Form) -> str:
-    """Return the command's key: a form that is sent twice is one command, filled in anew another."""
+    """Return the key of the command.
+
+    A form that is sent twice is one command; with other fields it is another command.
+    """
     page = form.get("key")[:64] or uuid4().hex
     return " ".join([page, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
 
 
 def _action_of(form: Form) -> Action:
-    """Return what a form asks for."""
+    """Return the action that a form asks for."""
     do = form.get("do")
     match do:
         case "move":

@@ -1,4 +1,4 @@
-"""What players write beside their moves: chat, replies laid ready, notes of their own."""
+"""Chat, conditional moves and private notes of players."""
 
 from uuid import uuid4
 
@@ -23,7 +23,7 @@ from services.http.web.render import redirect_to
 def write_chat_line(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Write to the players of a match; only they can."""
+    """Write a line of chat; only players of the match can."""
     account = visitor.require_account()
     context.app.pace.check(account)
     key = f"{form.get('key')[:64] or uuid4().hex} chat"
@@ -37,7 +37,7 @@ def write_chat_line(
 def add_conditional_moves(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Lay the visitor's moves of a line ready, beside those there are; without a line drop all."""
+    """Add the visitor's moves of a line to their conditional moves; without a line, delete all."""
     actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
     context.app.pace.check(actor.account)
     line = form.get("line").split()

@@ -1,4 +1,4 @@
-"""The page of messages to the visitor, or to everybody."""
+"""The page of messages to the visitor or to everybody."""
 
 import msgspec
 from litestar import Response, get
@@ -26,11 +26,11 @@ class MessageRow(msgspec.Struct, frozen=True):
 def show_messages(
     context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
 ) -> Response[str]:
-    """Show the messages, the newest first, and mark those that are shown as read."""
+    """Show the messages, the newest first, and mark the shown ones as read."""
     account, letters = visitor.require_account(), context.app.letters
-    kept = inbox(context.app, account)
+    all_messages = inbox(context.app, account)
     read = letters.messages_read_until(account)
-    shown = kept[start : start + PAGE_SIZE]
+    shown = all_messages[start : start + PAGE_SIZE]
     names = names_by_seat(context.app, [one.sender for one in shown])
     messages = [
         MessageRow(
@@ -44,5 +44,7 @@ def show_messages(
     ]
     if not visitor.partial:
         letters.mark_read(account, shown)
-    part = ListPart.of("Messages", start=start, shown=len(shown), total=len(kept), path="/messages")
+    part = ListPart.of(
+        "Messages", start=start, shown=len(shown), total=len(all_messages), path="/messages"
+    )
     return render("messages.html", visitor, messages=messages, part=part)

@@ -1,4 +1,4 @@
-"""New matches: against somebody by name, or open to anybody."""
+"""New matches: challenges by name, and open challenges."""
 
 import asyncio
 from uuid import uuid4
@@ -46,16 +46,16 @@ def show_new(
     game: GameParameter = "",
     opponent: Opponent = "",
 ) -> Response[str]:
-    """Show what can be chosen for a match."""
+    """Show the form for a new match."""
     visitor.require_account()
     typed = Form({"opponent": (opponent,)})
     return _form(visitor, latest_rules(game.lower()) if game else suggested_game(), typed)
 
 
 def _form(
-    visitor: Visitor, rules: AnyRules, typed: Form, told: str = "", status: int = 200
+    visitor: Visitor, rules: AnyRules, typed: Form, feedback: str = "", status: int = 200
 ) -> Response[str]:
-    """Show the form with what was typed in it, and what is wrong with that."""
+    """Show the form with its fields as `typed`, and the reason of a refusal."""
     return render(
         "new.html",
         visitor,
@@ -68,7 +68,7 @@ def _form(
         typed=typed,
         same=typed.get("game") in ("", rules.key),
         opponents=(*typed.fields.get("opponent", ()), "", ""),
-        told=told,
+        feedback=feedback,
         key=uuid4().hex,
         draws=needs_draw_by_default(rules),
     )
@@ -78,7 +78,7 @@ def _form(
 async def start_new(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str] | Redirect:
-    """Start a match against somebody, or offer one to anybody; or show the form of another game."""
+    """Start a match by name, or offer one to anybody, or show the form of another game."""
     account = visitor.require_account()
     context.app.pace.check(account)
     if form.get("switch"):
@@ -101,7 +101,7 @@ async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRul
         return redirect_to("/#open")
     others, id_ = form.all("opponent"), actor.command_id()
     place = _seat(form.get("seat"), len(others) + 1, id_)
-    # who plays alone has all the time
+    # a puzzle has no time control
     terms = chosen_terms(form) if others else ()
     command = await asyncio.to_thread(
         start_by_name,
@@ -118,7 +118,7 @@ async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRul
 
 
 def _propose(context: ApiContext, actor: Actor, rules: AnyRules, form: Form) -> None:
-    """Offer the match that a form asks for to anybody."""
+    """Make an open challenge from a form."""
     seats = int(form.get("seats")) if form.get("seats") in ("2", "3") else rules.players[0]
     proposal = proposal_of(
         rules,
@@ -132,17 +132,17 @@ def _propose(context: ApiContext, actor: Actor, rules: AnyRules, form: Form) -> 
 
 
 def _commitment(form: Form, *, gathers: bool) -> str:
-    """Return what the browser commits to, which it does for any game: empty where nothing gathers."""
+    """Return the commitment in a form; empty for a match that does not gather, because browsers send one always."""
     return form.get("commitment") if gathers else ""
 
 
-def _seat(said: str, seats: int, command: CommandId) -> int:
-    """Return where the challenger sits; by chance unless it is said.
+def _seat(choice: str, seats: int, command: CommandId) -> int:
+    """Return the seat of the challenger; a random one if the form has no choice.
 
-    The command's id, which holds chance of its own, decides: sent twice, a form is one match.
+    The command id decides, because a form that is sent twice must choose the same seat again.
     """
-    if said in ("first", "last"):
-        return 0 if said == "first" else seats - 1
+    if choice in ("first", "last"):
+        return 0 if choice == "first" else seats - 1
     return int.from_bytes(command, "big") % seats
 
 
@@ -150,7 +150,7 @@ def _seat(said: str, seats: int, command: CommandId) -> int:
 async def take(
     challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Take a free seat; with the last one the match starts."""
+    """Take a free seat of an open challenge; the last one starts the match."""
     actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
     context.app.pace.check(actor.account)
     proposal = (await asyncio.to_thread(context.app.challenges.get, challenge)).proposal
@@ -165,7 +165,7 @@ async def take(
 def withdraw(
     challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Withdraw a challenge of one's own, or leave another's."""
+    """Withdraw the visitor's challenge, or leave another player's."""
     del form
     actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
     challenges.withdraw(context.app, actor, challenge)

@@ -1,4 +1,4 @@
-"""Players: their list, their ratings, and the matches of each."""
+"""Players: their list, their ratings, and a page for each."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ _BEGINNER: Final = Rating().display_value
 
 
 class RatingRow(msgspec.Struct, frozen=True):
-    """A player in a game's table."""
+    """A player in the ratings of a game."""
 
     place: int
     name: str
@@ -48,7 +48,7 @@ class RatingRow(msgspec.Struct, frozen=True):
 
 @get("/ratings", sync_to_thread=False)
 def show_all_ratings() -> Redirect:
-    """Show the ratings of the game that is suggested."""
+    """Show the ratings of the suggested game."""
     return redirect_to(f"/ratings/{suggested_game().key}")
 
 
@@ -59,7 +59,7 @@ def show_ratings(
     visitor: VisitorDependency,
     start: StartIndex = 0,
 ) -> Response[str]:
-    """Show a game's players, the best first, and how those at the top came there."""
+    """Show the ratings of a game, the best first, with a chart of the first three."""
     key = read_multiplayer_game(game).key
     rows = context.app.ratings.of(key, start, _ROWS)
     names = names_of(context.app, (row.account for row in rows))
@@ -89,7 +89,7 @@ def show_ratings(
 
 
 def _series(context: ApiContext, game: str, account: AccountId, name: str) -> ChartSeries:
-    """Return a player's rating after each of the last matches that counted."""
+    """Return a player's rating after each of their last rated matches."""
     rating, points = rating_series(context.app, game, account, _POINTS)
     first = () if rating.matches > _POINTS else (_BEGINNER,)
     return ChartSeries(name, (*first, *(point.display_value for point in points)))
@@ -114,7 +114,7 @@ def list_players(
 
 
 class GameRating(msgspec.Struct, frozen=True):
-    """How strong a player is in a game."""
+    """A player's rating in a game."""
 
     game: str
     title: str
@@ -141,7 +141,7 @@ def show_player(
         now=context.app.store.now(),
         counts=counts,
         active=active,
-        active_part=_part("Going on", profile.name, "going", len(active), counts.active),
+        active_part=_part("In progress", profile.name, "going", len(active), counts.active),
         finished=finished,
         finished_part=_part("Finished", profile.name, "finished", len(finished), counts.inactive),
         strengths=_game_ratings(context, account, profile.name),
@@ -173,7 +173,7 @@ def _game_ratings(context: ApiContext, account: AccountId, name: str) -> list[Ga
 def _head_to_head(
     context: ApiContext, visitor: Visitor, account: AccountId
 ) -> list[tuple[str, int, int, int]]:
-    """Return how the visitor did against a player: game, won, lost, level."""
+    """Return the visitor's results against a player: game, won, lost, drawn."""
     if visitor.account in (None, account):
         return []
     assert visitor.account is not None

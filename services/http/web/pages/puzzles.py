@@ -45,14 +45,14 @@ def show_puzzles(context: ContextDependency, visitor: VisitorDependency) -> Resp
 
 
 def leaderboard(context: ApiContext, rules: AnyRules, count: int = _MAX_SCORES) -> Leaderboard:
-    """Return the best scores of a puzzle as it is usually played."""
+    """Return the best scores of a puzzle with its default options."""
     return _leaderboard_of(context, rules, best_scores(context.app, rules, count=count))
 
 
 def leaderboard_page(
     context: ApiContext, rules: AnyRules, start: int, count: int
 ) -> tuple[Leaderboard, int]:
-    """Return some of its scores, one for each player, and how many there are; O(all)."""
+    """Return a part of a puzzle's scores, one for each player, and their total; O(total)."""
     rows = best_scores(context.app, rules)
     return _leaderboard_of(context, rules, rows[start : start + count]), len(rows)
 

@@ -1,4 +1,4 @@
-"""Matches played over again: any ply, two compared, and what would have been if."""
+"""Replays of matches: a ply, two plies compared, and variations from a ply."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ AnyRequest = Request[Any, Any, Any]
 def show_ply(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
-    """Show a match as it stood after so many moves."""
+    """Show a match at a ply."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(ply)
     position = position_at(table.state, ply)
@@ -61,7 +61,7 @@ def compare(
     one: OnePly = 0,
     other: OtherPly = None,
 ) -> Response[str]:
-    """Show a match at two plies side by side, and what differs."""
+    """Show a match at two plies side by side, and their differences."""
     table = MatchView.of(context, board, visitor)
     plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
     boards = [draw_match(table.state, ply, table.names) for ply in plies]
@@ -78,7 +78,7 @@ def compare(
     )
 
 
-# --- what if
+# --- variations
 
 
 def _variation(
@@ -99,7 +99,7 @@ def what_if(
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[str]:
-    """Show a line of moves from any ply of a match on; the match is not touched."""
+    """Show a variation from a ply of a match; the match does not change."""
     table, found = _variation(context, board, ply, line, visitor)
     if move.strip():
         return redirect_to(found.url_with_move(move.strip()))
@@ -112,12 +112,12 @@ def what_if(
         line=found,
         shown=found.shown(last, before),
         ply=ply,
-        can_lay=_has_conditional_move(table, ply, found),
+        can_set=_has_conditional_move(table, ply, found),
     )
 
 
 def _has_conditional_move(table: MatchView, ply: int, line: Variation) -> bool:
-    """Return whether the line has a reply of the visitor's to what others may play."""
+    """Return whether the visitor can set moves of the line as conditional moves."""
     state = table.state
     if ply != state.ply or not table.in_play or table.puzzle or len(line.moves) < 2:  # noqa: PLR2004
         return False
@@ -133,7 +133,7 @@ def list_moves_if(
     visitor: VisitorDependency,
     line: LineText = "",
 ) -> dict[str, Any]:
-    """Return the legal moves after a line."""
+    """Return the legal moves after a variation."""
     _, found = _variation(context, board, ply, line, visitor)
     return {"ply": len(found.moves), **legal_moves_json(found.rules, found.position)}
 
@@ -147,6 +147,6 @@ def check_if(
     line: LineText = "",
     move: MoveText = "",
 ) -> Response[Any]:
-    """Return the result of a move after a line."""
+    """Return the result of a move after a variation."""
     _, found = _variation(context, board, ply, line, visitor)
     return preview_json(preview_move(found.rules, found.position, move.strip(), found.names))

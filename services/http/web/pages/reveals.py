@@ -1,4 +1,4 @@
-"""The texts for draws that a browser keeps, and is asked to reveal."""
+"""The list of texts that a browser has to reveal for draws."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ class RevealRequest(msgspec.Struct, frozen=True):
 
     board: int
     commitment: str
-    """In hex: by this the browser finds the text."""
+    """In hex. The browser finds the text by it."""
 
 
 @get("/draws", sync_to_thread=True)
@@ -27,11 +27,13 @@ def list_reveals(context: ContextDependency, visitor: VisitorDependency) -> list
     if visitor.account is None:
         return []
     rows = context.app.lists.of(visitor.account, MatchFilter.NEXT, None, 0, _MOST)
-    found = [_asked(context, row.board, visitor.account) for row in rows if not row.started]
+    found = [
+        _reveal_request(context, row.board, visitor.account) for row in rows if not row.started
+    ]
     return [one for one in found if one is not None]
 
 
-def _asked(context: ApiContext, board: int, account: bytes) -> RevealRequest | None:
+def _reveal_request(context: ApiContext, board: int, account: bytes) -> RevealRequest | None:
     state = load_state(context.app, board)
     seat = state.seats.index(account)
     if state.gather is None or not state.sealed or seat not in state.waits:

@@ -2,7 +2,7 @@
 
 import { pause } from "./stream.js";
 
-const KEPT = "draw:";
+const PREFIX = "draw:";
 const OLD = 90 * 24 * 3600 * 1000;
 const DONE = ["match-over", "too-late", "wrong-text", "time-over", "unknown-board"];
 
@@ -17,8 +17,8 @@ const able = Boolean(globalThis.crypto?.subtle) && works();
 
 function works() {
   try {
-    localStorage.setItem(`${KEPT}test`, "");
-    localStorage.removeItem(`${KEPT}test`);
+    localStorage.setItem(`${PREFIX}test`, "");
+    localStorage.removeItem(`${PREFIX}test`);
     return true;
   } catch {
     return false;
@@ -40,7 +40,7 @@ document.addEventListener("input", (event) => {
   if (event.target.matches(FIELDS)) typed.set(event.target.name, event.target.value);
 });
 
-function look() {
+function prepareForms() {
   for (const field of document.querySelectorAll(FIELDS)) field.value ||= typed.get(field.name) ?? "";
   if (!able) return;
   for (const form of document.querySelectorAll("form[data-commits]")) {
@@ -60,7 +60,7 @@ document.addEventListener("submit", (event) => {
   const made = prepared.get(form);
   const word = form.elements.entropy;
   if (!made || made.word !== (word?.value ?? "")) return;
-  localStorage.setItem(KEPT + made.commitment, JSON.stringify({ text: made.text, at: Date.now() }));
+  localStorage.setItem(PREFIX + made.commitment, JSON.stringify({ text: made.text, at: Date.now() }));
   let field = form.elements.commitment;
   if (!field) {
     field = document.createElement("input");
@@ -88,15 +88,15 @@ async function ask(path, options) {
 
 /** Reveal a text if this browser keeps it; return whether it does. */
 async function reveal(board, commitment) {
-  const kept = localStorage.getItem(KEPT + commitment);
-  if (!kept) return false;
+  const entry = localStorage.getItem(PREFIX + commitment);
+  if (!entry) return false;
   const answer = await ask(`/api/matches/${board}/reveal`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
-    body: JSON.stringify({ text: JSON.parse(kept).text }),
+    body: JSON.stringify({ text: JSON.parse(entry).text }),
   });
-  const said = await answer.json();
-  if (answer.status === 200 || DONE.includes(said.code)) localStorage.removeItem(KEPT + commitment);
+  const body = await answer.json();
+  if (answer.status === 200 || DONE.includes(body.code)) localStorage.removeItem(PREFIX + commitment);
   return true;
 }
 
@@ -111,7 +111,7 @@ async function revealHere() {
 
 /** Reveal the texts that any match waits for; remove old ones that no match has asked for. */
 async function revealAll() {
-  const keys = Object.keys(localStorage).filter((key) => key.startsWith(KEPT));
+  const keys = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
   for (const key of keys) {
     if (Date.now() - JSON.parse(localStorage.getItem(key)).at > OLD) localStorage.removeItem(key);
   }
@@ -122,13 +122,13 @@ async function revealAll() {
 }
 
 document.addEventListener("htmx:afterSettle", () => {
-  look();
+  prepareForms();
   if (!able) return;
   revealHere();
   // the new list of matches may have one that waits for a text
   if (document.querySelector("#matches")) revealAll();
 });
-look();
+prepareForms();
 if (able) {
   revealHere();
   revealAll();

@@ -1,4 +1,4 @@
-// Helpers for choosing moves that know nothing of moves.
+// Helpers for pages: moving the focus, making buttons, writing sentences.
 
 /** Return the nearest element in the direction of an arrow key; null for none. */
 export function nearest(from, key, elements) {
@@ -33,9 +33,9 @@ export function button(text, kind, act) {
   return made;
 }
 
-/** Write a text as a sentence; a move at its beginning keeps its case. */
+/** Return a text as a sentence; a move at its beginning keeps its case. */
 export function sentence(text) {
   if (!text) return "";
-  const told = /^[a-z]+[,:]?( |$)/i.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
-  return /[.!?]$/.test(told) ? told : `${told}.`;
+  const found = /^[a-z]+[,:]?( |$)/i.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  return /[.!?]$/.test(found) ? found : `${found}.`;
 }

@@ -8,9 +8,9 @@ let builder = null;
 let pressed = null; // the part of a board on which the pointer went down
 let last = { place: null, at: 0 }; // the last click
 
-const TWICE = 400; // milliseconds within which a second click belongs to a double click
+const DOUBLE_CLICK = 400; // milliseconds within which a second click belongs to a double click
 
-/** Attach to the board that the page shows now, if a move can be chosen on it. */
+/** Attach to the board that the page shows, if a move can be chosen on it. */
 function begin() {
   const area = document.querySelector("#board-area[data-moves]");
   const panel = document.querySelector("#builder");
@@ -78,7 +78,7 @@ class Builder {
     return { moves: found.moves.map(read), more: found.more };
   }
 
-  // --- what is chosen
+  // --- choosing
 
   clicked(event) {
     const place = this.placeOf(event.target);
@@ -96,7 +96,7 @@ class Builder {
     if (place && place === this.placeOf(gone) && !again(place)) this.wish(place);
   }
 
-  /** The name of the place, or of the plug in a player's hand, that an element belongs to. */
+  /** Return the name of the place, or of the plug in a player's hand, that an element belongs to. */
   placeOf(element) {
     const found = element.closest?.(".plug[data-plug], [data-place]");
     return found ? (found.dataset.place ?? found.dataset.plug) : null;
@@ -106,7 +106,7 @@ class Builder {
     const { next } = choices(this.moves, this.chosen);
     if (next.includes(place)) {
       this.chosen = [...this.chosen, place];
-      // places without an alternative are chosen, too
+      // places without an alternative are chosen at once
       for (let one = choices(this.moves, this.chosen); ; one = choices(this.moves, this.chosen)) {
         if (one.whole || one.fitting.length !== 1 || one.next.length === 0) break;
         this.chosen = [...this.chosen, one.next[0]];
@@ -188,7 +188,7 @@ class Builder {
     return answer.json();
   }
 
-  // --- what is shown
+  // --- showing
 
   async show(typed = false) {
     const { fitting, next, whole } = choices(this.moves, this.chosen);
@@ -199,7 +199,7 @@ class Builder {
     if (whole) return this.look(whole.text);
     this.asked++;
     this.changes([]);
-    this.say(this.told(next));
+    this.say(this.prompt(next));
     if (this.chosen.length > 1 && fitting.length) await this.foretell(fitting[0].text, next);
   }
 
@@ -215,25 +215,25 @@ class Builder {
     return sample.slice(0, end) + (extra.length ? `:${extra.join(",")}` : "");
   }
 
-  told(next) {
+  prompt(next) {
     if (!this.moves.length) return "No move can be chosen here.";
     if (!this.chosen.length) {
       if (!next.length) return "Choose below.";
       return this.area.dataset.prompt;
     }
-    const left = next.length === 1 ? "one place" : `${next.length} places`;
-    return `Chosen: ${this.chosen.join(", ")}. Then ${left} can follow.`;
+    const left = next.length === 1 ? "One place" : `${next.length} places`;
+    return `Chosen: ${this.chosen.join(", ")}. ${left} can come next.`;
   }
 
-  /** Redraw the present position, and mark the chosen and the possible places. */
+  /** Redraw the current position, and mark the chosen and the possible places. */
   mark(next) {
-    const held = this.focused();
+    const focused = this.focused();
     this.area.innerHTML = this.plain;
     this.area.classList.remove("looking");
-    this.dress(next, held);
+    this.dress(next, focused);
   }
 
-  dress(next, held) {
+  dress(next, focused) {
     this.area.classList.add("choosing");
     for (const place of this.chosen) this.halo(this.find(place), "chosen");
     let first = null;
@@ -244,10 +244,10 @@ class Builder {
       element.setAttribute("role", "button");
       element.setAttribute("tabindex", "-1");
       first ??= element;
-      if (place === held) first = element;
+      if (place === focused) first = element;
     }
     first?.setAttribute("tabindex", "0");
-    if (held) first?.focus();
+    if (focused) first?.focus();
   }
 
   /** Mark a place: its own area if that is a shape of the board, else a circle. */
@@ -303,10 +303,10 @@ class Builder {
     if (!tried) return;
     if (!tried.legal) return this.say(sentence(tried.said), true);
     const { next } = choices(this.moves, this.chosen);
-    const held = this.focused();
+    const focused = this.focused();
     this.area.innerHTML = tried.svg;
     this.area.classList.add("looking");
-    this.dress(this.chosen.length ? next : [], held);
+    this.dress(this.chosen.length ? next : [], focused);
     this.changes(this.effects(tried));
     const more = next.length && this.chosen.length ? ", or go on" : "";
     this.say(`Play ${tried.move}${more}? ${sentence(tried.said)}`);
@@ -316,14 +316,14 @@ class Builder {
     }
   }
 
-  /** Show the effects that no later choice changes, such as which pieces age. */
+  /** Show the effects that no later choice changes, such as the aging of pieces. */
   async foretell(text, next) {
     const tried = await this.ask(text);
     if (!tried?.legal) return;
     this.changes(this.effects(tried).filter((change) => !next.includes(change.place)));
   }
 
-  /** Return the effects of a move beside the chosen places: which pieces age, which tiles fall away. */
+  /** Return the effects of a move on other places than the chosen ones, such as the aging of pieces. */
   effects(tried) {
     return tried.changes.filter(
       (change) => change.kind !== "comes" && !this.chosen.includes(change.place),
@@ -378,7 +378,7 @@ class Builder {
 
 /** Return whether a click is the second of a double click, which must not undo the first. */
 function again(place) {
-  const twice = place === last.place && performance.now() - last.at < TWICE;
+  const twice = place === last.place && performance.now() - last.at < DOUBLE_CLICK;
   last = { place, at: performance.now() };
   return twice;
 }

@@ -1,5 +1,5 @@
-// Moves as sequences of places. Which moves are legal comes from the server's list alone: the code
-// here knows how moves are written, and no rule of any game.
+// Moves as sequences of places. This code knows how moves are written, but no rules of any game: the
+// server sends the list of legal moves.
 
 /** Names of places: letters and a number, such as those of columns and rows, or a number alone. */
 export const PLACE = /[a-z]*\d+/g;
@@ -15,7 +15,7 @@ export function read(text) {
   return { text, places, free, word };
 }
 
-/** Whether a move begins with these places. */
+/** Return whether a move begins with these places. */
 function begins(move, chosen) {
   if (move.word || chosen.length > move.places.length) return false;
   for (let at = 0; at < Math.min(chosen.length, move.free); at++) {

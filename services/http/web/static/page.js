@@ -1,5 +1,5 @@
-// On every page: parts are fetched again when they are out of date, and failed requests are repeated;
-// messages; lists that scroll to their newest item; forms that empty themselves.
+// On every page: parts that are out of date are fetched again, and failed requests are repeated.
+// Messages; lists that scroll to their newest item; forms that reset after they were sent.
 
 import { Stream, address, pause } from "./stream.js";
 
@@ -12,7 +12,7 @@ let ticking = 0;
 
 // --- parts that are out of date
 
-/** What this page watches. */
+/** Return the matches and topics that this page watches. */
 function watch() {
   const board = document.querySelector("[data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
@@ -20,13 +20,13 @@ function watch() {
   return { boards, home: Boolean(document.querySelector("#matches")), user };
 }
 
-/** The last event that the page shows of its match. */
-function shown() {
+/** Return the number of the last event that the page shows of its match. */
+function shownSeq() {
   return Number(document.querySelector("[data-seq]")?.dataset.seq ?? Infinity);
 }
 
 const parts = {
-  news: (state) => watch().boards.some((board) => state[`match ${board}`] > shown()),
+  news: (state) => watch().boards.some((board) => state[`match ${board}`] > shownSeq()),
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
 };
@@ -36,10 +36,10 @@ function differs(mark, element) {
 }
 
 let known = {};
-let asked = 0;
+let refreshTimer = 0;
 
 /** Handle a message of the stream. */
-function told({ state, again }) {
+function receive({ state, again }) {
   if (again !== undefined) {
     streamAt = again;
     tick();
@@ -48,8 +48,8 @@ function told({ state, again }) {
   known = { ...known, ...state };
   if (user && state.user === "") loggedOut();
   // wait, because the events of a command come together, and its sender gets them with the answer
-  clearTimeout(asked);
-  asked = setTimeout(() => {
+  clearTimeout(refreshTimer);
+  refreshTimer = setTimeout(() => {
     for (const [id, stale] of Object.entries(parts)) {
       const element = document.getElementById(id);
       if (!element || !stale(known, element)) continue;
@@ -67,7 +67,7 @@ function unread() {
 }
 
 /** Fetch all parts again, whatever their state. */
-function look() {
+function refreshAll() {
   for (const id of Object.keys(parts)) {
     const element = document.getElementById(id);
     if (element) htmx.trigger(element, "news");
@@ -89,7 +89,7 @@ function shared() {
   const worker = new SharedWorker(new URL("./worker.js", import.meta.url), { type: "module" });
   // the worker can't be loaded, or not as a module
   worker.addEventListener("error", () => { line = alone(); line.watch(); });
-  worker.port.onmessage = ({ data }) => told(data);
+  worker.port.onmessage = ({ data }) => receive(data);
   return {
     watch: (retry = false) => worker.port.postMessage({ watch: watch(), retry }),
     leave: () => worker.port.postMessage({}),
@@ -98,7 +98,7 @@ function shared() {
 
 /** The page's own stream; open only while the page is visible, because a browser has few connections. */
 function alone() {
-  const stream = new Stream(told);
+  const stream = new Stream(receive);
   return {
     watch: (retry = false) => {
       stream.follow(document.hidden ? "" : address([watch()]));
@@ -128,7 +128,7 @@ addEventListener("pageshow", (event) => {
 
 function back() {
   line?.watch(true);
-  look();
+  refreshAll();
 }
 addEventListener("online", back);
 document.addEventListener("visibilitychange", () => {
@@ -189,7 +189,7 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
 });
 
 /** Show the number of new chat messages in the heading. */
-function heard() {
+function showUnreadCount() {
   const count = document.querySelectorAll("#chat .new").length;
   const mark = document.querySelector("#unread");
   mark.textContent = `${count} new`;
@@ -202,19 +202,19 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   // a part stays as it is if the request for it fails
   if (isPart(requestConfig.elt) && xhr.status >= 400) event.detail.shouldSwap = false;
   // ignore an answer with the events that the page already shows, or fewer
-  const brought = /data-seq="(\d+)"/.exec(serverResponse);
-  if (!brought || !["board-box", "board-area"].includes(target.id)) return;
-  const ahead = Number(brought[1]) - shown();
+  const newSeq = /data-seq="(\d+)"/.exec(serverResponse);
+  if (!newSeq || !["board-box", "board-area"].includes(target.id)) return;
+  const ahead = Number(newSeq[1]) - shownSeq();
   if (ahead < 0 || (requestConfig.elt.id === "news" && ahead === 0)) event.detail.shouldSwap = false;
 });
 
 // --- messages stay until the next click
 
 function message(...content) {
-  const said = document.createElement("p");
-  said.className = "message";
-  said.append(...content);
-  document.querySelector("#message").replaceChildren(said);
+  const paragraph = document.createElement("p");
+  paragraph.className = "message";
+  paragraph.append(...content);
+  document.querySelector("#message").replaceChildren(paragraph);
 }
 
 addEventListener("click", (event) => {
@@ -248,7 +248,7 @@ document.addEventListener("toggle", (event) => {
 }, true);
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
   for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
-  if (detail.requestConfig?.elt.id === "chat") heard();
+  if (detail.requestConfig?.elt.id === "chat") showUnreadCount();
   toNewest();
 });
 

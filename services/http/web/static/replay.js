@@ -27,7 +27,7 @@ async function go(ply) {
 }
 
 function show(page, ply, url) {
-  const held = document.activeElement?.getAttribute("aria-label");
+  const focused = document.activeElement?.getAttribute("aria-label");
   for (const id of ["board-area", "at", "picture"]) {
     document.getElementById(id).replaceWith(page.getElementById(id));
   }
@@ -41,11 +41,11 @@ function show(page, ply, url) {
   range.value = ply;
   document.title = page.title;
   history.replaceState(history.state, "", url);
-  if (held) document.querySelector(`#at [aria-label="${held}"]`)?.focus();
-  dress();
+  if (focused) document.querySelector(`#at [aria-label="${focused}"]`)?.focus();
+  showRunButton();
 }
 
-function dress() {
+function showRunButton() {
   const run = document.querySelector("#run");
   run.hidden = last() === 0;
   run.textContent = running ? "Stop" : "Play";
@@ -55,7 +55,7 @@ function dress() {
 function stop() {
   clearInterval(running);
   running = 0;
-  dress();
+  showRunButton();
 }
 
 async function run() {
@@ -65,7 +65,7 @@ async function run() {
     if (at() >= last()) stop();
     else await go(at() + 1);
   }, 1200);
-  dress();
+  showRunButton();
 }
 
 document.addEventListener("click", (event) => {
@@ -93,4 +93,4 @@ range.addEventListener("input", () => {
 });
 
 slide.hidden = last() === 0;
-dress();
+showRunButton();

@@ -5,10 +5,10 @@ export function pause(failed) {
   return Math.min(30, 2 ** Math.max(1, failed));
 }
 
-/** A stream that reopens when it breaks; `tell` gets its messages and the time of the next try. */
+/** A stream that reopens when it breaks; `receive` gets its messages and the time of the next try. */
 export class Stream {
-  constructor(tell) {
-    this.tell = tell;
+  constructor(receive) {
+    this.receive = receive;
     this.address = "";
     this.source = null;
     this.failed = 0;
@@ -29,9 +29,9 @@ export class Stream {
     this.source = new EventSource(this.address);
     this.source.addEventListener("open", () => {
       this.failed = 0;
-      this.tell({ again: 0 });
+      this.receive({ again: 0 });
     });
-    this.source.addEventListener("state", (event) => this.tell({ state: JSON.parse(event.data) }));
+    this.source.addEventListener("state", (event) => this.receive({ state: JSON.parse(event.data) }));
     this.source.addEventListener("error", () => this.broken());
   }
 
@@ -39,7 +39,7 @@ export class Stream {
     this.close();
     // the server ends each stream at some time, so the first try follows soon and is not shown
     const seconds = this.failed ? pause(this.failed) : 0.3;
-    if (this.failed) this.tell({ again: Date.now() + 1000 * seconds });
+    if (this.failed) this.receive({ again: Date.now() + 1000 * seconds });
     this.failed += 1;
     this.timer = setTimeout(() => this.open(), 1000 * seconds);
   }

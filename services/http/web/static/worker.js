@@ -6,19 +6,19 @@ const SILENT = 5 * 60_000; // ms after which a page that did not sign off counts
 const pages = new Map(); // by port, the newest last
 let known = {};
 
-const stream = new Stream((told) => {
+const stream = new Stream((message) => {
   // a reopened stream sends the whole state again
-  if (told.again === 0) known = { user: known.user };
-  if (told.state) {
-    // another user sees other things
-    if (told.state.user !== undefined && told.state.user !== known.user) known = {};
-    known = { ...known, ...told.state };
+  if (message.again === 0) known = { user: known.user };
+  if (message.state) {
+    // another user gets another state
+    if (message.state.user !== undefined && message.state.user !== known.user) known = {};
+    known = { ...known, ...message.state };
   }
-  for (const port of pages.keys()) port.postMessage(told);
+  for (const port of pages.keys()) port.postMessage(message);
 });
 
 function follow() {
-  for (const [port, page] of pages) if (Date.now() - page.heard > SILENT) pages.delete(port);
+  for (const [port, page] of pages) if (Date.now() - page.lastSeen > SILENT) pages.delete(port);
   stream.follow(address([...pages.values()]));
 }
 
@@ -26,7 +26,7 @@ addEventListener("connect", (event) => {
   const [port] = event.ports;
   port.onmessage = ({ data }) => {
     const before = pages.get(port);
-    if (data.watch) pages.set(port, { ...data.watch, heard: Date.now() });
+    if (data.watch) pages.set(port, { ...data.watch, lastSeen: Date.now() });
     else pages.delete(port);
     if (data.retry) stream.retry();
     follow();

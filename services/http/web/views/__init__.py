@@ -1,1 +1,1 @@
-"""What the pages show: view models, pictures and charts."""
+"""View models, pictures and charts of the pages."""

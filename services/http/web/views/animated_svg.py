@@ -1,7 +1,7 @@
-"""A whole match as one picture that moves: SVG with no script, of which the boards share the most.
+"""A whole match as one animated picture: SVG without scripts, in which the boards share elements.
 
-Each drawing is cut into its outermost elements. An element that is the same in several is written
-once, at the level it has in the first, with the times at which it is to be seen.
+Each drawing is split into its outermost elements. An element that several drawings have is written
+once, with the times at which it is visible.
 """
 
 import re
@@ -15,10 +15,10 @@ from domain.match.state import MatchState, positions
 from domain.rules import rules_by_id
 
 SECONDS_A_BOARD: Final = 1.2
-"""How long each board is shown."""
+"""Seconds for which each board is shown."""
 
 _LAST_TURNS: Final = 4
-"""Turns for which the last one stays."""
+"""Turns for which the last board stays."""
 
 _SPOKEN_TAGS: Final = ("<title", "<desc")
 
@@ -27,7 +27,7 @@ _BOX: Final = re.compile(r'viewBox="0 0 (\d+) ([\d.]+)"')
 
 
 def animate_match(state: MatchState, names: Sequence[str]) -> str:
-    """Return the moving picture of a match."""
+    """Return the animated picture of a match."""
     boards = _boards(state, names)
     layers = _layers([list(_parts(board)) for board in boards])
     turns = len(boards) - 1 + _LAST_TURNS
@@ -47,7 +47,7 @@ def _boards(state: MatchState, names: Sequence[str]) -> list[str]:
 
 
 def _parts(svg: str) -> Iterator[str]:
-    """Yield the elements directly below a drawing's outermost one, but for its title and text."""
+    """Yield the children of a drawing's root element, without its title and description."""
     depth, start = 0, 0
     for tag in _TAG.finditer(svg):
         closes, empty = bool(tag[1]), bool(tag[3])
@@ -59,7 +59,7 @@ def _parts(svg: str) -> Iterator[str]:
 
 
 def _layers(boards: Sequence[Sequence[str]]) -> list[tuple[str, list[int]]]:
-    """Return each element once, in an order that keeps that of every board, and the boards it is on."""
+    """Return each element once, in the order of the boards, with the numbers of the boards that have it."""
     order: list[str] = []
     seen: dict[str, list[int]] = {}
     for number, parts in enumerate(boards):
@@ -85,7 +85,7 @@ def _layer(part: str, seen: Sequence[int], boards: int, turns: int) -> str:
 
 
 def _changes(seen: Sequence[int], boards: int, turns: int) -> tuple[list[str], list[str]]:
-    """Return the parts of the whole time at which something comes and goes; the last board stays."""
+    """Return the key times and values for an element, as fractions of the whole time."""
     there = {*seen}
     times, values = ["0"], ["inline" if 0 in there else "none"]
     for number in range(1, boards):

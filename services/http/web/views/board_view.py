@@ -1,4 +1,4 @@
-"""Boards on pages: drawn, with the moves that are legal on them, and what a move would change."""
+"""Boards on pages: their drawings, legal moves, and the changes that a move would make."""
 
 import html
 import re
@@ -20,9 +20,9 @@ MAX_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
-"""A place as `docs/drawing.md` promises it: its name, and a title that says what stands there."""
+"""A place, as docs/drawing.md promises it: its name, and a title that describes its contents."""
 _ICON: Final = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
-"""A plate as it promises it: an icon, whose first class is the look of the player's pieces."""
+"""A player's plate, as docs/drawing.md promises it: an icon whose first class is the look of the pieces."""
 
 
 class PlaceChange(msgspec.Struct, frozen=True):
@@ -30,12 +30,12 @@ class PlaceChange(msgspec.Struct, frozen=True):
 
     place: str
     was: str
-    """What stood there, in words; empty for nothing."""
+    """The contents before the move, in words; empty for nothing."""
     now: str
 
     @property
     def kind(self) -> str:
-        """How it changes, in the words of style sheet and script."""
+        """How it changes, as a class of the style sheet: `comes`, `changes` or `goes`."""
         if not self.was:
             return "comes"
         return "changes" if self.now else "goes"
@@ -46,9 +46,9 @@ class BoardView(msgspec.Struct, frozen=True):
 
     svg: Markup
     moves: str
-    """Where the page finds the legal moves; empty where none can be chosen."""
+    """Address of the legal moves; empty if the visitor can't choose any."""
     check: str
-    """Where the page asks what a move would lead to."""
+    """Address that previews a move."""
     ply: int
     turn: str
     """The player to move, such as `Light`."""
@@ -56,9 +56,9 @@ class BoardView(msgspec.Struct, frozen=True):
 
     @property
     def looks(self) -> tuple[int, ...]:
-        """Which look the pieces of each seat have, by its number in `LOOKS`.
+        """The look of each seat's pieces, as an index of `LOOKS`.
 
-        The board says it, because players can exchange pieces, and in some games dark ones begin.
+        It is read from the drawing, because players can exchange pieces, and in some games Dark begins.
         """
         return tuple(LOOKS.index(look) for look in _ICON.findall(self.svg))
 
@@ -81,8 +81,8 @@ def draw_position(
 
 
 def _safe(svg: str) -> Markup:
-    """Return a drawing as a page may have it: the drawing escapes what people wrote."""
-    return Markup(svg)  # noqa: S704 - made by us, with every word of it escaped
+    """Mark a drawing as safe for a page, because the drawing has escaped all user text."""
+    return Markup(svg)  # noqa: S704 - our own markup, with every text in it escaped
 
 
 def legal_moves_json(rules: AnyRules, position: Any) -> dict[str, Any]:
@@ -94,13 +94,13 @@ def legal_moves_json(rules: AnyRules, position: Any) -> dict[str, Any]:
 
 
 class MovePreview(msgspec.Struct, frozen=True):
-    """The result of a move that is tried out, or why it can't be played."""
+    """The result of a move that is previewed, or why it can't be played."""
 
     legal: bool
     move: str
-    """Canonical if it is legal, else as it was written."""
+    """Canonical if it is legal, otherwise as it was written."""
     said: str
-    """What comes next, or the reason."""
+    """A sentence on the turn after it, or the reason why it is not legal."""
     svg: str = ""
     changes: tuple[PlaceChange, ...] = ()
 
@@ -141,7 +141,7 @@ def player_name(rules: AnyRules, seat: Seat, names: Sequence[str]) -> str:
 
 
 def contents_of_places(svg: str) -> dict[str, str]:
-    """Return what stands on each place of a drawing, in words; empty for nothing."""
+    """Return the contents of each place of a drawing, in words; empty for nothing."""
     return {html.unescape(name): html.unescape(what) for name, what in _PLACE.findall(svg)}
 
 

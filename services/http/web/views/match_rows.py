@@ -1,4 +1,4 @@
-"""Matches as lists show them, and what waits for somebody, the most urgent first."""
+"""Matches as lists show them, and the matches that wait for a player, the most urgent first."""
 
 from collections.abc import Sequence
 
@@ -24,7 +24,7 @@ class MatchRow(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     options: tuple[str, ...]
     others: tuple[str, ...]
-    """All players but the one whose list it is."""
+    """All players except the owner of the list."""
     ply: int
     since: int
     """When the turn began, ms."""
@@ -34,20 +34,20 @@ class MatchRow(msgspec.Struct, frozen=True):
     waiting: bool
     """Whether it waits for consent, or for texts for its draw."""
     sealed: bool
-    """Whether all have consented, and it waits for the texts that they have committed to."""
+    """Whether all players have accepted, and the match waits for them to reveal their texts."""
     result: str
     """How it ended; empty while it goes on."""
     deadline: int | None = None
     offer: str = ""
-    """An offer that waits for the answer of the player whose list it is."""
+    """An offer that the owner of the list has not answered."""
     unread: int = 0
-    """Lines of chat that the one whose list it is has not read."""
+    """Lines of chat that the owner of the list has not read."""
 
 
 def match_rows(
     context: ApiContext, rows: Sequence[MatchListRow], account: AccountId | None = None
 ) -> list[MatchRow]:
-    """Return matches as a list shows them, to an account or to anybody."""
+    """Return matches as rows of a list; `account` is its owner, None for a public list."""
     found = names_of(context.app, (seat for row in rows for seat in row.seats))
     return [_match_row(row, [found[seat] for seat in row.seats], account) for row in rows]
 
@@ -80,12 +80,12 @@ def _offer(row: MatchListRow, names: Sequence[str]) -> str:
 
 
 def with_unread(found: Sequence[MatchRow], unread: UnreadCounts) -> list[MatchRow]:
-    """Return matches with how much of their chat is unread."""
+    """Return the rows with the counts of their unread chat."""
     return [msgspec.structs.replace(one, unread=unread.boards.get(one.board, 0)) for one in found]
 
 
 class WaitingMatches(msgspec.Struct, frozen=True):
-    """The matches that wait for an account, in the order in which they are shown."""
+    """The matches that wait for an account, the most urgent first."""
 
     rows: tuple[MatchListRow, ...]
     deadlines: dict[int, int | None]
@@ -93,13 +93,13 @@ class WaitingMatches(msgspec.Struct, frozen=True):
     def items(
         self, context: ApiContext, account: AccountId, start: int, count: int
     ) -> list[MatchRow]:
-        """Return some of them as a list shows them."""
+        """Return some of them as rows of a list."""
         found = match_rows(context, self.rows[start : start + count], account)
         return [msgspec.structs.replace(one, deadline=self.deadlines[one.board]) for one in found]
 
 
 def waiting_matches(context: ApiContext, account: AccountId) -> WaitingMatches:
-    """Return all that waits for an account: offers first, then what is due the soonest."""
+    """Return the matches that wait for an account: first those with offers, then by deadline."""
     rows = context.app.lists.waiting(account)
     due = _deadlines(context, [row.board for row in rows])
 
@@ -112,7 +112,7 @@ def waiting_matches(context: ApiContext, account: AccountId) -> WaitingMatches:
 
 
 def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | None]:
-    """Return when the time of the player to move is over; None for a match that can't be read."""
+    """Return the deadline of each match; None without one, or if the match can't be read."""
     found = context.app.store.snapshots(boards) if boards else []
     return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
 

@@ -20,7 +20,7 @@ from services.http.web.views.board_view import BoardView, draw_match
 
 
 class ChatLine(msgspec.Struct, frozen=True):
-    """Something said at a board."""
+    """A line of a match's chat."""
 
     at: int
     name: str
@@ -30,7 +30,7 @@ class ChatLine(msgspec.Struct, frozen=True):
 
 
 class MatchView(msgspec.Struct, frozen=True):
-    """A match, and where the visitor sits at it."""
+    """A match, and the visitor's seat in it."""
 
     board: int
     state: MatchState
@@ -41,11 +41,11 @@ class MatchView(msgspec.Struct, frozen=True):
     seat: Seat | None
     """None for a spectator."""
     key: str
-    """Of the commands that this page may send; see `acts`."""
+    """The key of the commands that this page sends; see `match_actions`."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
-        """Look a match up; refused as `load_snapshot` does."""
+        """Return the view of a match; raises what `load_snapshot` raises."""
         snapshot = load_snapshot(context.app, board)
         state = snapshot.state
         users = context.app.accounts.name_of(state.seats)
@@ -72,7 +72,7 @@ class MatchView(msgspec.Struct, frozen=True):
 
     @property
     def opponent(self) -> str:
-        """The visitor's opponent in a match of two, unless that is a former player; else empty."""
+        """The visitor's opponent in a match of two; empty for a spectator or a deleted account."""
         if self.seat is None or len(self.names) != 2:  # noqa: PLR2004
             return ""
         name = self.names[1 - self.seat]
@@ -96,7 +96,7 @@ class MatchView(msgspec.Struct, frozen=True):
 
     @property
     def moved(self) -> bool:
-        """Whether the visitor has made a move, and so can't decline any more."""
+        """Whether the visitor has made a move, and so can no longer decline."""
         return self.seat is not None and bool(self.state.acted >> self.seat & 1)
 
     @property
@@ -110,11 +110,11 @@ class MatchView(msgspec.Struct, frozen=True):
         return "" if self.state.next is None else self.names[self.state.next]
 
     def check_ply(self, ply: int) -> int:
-        """Return the ply, unless the match has no position there: `unknown-ply`, `not-started`."""
+        """Return the ply; raises `unknown-ply` or `not-started` if the match has no position there."""
         return check_ply(self.board, self.state, ply)
 
     def shown(self) -> BoardView | None:
-        """Return the board; None before a match has one."""
+        """Return the board; None while the match has no position."""
         if self.state.has_no_position:
             return None
         here = f"/m/{self.board}"
@@ -133,7 +133,7 @@ class MatchView(msgspec.Struct, frozen=True):
 
 
 def chat_lines(context: ApiContext, table: MatchView) -> list[ChatLine]:
-    """Return the chat of the match, to its players alone."""
+    """Return the chat of the match; empty for a visitor who does not play in it."""
     if table.seat is None or table.puzzle:
         return []
     account = table.state.seats[table.seat]

@@ -20,7 +20,7 @@ DEFAULT_TIME: Final = "7"
 
 
 def chosen_options(game: str, form: Form) -> tuple[str, ...]:
-    """Return the chosen options as a challenge has them; whether they are valid is not checked here."""
+    """Return the chosen options as flags of a challenge, unchecked."""
     fields = tuple(enumerate(game_by_key(game).options_form))
     picked = [flag for at, _ in fields for flag in form.all(f"pick-{at}")]
     valued = [
@@ -32,7 +32,7 @@ def chosen_options(game: str, form: Form) -> tuple[str, ...]:
 
 
 def _value(field: OptionField, at: int, form: Form) -> str:
-    """Return the number or the list of names in the form; empty for an option without a value."""
+    """Return the value of an option in the form; empty for an option without a value."""
     if field.kind is OptionKind.NUMBER:
         return form.get(f"number-{at}")
     return form.get(f"names-{at}") if field.kind is OptionKind.NAMES else ""
@@ -44,7 +44,7 @@ def featured_games() -> tuple[AnyRules, ...]:
 
 
 def showcase_games() -> tuple[AnyRules, ...]:
-    """Return the games for two and more, in the order in which a guest is shown a match of them."""
+    """Return the games for two and more players, in the order in which the welcome page tries them."""
     several = [game for game in all_games() if game.latest.players != (1,)]
     return _latest_rules_of(sorted(several, key=lambda game: not game.featured))
 
@@ -59,7 +59,7 @@ def _latest_rules_of(games: Iterable[GamePackage]) -> tuple[AnyRules, ...]:
 
 
 def chosen_terms(form: Form) -> tuple[str, ...]:
-    """Return the chosen options of the server."""
+    """Return the chosen time control and rating options, as flags of a challenge."""
     _, words = TIME_CHOICES.get(form.get("time"), TIME_CHOICES[DEFAULT_TIME])
     switches = {
         "unrated": "--unrated",

@@ -1,4 +1,4 @@
-"""What happened in somebody's matches, in words."""
+"""Notices of an account as sentences for pages."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -12,26 +12,26 @@ from services.app.names import names_of
 from services.http.context import ApiContext
 
 _WORDS: Final = {
-    NoticeKind.CHALLENGED: "{others} called you to a match; accept or decline it",
+    NoticeKind.CHALLENGED: "{others} challenged you to a match; accept or decline it",
     NoticeKind.REVEAL: "The match with {others} waits until you reveal your text for the draw",
     NoticeKind.STARTED: "A match with {others} has begun",
     NoticeKind.YOUR_TURN: "Your turn against {others}",
-    NoticeKind.OFFER: "{others} proposed something",
-    NoticeKind.ANSWERED: "{others} answered what was proposed",
-    NoticeKind.REPLIED: "A move that you had laid ready was played against {others}",
-    NoticeKind.RESIGNED: "One of {others} has left, and the others play on",
-    NoticeKind.FLAGGED: "A player's time was over in the match with {others}",
+    NoticeKind.OFFER: "{others} made an offer",
+    NoticeKind.ANSWERED: "{others} answered an offer",
+    NoticeKind.REPLIED: "Your conditional move was played against {others}",
+    NoticeKind.RESIGNED: "One of {others} resigned, and the others play on",
+    NoticeKind.FLAGGED: "A player ran out of time in the match with {others}",
     NoticeKind.RESUMED: "The pause has ended in the match with {others}",
     NoticeKind.DECLINED: "{others} declined to play",
     NoticeKind.OVER: "The match with {others} has ended",
-    NoticeKind.REMINDER: "Your time runs out against {others}",
-    NoticeKind.CHAT: "Something was said in the match with {others}",
+    NoticeKind.REMINDER: "Your time is running out against {others}",
+    NoticeKind.CHAT: "There is new chat in the match with {others}",
     NoticeKind.MESSAGE: "Somebody has written to you",
 }
 
 
 class NewsItem(msgspec.Struct, frozen=True):
-    """Something that happened."""
+    """A notice in words."""
 
     board: int
     at: int
@@ -41,7 +41,7 @@ class NewsItem(msgspec.Struct, frozen=True):
 def news_item(
     context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId, most: int
 ) -> list[NewsItem]:
-    """Say what notices, the newest first, are about: the newest each of so many matches at most."""
+    """Return the newest notice of each match, for `most` matches at most; `notices` are newest first."""
     newest: dict[int, PlayerNotice] = {}
     for one in notices:
         if len(newest) < most:
@@ -52,7 +52,7 @@ def news_item(
 def news_items(
     context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId
 ) -> list[NewsItem]:
-    """Say what each of these is about."""
+    """Return each notice in words."""
     rows = context.app.lists.rows([one.board for one in notices])
     names = names_of(context.app, (seat for row in rows if row for seat in row.seats))
     return [

@@ -1,4 +1,4 @@
-"""Matches that wait for players, as lists show them."""
+"""Open challenges as lists show them."""
 
 from collections.abc import Sequence
 
@@ -15,32 +15,32 @@ from services.http.context import ApiContext
 
 
 class OpenChallengeRow(msgspec.Struct, frozen=True):
-    """A match that somebody offers to anybody."""
+    """An open challenge."""
 
     id: str
     game: str
     title: str
     options: tuple[str, ...]
     time: str
-    """In words."""
+    """The time control, in words."""
     note: str
     players: tuple[str, ...]
-    """Its maker, and who has joined."""
+    """The challenger, and the players who have joined."""
     seats: int
-    """Of how many it is played."""
+    """The number of players."""
     missing: int
     mine: bool
-    """Whether the visitor has made it or joined it."""
+    """Whether the visitor is the challenger or has joined."""
     seat: str
-    """The side that the others take, where its maker has chosen one; else empty."""
+    """The side of the player who takes it, if the challenger of a match for two has chosen; else empty."""
     gathers: bool
-    """Whether who takes it commits to a text for the draw."""
+    """Whether the player who takes it commits to a text for the draw."""
 
 
 def offers(
     context: ApiContext, found: Sequence[Challenge], account: AccountId | None
 ) -> list[OpenChallengeRow]:
-    """Show challenges to somebody."""
+    """Return challenges as rows of a list for an account."""
     names = names_of(context.app, (player for one in found for player in one.players))
     return [_offer(one, [names[player] for player in one.players], account) for one in found]
 

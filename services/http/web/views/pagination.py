@@ -11,10 +11,10 @@ PAGE_SIZE: Final = 50
 
 
 class ListPart(msgspec.Struct, frozen=True):
-    """The shown part of a list, with the addresses of the others."""
+    """The part of a list that a page shows, with the addresses of the parts beside it."""
 
     label: str
-    """Name of the list, for screen readers."""
+    """The name of the list, for screen readers."""
     start: int
     shown: int
     total: int
@@ -34,7 +34,7 @@ class ListPart(msgspec.Struct, frozen=True):
         size: int = PAGE_SIZE,
         query: Mapping[str, str] | None = None,
     ) -> Self:
-        """Return a part; the total is raised to the rows that are shown."""
+        """Return a part; the total is at least the number of rows up to its end."""
         total = max(total, start + shown) if shown else total
         return cls(label, start, shown, total, size, path, query or {})
 

@@ -1,4 +1,4 @@
-"""The chart of ratings: a line for each player over the rated matches."""
+"""The chart of ratings: a line for each player, over the rated matches."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Variations: moves that are tried from a position of a match, or from the beginning of a game."""
+"""Variations: moves that a visitor tries from a position of a match, or from the start of a game."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
@@ -18,11 +18,11 @@ MAX_LINKS: Final = 300
 """Moves of a variation that are links, at most."""
 
 MAX_LINK_CHARACTERS: Final = 200_000
-"""Characters of all these links together, at most."""
+"""Characters of all these addresses together, at most."""
 
 
 class Variation(msgspec.Struct, frozen=True):
-    """Moves from a position on, of all seats."""
+    """Moves of all seats, from a position on."""
 
     rules: AnyRules
     names: tuple[str, ...]
@@ -61,7 +61,7 @@ class Variation(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The moves, as in addresses."""
+        """The moves, as they appear in addresses."""
         return " ".join(self.moves)
 
     @property
@@ -97,7 +97,7 @@ class Variation(msgspec.Struct, frozen=True):
         return [(move, addresses.get(count, "")) for count, move in enumerate(self.moves, 1)]
 
     def shown(self, last: str = "", before: Any = None) -> BoardView:
-        """Return its board; `last` and `before` describe the move before the variation."""
+        """Return its board; `last` is the move before the variation, `before` the position before that move."""
         if self.moves:
             last, before = self.moves[-1], self.positions[-2]
         return BoardView(
