@@ -160,7 +160,9 @@ def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
     looked: list[int] = []
 
     class Watched(RedisStore):
-        def snapshots_with_conditional_moves(self, boards: Sequence[int]) -> list[tuple[bytes | None, bytes]]:
+        def snapshots_with_conditional_moves(
+            self, boards: Sequence[int]
+        ) -> list[tuple[bytes | None, bytes]]:
             looked.extend(boards)
             return super().snapshots_with_conditional_moves(boards)
 
