@@ -63,7 +63,6 @@ ALLOWED = {
     "infra": 382,
     "services": 17,
     "services/api": 135,
-    "services/language": 97,
     "services/mail": 60,
     "services/web": 105,
     "workers": 111,

@@ -31,14 +31,14 @@ def test_a_reply_is_played_at_once_when_its_move_was_played(terminal):
         "it is Light's turn (alice)"
     )
     assert check(terminal.app.store, 1).startswith("match 1 holds")
-    assert "nothing ready" in queue(terminal, "bob", "").text
+    assert "no conditional moves" in queue(terminal, "bob", "").text
 
 
 def test_another_move_plays_no_reply_and_drops_what_depended_on_it(terminal):
     terminal.challenge()
     queue(terminal, "bob", LINE)
     assert terminal.move(1, "alice", "m13-i11").sentence.startswith("match 1, #1: ")
-    assert "nothing ready" in queue(terminal, "bob", "").text
+    assert "no conditional moves" in queue(terminal, "bob", "").text
 
 
 def test_a_whole_line_is_played_reply_by_reply_and_branches_stand_beside_each_other(terminal):
@@ -112,7 +112,7 @@ def test_a_line_that_makes_no_sense_is_refused_and_lays_nothing(terminal, steps,
     terminal.challenge()
     answer = queue(terminal, "bob", steps)
     assert (answer.code, sentence in answer.sentence) == (code, True), answer
-    assert "nothing ready" in queue(terminal, "bob", "").text
+    assert "no conditional moves" in queue(terminal, "bob", "").text
 
 
 def test_there_is_an_end_to_what_can_be_laid_ready(terminal):
@@ -139,4 +139,4 @@ def test_an_undo_leaves_no_reply_that_depended_on_what_is_taken_back(terminal):
     terminal.do("pow2 queue 1 alice wonderland a13-d7 j7-m13")
     terminal.move(1, "alice", "undo")
     terminal.move(1, "bob", "accept")
-    assert "nothing ready" in queue(terminal, "alice", "").text
+    assert "no conditional moves" in queue(terminal, "alice", "").text
