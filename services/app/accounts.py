@@ -1,7 +1,7 @@
 """Accounts: sign up, log in, change and delete.
 
-Each of these checks the server's durability before it looks at a password, because even a right
-password is recorded. So nothing that an account does later needs to check it again.
+A function that takes a password checks the server's durability first, because even a right password
+changes stored data. So nothing that an account does later needs to check it again.
 """
 
 from collections.abc import Sequence

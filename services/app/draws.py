@@ -148,7 +148,7 @@ def server_keeps_text(words: DrawTexts, sent: CommandEnvelope) -> bool:
 
 
 def reveal_command(board: int, state: MatchState, text: bytes) -> CommandEnvelope:
-    """Return the command that reveals a text of the player who committed to it; it needs no proof."""
+    """Return the command that reveals a text for its player; the text itself is the proof."""
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over, and needs no text")
     if not state.awaits_entropy or state.gather is None:

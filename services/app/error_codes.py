@@ -41,7 +41,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 422, "an option is repeated, contradicted or its value out of range"
     ),
     Code.BAD_PLAYERS: CodeInfo(EXIT_REFUSED, 422, "the game is not played by these players"),
-    Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup or position does not exist in the game"),
+    Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup or position is not valid in the game"),
     Code.UNKNOWN_RULES: CodeInfo(EXIT_REFUSED, 422, "there is no such version of the rules"),
     Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request is not of the form asked for"),
     Code.UNREADABLE_MOVE: CodeInfo(EXIT_REFUSED, 422, "the move is not in the game's notation"),
@@ -65,7 +65,9 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.UNAUTHORIZED: CodeInfo(
         EXIT_REFUSED, 401, "the request does not prove which user it is from"
     ),
-    Code.UNKNOWN_TOKEN: CodeInfo(EXIT_REFUSED, 401, "the token does not exist, or no longer"),
+    Code.UNKNOWN_TOKEN: CodeInfo(
+        EXIT_REFUSED, 401, "the token does not exist, was ended or has expired"
+    ),
     Code.MISSING_SCOPE: CodeInfo(EXIT_REFUSED, 403, "the token was not made for this"),
     Code.NOT_A_PLAYER: CodeInfo(EXIT_REFUSED, 403, "the user does not play in this match"),
     Code.NOT_AN_ARBITER: CodeInfo(EXIT_REFUSED, 403, "the user is no arbiter"),
@@ -107,7 +109,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.TOO_FAST: CodeInfo(
         EXIT_REFUSED, 429, "more commands than the limit came from the user; try again later"
     ),
-    Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is nothing of this path or id"),
+    Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is nothing at this path, or no such id"),
     Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this path does not allow the method"),
     Code.NOT_ACCEPTABLE: CodeInfo(EXIT_REFUSED, 406, "there is no such form of the answer"),
     Code.BUSY: CodeInfo(EXIT_UNKNOWN, 503, "not accepted, because too much waits; try again later"),

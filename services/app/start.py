@@ -93,7 +93,7 @@ def _reserve(app: App, challenger: AccountId, command: CommandId, start: StartMa
     others = [seat for seat in start.seats if seat != challenger]
     if not app.starts.add(challenger, command, others, gather=start.gather):
         return
-    # nothing records here that a match is taken up or ends, so settled starts are found now
+    # nothing reports here that a match was taken up or ended, so settled starts are found now
     entries = app.starts.of(challenger)
     settled = [entry.command for entry in entries if not _is_waiting(app, challenger, entry)]
     app.starts.remove(challenger, settled)
@@ -121,7 +121,7 @@ def _is_waiting(app: App, challenger: AccountId, entry: PendingStart) -> bool:
 
 
 def _is_within(app: App, entry: PendingStart, seconds: int) -> bool:
-    """Return whether a start was asked for in so many last seconds.
+    """Return whether a start was asked for within the last `seconds`.
 
     One in the future was not: it was asked for while a clock ran ahead.
     """

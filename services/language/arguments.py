@@ -57,7 +57,7 @@ def _is_text(text: str) -> bool:
 
 
 def usage_refusal(call: Invocation) -> Refusal:
-    """Return the refusal of a command that has not its form. It repeats nothing of it."""
+    """Return the refusal of a command that is not in its form. It repeats nothing of it."""
     return Refusal(Code.USAGE, f"the form is `{call.usage}`; `help` lists the commands")
 
 
