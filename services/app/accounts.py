@@ -1,7 +1,7 @@
-"""Accounts: made, opened, changed and erased.
+"""Accounts: sign up, log in, change and delete.
 
-Whether the server keeps what it promises is asked here before a password is looked at, because even
-a right one leaves a trace; so nothing that an account does later needs to ask again.
+A function that takes a password checks the server's durability first, because even a right password
+changes stored data. So nothing that an account does later needs to check it again.
 """
 
 from collections.abc import Sequence
@@ -22,16 +22,16 @@ def sign_up(app: App, userid: str, password: str, addresses: Sequence[str] = ())
 
 
 def authenticate(app: App, userid: str, password: str) -> AccountId:
-    """Return the account whose password this is; refused as `Accounts.verify` does."""
+    """Return the account whose password this is; refuses as `Accounts.verify` does."""
     app.ready()
     return app.accounts.verify(userid, password)
 
 
 def own_profile(app: App, account: AccountId) -> Profile:
-    """Return what is known of an account that has just been proven."""
+    """Return the profile of an account that has just been proven."""
     found = app.accounts.record_of(account)
     if found is None:
-        raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+        raise Refusal(Code.UNKNOWN_USER, "the account has just been deleted")
     return found
 
 
@@ -79,7 +79,7 @@ def delete_account(app: App, userid: str, password: str) -> None:
 def open_session(
     app: App, account: AccountId, browser: str, former: Session | None = None
 ) -> FreshSession:
-    """Open a session, and end the one that the browser had, so that its id opens nothing more."""
+    """Open a session, and end the one that the browser had, so that its id is no longer valid."""
     close_session(app, former)
     return app.sessions.open(account, browser)
 

@@ -1,4 +1,4 @@
-"""Who acts: an account that a front end has proven, before any use case is called."""
+"""The actor: an account that a front end has proven, before it calls any use case."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from domain.match.events import AccountId, CommandId, command_id
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """An account, the front end that proved it, and the idempotency key of what it does now."""
+    """An account, the front end that proved it, and the idempotency key of its request."""
 
     account: AccountId
     via: str

@@ -27,7 +27,7 @@ def proposal_of(
     seat: int | None = None,
     note: str = "",
 ) -> Proposal:
-    """Return a proposal in the one form in which it is stored; refused as a start is.
+    """Return a proposal in its stored form; refuses what a start by name refuses.
 
     A rated match of chance gathers, because its players are strangers to each other.
     """
@@ -35,7 +35,10 @@ def proposal_of(
     check_players(rules, range(seats))
     agreed = read_start_options(terms, seats)
     if agreed.commitment:
-        raise Refusal(Code.BAD_OPTION, "a commitment to an open challenge stands beside its terms")
+        raise Refusal(
+            Code.BAD_OPTION,
+            "a commitment is no option of an open challenge; send it beside the options",
+        )
     if agreed.word:
         raise Refusal(
             Code.BAD_OPTION,
@@ -66,7 +69,7 @@ def propose(app: App, actor: Actor, proposal: Proposal, commitment: str = "") ->
 def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     """Take a free seat, unless one of the players there does not want that.
 
-    Where it was the last seat, the state is `State.TAKEN`: `start_when_full` has the next step.
+    Where it was the last seat, the state is `ChallengeState.TAKEN`: `start_when_full` has the next step.
     """
     found = app.challenges.get(id_)
     own = _read_commitment(found.proposal, commitment)
@@ -76,7 +79,7 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
 
 
 def withdraw(app: App, actor: Actor, id_: str) -> None:
-    """Withdraw a challenge of one's own, or give back the seat taken in another's."""
+    """Withdraw the actor's challenge, or leave the seat that the actor took in another's."""
     app.challenges.withdraw(actor.account, id_)
 
 

@@ -1,7 +1,7 @@
 """Commands in a match: from the action of a player to the command, and from its outcome to a result.
 
-A front end loads the match, calls `command_of`, hands the command to its gateway, which is the one
-step that waits, and gives the outcome to `finish`.
+A front end loads the match, calls `command_of`, submits the command through its gateway, which is
+the only step that waits, and passes the outcome to `finish`.
 """
 
 from collections.abc import Mapping
@@ -84,7 +84,7 @@ class MatchCommand(msgspec.Struct, frozen=True):
 
 
 class OutcomeNotDurable(OutcomePending):
-    """The command was accepted by a server that promises nothing, so it counts as pending."""
+    """The server that accepted the command promises no durability, so it counts as pending."""
 
     def __init__(self, outcome: CommandOutcome) -> None:
         super().__init__("with durability none this is never more than pending")
@@ -94,9 +94,9 @@ class OutcomeNotDurable(OutcomePending):
 def command_of(
     app: App, actor: Actor, board: int, state: MatchState, action: Action
 ) -> MatchCommand:
-    """Return the command by which a player acts in a match, refused where no decision is needed.
+    """Return the command for a player's action; refuses what can be refused without a decision.
 
-    Redis is asked for a `AcceptAction` alone; see `needs_redis`.
+    Only an `AcceptAction` asks Redis; see `needs_redis`.
     """
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
@@ -108,7 +108,7 @@ def command_of(
 
 
 def needs_redis(action: Action) -> bool:
-    """Whether `command_of` asks Redis for such an action, so that an event loop must not wait."""
+    """Return whether `command_of` asks Redis for such an action; then no event loop may call it."""
     return isinstance(action, AcceptAction)
 
 
@@ -147,6 +147,6 @@ def _offer(rules: AnyRules, kind: str) -> commands.MakeOffer:
     if kind not in kinds:
         raise Refusal(
             Code.UNKNOWN_OFFER,
-            f"{kind[:24]!r} can't be proposed; what can be is: {', '.join(kinds)}",
+            f"{kind[:24]!r} can't be proposed; write one of {', '.join(kinds)}",
         )
     return commands.MakeOffer(kind=kind)

@@ -1,4 +1,4 @@
-"""Conditional moves: a player's replies that the server plays the moment their turn comes."""
+"""Conditional moves: the server plays them for a player as soon as their turn comes."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -24,10 +24,10 @@ from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 
 MOST_IN_LINES: Final = 2 * CONDITIONAL_MOVES_LIMIT
-"""Moves in all lines of one request: each is judged."""
+"""Moves in all lines of one request, at most, because each is checked."""
 
 _ATTEMPTS: Final = 5
-"""Times it is tried again when the match moves on meanwhile."""
+"""Attempts to store, because the match may move on meanwhile."""
 
 
 def conditional_moves_of(app: App, account: AccountId, board: int) -> ConditionalMoves:
@@ -39,12 +39,12 @@ def conditional_moves_of(app: App, account: AccountId, board: int) -> Conditiona
 def set_conditional_moves(
     app: App, actor: Actor, board: int, lines: Sequence[Sequence[str]], *, add: bool = False
 ) -> ConditionalMoves:
-    """Store the conditional moves of these lines; with `add` beside those there are.
+    """Store the conditional moves of these lines; with `add`, keep the earlier ones too.
 
-    A line is moves from the present position on, the others' and one's own in turn, or moves that
-    each name a later ply. No lines drop everything. Notes count as read by this. Refused as moves
-    are, as `match-over`, `not-started`, `stale-ply`, `not-your-turn`, `usage`, `too-long`, and as
-    `busy` when the match keeps moving on meanwhile.
+    A line has moves from the present position on, the others' and the player's own in turn, or
+    moves that each name a later ply. No lines drop everything. Notes count as read after this.
+    Refused as moves are, as `match-over`, `not-started`, `stale-ply`, `not-your-turn`, `usage`,
+    `too-long`, and as `busy` when the match keeps moving on meanwhile.
     """
     if sum(map(len, lines)) > MOST_IN_LINES:
         raise Refusal(Code.TOO_LONG, f"{MOST_IN_LINES} moves in all lines are the most")
@@ -53,11 +53,11 @@ def set_conditional_moves(
         seat = seat_of(actor.account, snapshot.state)
         before = unpack(data)
         old = before.get(seat, ConditionalMoves()).moves if add else ()
-        laid = _merged_lines(snapshot.state, seat, ConditionalMoves(old), lines)
+        merged = _merged_lines(snapshot.state, seat, ConditionalMoves(old), lines)
         if app.store.set_conditional_moves(
-            board, snapshot.head, data, pack({**before, seat: laid})
+            board, snapshot.head, data, pack({**before, seat: merged})
         ):
-            return laid
+            return merged
     raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
 
 
@@ -68,11 +68,11 @@ def _read(app: App, board: int) -> tuple[Snapshot, bytes]:
 
 
 def _merged_lines(
-    state: MatchState, seat: Seat, laid: ConditionalMoves, lines: Sequence[Sequence[str]]
+    state: MatchState, seat: Seat, merged: ConditionalMoves, lines: Sequence[Sequence[str]]
 ) -> ConditionalMoves:
-    """Return what the seat shall have laid ready: what these lines say, beside what is there."""
+    """Return conditional moves of a seat with those of these lines added."""
     if not lines:
-        return laid
+        return merged
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over")
     if state.awaits_entropy:
@@ -80,13 +80,13 @@ def _merged_lines(
     for line in lines:
         steps = [split_ply(as_move(word)) for word in line]
         more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
-        laid = merge(laid, more)
-    if len(laid.moves) > CONDITIONAL_MOVES_LIMIT:
+        merged = merge(merged, more)
+    if len(merged.moves) > CONDITIONAL_MOVES_LIMIT:
         raise Refusal(
             Code.TOO_LONG,
-            f"{CONDITIONAL_MOVES_LIMIT} replies are the most; `clear` drops those there are",
+            f"{CONDITIONAL_MOVES_LIMIT} conditional moves are the most; `clear` drops all of yours",
         )
-    return laid
+    return merged
 
 
 Step = tuple[str, int | None]
@@ -94,7 +94,7 @@ Step = tuple[str, int | None]
 
 
 def _is_later(state: MatchState, steps: Sequence[Step]) -> bool:
-    """Return whether the first move is for a later ply: then it depends on nothing before."""
+    """Return whether the first move is for a later ply; then it does not depend on earlier moves."""
     ply = steps[0][1]
     return ply is not None and ply > state.ply
 
@@ -106,14 +106,14 @@ def _later(state: MatchState, steps: Sequence[Step]) -> list[ConditionalMove]:
     for text, ply in steps:
         if ply is None or ply <= state.ply:
             raise Refusal(
-                Code.USAGE, "after a move for a later ply each move says its own, such as m13-j7#6"
+                Code.USAGE, "after a move for a later ply each move needs its own, such as m13-j7#6"
             )
         replies.append(ConditionalMove(ply, None, rules.write(read_move(rules, text))))
     return replies
 
 
 def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[ConditionalMove]:
-    """Read a line of moves from the present position on, and give the seat's own in it."""
+    """Return the seat's own moves in a line of moves from the present position on."""
     rules, position = rules_by_id(state.rules), position_of(state)
     path: list[str] = []
     replies = []
@@ -137,7 +137,7 @@ def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Conditio
 
 
 def _checked(rules: AnyRules, position: object, text: str, number: int) -> object:
-    """Read a move of the line; what is wrong with it is told with its number."""
+    """Read a move of the line; a refusal has its number."""
     if rules.outcome(position) is not None:
         raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over before it")
     try:

@@ -1,6 +1,6 @@
-"""Who may reach whom: challenges by name, open challenges, messages and chat.
+"""Which players may contact which: challenges by name, open challenges, messages and chat.
 
-A refusal is `not-wanted`: it names the player who does not want it, and says nothing of why.
+A refusal is `not-wanted`: it names the player who does not want the contact, but no reason.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ KNOWN: Final = "known"
 NONE: Final = "none"
 
 _SEARCHED: Final = 500
-"""Matches that go on in which the other is looked for, the newest."""
+"""How many active matches are searched for the other player, the newest first."""
 
 
 def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]) -> None:
@@ -30,12 +30,12 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
         profile = app.accounts.record_of(other)
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
-            raise _refused(app, other, "takes no challenges by name; an open one is for anybody")
+            raise _refused(app, other, "accepts no challenges by name; an open one is for anybody")
         if wanted == KNOWN and not is_known(app, other, challenger):
             raise _refused(
                 app,
                 other,
-                "takes challenges by name only of players that they have played with, "
+                "accepts challenges by name only from players that they have played with, "
                 "written to or challenged",
             )
 

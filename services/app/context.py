@@ -1,7 +1,7 @@
-"""The composition root: from settings to everything a process works with.
+"""The composition root: makes everything a process works with, from its settings.
 
 Each part is made when it is first asked for, so that a command which needs no server touches none.
-A test hands in the parts it has fakes for.
+A test passes in its fakes.
 """
 
 from contextlib import ExitStack
@@ -71,7 +71,7 @@ class App:
         self.settings = settings
         self._listening = listening
         self._closing = ExitStack()
-        given = {
+        parts = {
             "data": data,
             "queue": queue,
             "store": store,
@@ -82,7 +82,7 @@ class App:
         if gateway is not None:  # the caller that gives a gateway answers for its server
             self._verified = True
         # a cached property that has a value is never computed
-        vars(self).update({name: part for name, part in given.items() if part is not None})
+        vars(self).update({name: part for name, part in parts.items() if part is not None})
 
     def __enter__(self) -> Self:
         return self
@@ -101,7 +101,7 @@ class App:
 
     @cached_property
     def url(self) -> str:
-        """The server of the matches; `NotRunningError` when there is none."""
+        """The URL of the matches' server; `NotRunningError` when there is none."""
         return self.settings.redis_url or socket_url(self.settings.data)
 
     def _client(self, url: str, blocking_timeout: float = 0.0) -> redis.Redis:
@@ -171,7 +171,7 @@ class App:
 
     @cached_property
     def notes(self) -> Notes:
-        """What players note about matches, each for themselves alone."""
+        """Players' notes about matches, which only their authors can read."""
         return Notes(self.data)
 
     @cached_property
@@ -233,7 +233,7 @@ class App:
         return HeadToHeadQuery(self.data)
 
     def forget(self, account: AccountId) -> None:
-        """Erase what is kept of an account beside its record."""
+        """Erase everything stored about an account except its record."""
         self.letters.forget(account)
         self.tokens.forget(account)
         self.challenges.forget(account)
@@ -265,14 +265,14 @@ class App:
 
     @cached_property
     def gateway(self) -> Gateway:
-        """The way in for commands; `DurabilityError` when the server can't keep our promise."""
+        """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
         return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.data))
 
     def ready(self) -> None:
         """Check once that the server keeps what is written; `DurabilityError` if it may not.
 
-        `services.app.accounts` and the gateway ask; nothing else has to.
+        `services.app.accounts` and the gateway call this; nothing else has to.
         """
         _ = self._verified
 

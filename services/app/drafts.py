@@ -88,7 +88,7 @@ def _check_turn(app: App, state: MatchState, seat: int) -> None:
         raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
     if state.next != seat:
         turn = "nobody's turn" if state.next is None else _turn(app, state, state.next)
-        raise Refusal(Code.NOT_YOUR_TURN, f"it is {turn}; a move is submitted in one's own turn")
+        raise Refusal(Code.NOT_YOUR_TURN, f"it is {turn}; submit a move when it is your turn")
 
 
 def _turn(app: App, state: MatchState, seat: int) -> str:
@@ -97,5 +97,5 @@ def _turn(app: App, state: MatchState, seat: int) -> str:
 
 
 def _line_of(state: MatchState) -> bytes:
-    """Return what tells the moves that were played from any others."""
+    """Return a hash of the moves that were played."""
     return sha256(state.moves.encode()).digest()[:8]

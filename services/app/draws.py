@@ -1,6 +1,6 @@
-"""What players add to a draw: commitments, the texts behind them, and who keeps those.
+"""Parts of players in a draw: commitments, and the texts behind them.
 
-Every way in reads, commits and reveals by these functions. A player whose program keeps a text
+Every front end reads, commits and reveals by these functions. A player whose program keeps a text
 commits to it; for all others the server keeps one, and they trust its operator for their part.
 """
 
@@ -31,7 +31,7 @@ from infra.draw_texts import DrawTexts
 from services.app.context import App
 
 REVEAL_FRONT_END: Final = "reveal"
-"""Under which texts are revealed that prove themselves."""
+"""The front end in the ids of commands that reveal a text, which is its own proof."""
 
 NOT_GATHERED: Final = (
     "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
@@ -43,7 +43,7 @@ _DIGITS: Final = 64
 
 
 class DrawPart(msgspec.Struct, frozen=True):
-    """What a player adds to a draw, as it was said: one of the two, or neither."""
+    """A player's part in a draw, as the player wrote it: one of the two fields, or neither."""
 
     word: str = ""
     """A word of the player's own, mixed into the text that the server keeps."""
@@ -55,7 +55,7 @@ NO_DRAW_PART: Final = DrawPart()
 
 
 def describe_draw(events: Sequence[Event]) -> str:
-    """Say who had a part in a draw, by a match's first event; empty where nothing was drawn."""
+    """Return how players took part in a draw, by a match's first event; empty without a draw."""
     match events[0] if events else None:
         case Called():
             return "all players had committed to their texts before its seed was sealed"
@@ -68,14 +68,14 @@ def describe_draw(events: Sequence[Event]) -> str:
 
 
 def read_commitment(text: str) -> bytes:
-    """Read 64 hex digits; `bad-option` for what they can't be."""
+    """Read 64 hex digits; `bad-option` for anything else."""
     if len(text) != _DIGITS or not _HEX.fullmatch(text):
         raise Refusal(Code.BAD_OPTION, "a commitment is the SHA-256 of a text: 64 hex digits")
     return bytes.fromhex(text)
 
 
 def read_text(text: str) -> bytes:
-    """Read the hex digits of a text; `wrong-text` for what can't be one."""
+    """Read the hex digits of a text; `wrong-text` for anything else."""
     if len(text) > 2 * ENTROPY_TEXT_LIMIT or not _HEX.fullmatch(text):
         raise Refusal(
             Code.WRONG_TEXT,
@@ -85,7 +85,7 @@ def read_text(text: str) -> bytes:
 
 
 def commitment_of(words: DrawTexts, board: int, account: AccountId, part: DrawPart) -> Commitment:
-    """Return a player's commitment: the own, or that to the text which the server keeps."""
+    """Return a player's own commitment, or one to the text that the server keeps for the player."""
     if not part.commitment:
         return words.commitment(board, account, part.word)
     if part.word:
@@ -101,7 +101,7 @@ def accept_command(
 ) -> AnswerOffer:
     """Return the command by which a player accepts: an offer, or a match that waits for it.
 
-    Repeated, it is the command it was, though the match has gone on.
+    A repetition returns the same command, though the match has gone on.
     """
     if state.gather is not None and state.awaits_entropy:
         return _earlier_accept(app, board, id_) or AnswerOffer(
@@ -110,7 +110,7 @@ def accept_command(
     if state.awaits_entropy and not part.commitment:
         text = entropy_text(id_, part.word) if part.word else b""
         return AnswerOffer(accept=True, text=text)
-    # a match that was drawn was accepted before
+    # after the draw only a repetition of an earlier acceptance can have a part in it
     again = (
         _earlier_accept(app, board, id_)
         if state.setup is not None or state.has_no_position
@@ -118,7 +118,7 @@ def accept_command(
     )
     if again is None and (part.word or part.commitment):
         raise Refusal(
-            Code.BAD_OPTION, "the match waits for nothing that goes into a draw; say accept alone"
+            Code.BAD_OPTION, "the match waits for nothing that goes into a draw; write accept alone"
         )
     return again or AnswerOffer(accept=True)
 
@@ -148,11 +148,11 @@ def server_keeps_text(words: DrawTexts, sent: CommandEnvelope) -> bool:
 
 
 def reveal_command(board: int, state: MatchState, text: bytes) -> CommandEnvelope:
-    """Return the command that reveals a text for whoever committed to it: it proves itself."""
+    """Return the command that reveals a text for its player; the text itself is the proof."""
     if state.over:
         raise Refusal(Code.MATCH_OVER, "the match is over, and needs no text")
     if not state.awaits_entropy or state.gather is None:
-        raise Refusal(Code.TOO_LATE, "the match does not wait for texts, or not any more")
+        raise Refusal(Code.TOO_LATE, "the match does not wait for texts, or no longer does")
     fitting = [seat for seat, one in enumerate(state.gather.commitments) if one.matches(text)]
     if not fitting:
         raise Refusal(Code.WRONG_TEXT, "no player of the match has committed to this text")

@@ -31,7 +31,7 @@ def ending_clause(state: MatchState, names: Sequence[str]) -> str:
 def ending_in_list(reason: str, winners: Sequence[str], seats: int) -> str:
     """Return how a match ended, for a list that shows its players beside it.
 
-    The code by which a game's rules call an ending is left out, because it is no word.
+    A game's own code for an ending is left out, because it is not meant for people.
     """
     if seats == 1 and reason not in set(Reason):
         return "finished"
@@ -56,7 +56,7 @@ def _clause(reason: str, winners: Sequence[str], detail: str) -> str:
 
 
 def _rules_say(state: MatchState) -> str:
-    """Return the words of the rules for an ending of theirs."""
+    """Return the words of the game's rules for an ending by them."""
     rules = rules_by_id(state.rules)
     if state.has_no_position or isinstance(rules, MissingRules):
         return ""

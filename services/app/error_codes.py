@@ -1,4 +1,4 @@
-"""What each code means to a program: one table for the terminal, the web and the documentation.
+"""The meaning of each code for a program: one table for the terminal, the web and the documentation.
 
 `docs/errors.md` shows this table; a test keeps table, page and `domain.errors.Code` together.
 """
@@ -41,7 +41,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 422, "an option is repeated, contradicted or its value out of range"
     ),
     Code.BAD_PLAYERS: CodeInfo(EXIT_REFUSED, 422, "the game is not played by these players"),
-    Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup or position is none of the game's"),
+    Code.BAD_SETUP: CodeInfo(EXIT_REFUSED, 422, "the setup or position is not valid in the game"),
     Code.UNKNOWN_RULES: CodeInfo(EXIT_REFUSED, 422, "there is no such version of the rules"),
     Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request is not of the form asked for"),
     Code.UNREADABLE_MOVE: CodeInfo(EXIT_REFUSED, 422, "the move is not in the game's notation"),
@@ -55,21 +55,29 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.UNKNOWN_USER: CodeInfo(EXIT_REFUSED, 404, "there is no such user"),
     Code.WRONG_PASSWORD: CodeInfo(EXIT_REFUSED, 401, "the password is not this user's"),
     Code.PASSWORD_NEEDED: CodeInfo(
-        EXIT_REFUSED, 403, "this asks for the password, or for who has given it within ten minutes"
+        EXIT_REFUSED,
+        403,
+        "this needs the password, unless it was given within the last ten minutes",
     ),
     Code.TOO_MANY_ATTEMPTS: CodeInfo(
         EXIT_REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
     ),
-    Code.UNAUTHORIZED: CodeInfo(EXIT_REFUSED, 401, "the request says not who it is from"),
-    Code.UNKNOWN_TOKEN: CodeInfo(EXIT_REFUSED, 401, "the token is not one, or not any more"),
+    Code.UNAUTHORIZED: CodeInfo(
+        EXIT_REFUSED, 401, "the request does not prove which user it is from"
+    ),
+    Code.UNKNOWN_TOKEN: CodeInfo(
+        EXIT_REFUSED, 401, "the token does not exist, was ended or has expired"
+    ),
     Code.MISSING_SCOPE: CodeInfo(EXIT_REFUSED, 403, "the token was not made for this"),
     Code.NOT_A_PLAYER: CodeInfo(EXIT_REFUSED, 403, "the user does not play in this match"),
     Code.NOT_AN_ARBITER: CodeInfo(EXIT_REFUSED, 403, "the user is no arbiter"),
-    Code.NOT_WANTED: CodeInfo(EXIT_REFUSED, 403, "another player does not want this of the user"),
+    Code.NOT_WANTED: CodeInfo(EXIT_REFUSED, 403, "another player does not want this from the user"),
     Code.UNKNOWN_BOARD: CodeInfo(EXIT_REFUSED, 404, "there is no match of this number"),
     Code.WRONG_GAME: CodeInfo(EXIT_REFUSED, 409, "the match is one of another game"),
     Code.UNKNOWN_PLY: CodeInfo(EXIT_REFUSED, 404, "the match has not come to this ply"),
-    Code.BEYOND_END: CodeInfo(EXIT_REFUSED, 409, "the match has fewer events than were heard of"),
+    Code.BEYOND_END: CodeInfo(
+        EXIT_REFUSED, 409, "the match has fewer events than the request names"
+    ),
     Code.DAMAGED: CodeInfo(EXIT_UNKNOWN, 503, "what is stored of the match can't be read"),
     Code.NOT_STARTED: CodeInfo(EXIT_REFUSED, 409, "the match waits for its players to accept it"),
     Code.MATCH_OVER: CodeInfo(EXIT_REFUSED, 409, "the match has ended"),
@@ -89,10 +97,10 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.WRONG_TEXT: CodeInfo(
         EXIT_REFUSED, 422, "the text is not the one that the player committed to"
     ),
-    Code.TOO_MANY: CodeInfo(EXIT_REFUSED, 409, "there are as many of these as there may be"),
+    Code.TOO_MANY: CodeInfo(EXIT_REFUSED, 409, "the user has as many of these as the limit allows"),
     Code.UNKNOWN_CHALLENGE: CodeInfo(EXIT_REFUSED, 404, "there is no open challenge of this id"),
     Code.OWN_CHALLENGE: CodeInfo(
-        EXIT_REFUSED, 409, "a challenge is taken by others than who made it"
+        EXIT_REFUSED, 409, "the user made this challenge, and only others can take it"
     ),
     Code.ID_REUSED: CodeInfo(EXIT_REFUSED, 409, "the key was used for another command before"),
     Code.TOO_MANY_REFUSALS: CodeInfo(
@@ -101,11 +109,13 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.TOO_FAST: CodeInfo(
         EXIT_REFUSED, 429, "more commands than the limit came from the user; try again later"
     ),
-    Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is no such place"),
-    Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this can't be done with this place"),
+    Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is nothing at this path, or no such id"),
+    Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this path does not allow the method"),
     Code.NOT_ACCEPTABLE: CodeInfo(EXIT_REFUSED, 406, "there is no such form of the answer"),
-    Code.BUSY: CodeInfo(EXIT_UNKNOWN, 503, "not taken, since too much waits; try again later"),
-    Code.PENDING: CodeInfo(EXIT_UNKNOWN, 202, "taken, but not known to be decided or kept yet"),
+    Code.BUSY: CodeInfo(EXIT_UNKNOWN, 503, "not accepted, because too much waits; try again later"),
+    Code.PENDING: CodeInfo(
+        EXIT_UNKNOWN, 202, "submitted, but not known to be decided and stored yet"
+    ),
     Code.UNAVAILABLE: CodeInfo(
         EXIT_UNKNOWN, 503, "the server can't be reached or can't be relied on"
     ),
@@ -117,7 +127,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
 
 
 def server_failure(error: RedisError) -> str:
-    """Say what is wrong with the server of the matches."""
+    """Return a sentence about a failure of the server that has the matches."""
     if isinstance(error, RedisConnectionError | RedisTimeoutError):
         return f"the server does not answer ({str(error).rstrip('.')}); look whether it is running"
     return f"the server failed ({error})"

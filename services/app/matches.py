@@ -1,4 +1,4 @@
-"""Matches to look at: as they stand or stood, drawn, and what only one player may see."""
+"""Reading matches: as they stand or stood, drawn, and with the part that one player may see."""
 
 from collections.abc import Sequence
 
@@ -25,7 +25,7 @@ def load_snapshot(app: App, board: int) -> Snapshot:
 
 
 def read_snapshot(app: App, board: int, data: bytes | None) -> Snapshot:
-    """Return a stored snapshot, that of no match for None; `damaged` if it can't be read."""
+    """Return a stored snapshot, an empty one for None; `damaged` if it can't be read."""
     with refuse_damaged(app.damage, board):
         return unpack_snapshot(data)
 
@@ -88,13 +88,13 @@ def board_text(state: MatchState, ply: int, names: Sequence[str], display: str =
 def preferred_display(app: App, account: AccountId, rules: AnyRules) -> str:
     """Return the display that an account has chosen for a game, or the game's first."""
     profile = app.accounts.record_of(account)
-    # what is drawn may answer an accepted move, so an account that was erased is no failure
+    # an erased account is no failure, because the drawing may answer an accepted move
     chosen = dict(profile.displays).get(rules.key, "") if profile else ""
     return chosen if chosen in rules.displays else rules.displays[0]
 
 
 class PrivatePart(msgspec.Struct, frozen=True):
-    """What only one player of a match may see."""
+    """The part of a match that only one player may see."""
 
     conditional_moves: ConditionalMoves
     draft: str
@@ -102,10 +102,10 @@ class PrivatePart(msgspec.Struct, frozen=True):
 
 
 def private_part(app: App, board: int, state: MatchState, account: AccountId) -> PrivatePart | None:
-    """Return what a player alone may see of a match; None for an account that does not play."""
+    """Return the part of a match that a player alone may see; None for an account that does not play."""
     if account not in state.seats:
         return None
     ((_, data),) = app.store.snapshots_with_conditional_moves([board])
-    laid = unpack(data).get(state.seats.index(account), ConditionalMoves())
+    stored = unpack(data).get(state.seats.index(account), ConditionalMoves())
     draft = draft_of(app, account, board, state)
-    return PrivatePart(laid, draft.text if draft else "")
+    return PrivatePart(stored, draft.text if draft else "")

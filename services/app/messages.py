@@ -1,6 +1,6 @@
-"""What players write: messages, broadcasts, the chat of a match, and notes about it.
+"""Texts of players: messages, broadcasts, the chat of a match, and notes about it.
 
-Each function that writes to others takes the id of the command, and writes once whatever is repeated.
+Each function that writes to others takes a command id, and writes once for each id.
 """
 
 from collections.abc import Sequence
@@ -64,9 +64,9 @@ def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list
     `not-a-player` for an account that does not play.
     """
     seat_of(account, load_state(app, board))
-    said = app.letters.chat_of(board, count)
-    app.letters.mark_chat_read(account, board, said)
-    return said
+    lines = app.letters.chat_of(board, count)
+    app.letters.mark_chat_read(account, board, lines)
+    return lines
 
 
 def write_note(app: App, account: AccountId, board: int, text: str) -> None:
@@ -76,5 +76,5 @@ def write_note(app: App, account: AccountId, board: int, text: str) -> None:
 
 
 def _normalize_line_ends(text: str) -> str:
-    """Return a text with the line ends that are kept, because browsers send others."""
+    """Return a text with line feeds as its line ends, because browsers send others."""
     return text.replace("\r\n", "\n")

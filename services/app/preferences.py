@@ -1,4 +1,4 @@
-"""What a player prefers everywhere: language, mail, challenges by name, and drawings of boards."""
+"""Preferences of a player: language, mail, challenges by name, and drawings of boards."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -23,11 +23,11 @@ MAIL_CHOICES: Final = {
 """When mail is sent."""
 
 CHALLENGE_CHOICES: Final = {
-    ANYONE: "of anybody",
-    KNOWN: "only of players they have played with, written to or challenged",
-    NONE: "of nobody",
+    ANYONE: "from anybody",
+    KNOWN: "only from players they have played with, written to or challenged",
+    NONE: "from nobody",
 }
-"""Whose challenges by name a player takes."""
+"""Whose challenges by name a player accepts."""
 
 
 class PreferenceChanges(msgspec.Struct, frozen=True):
@@ -43,7 +43,7 @@ class PreferenceChanges(msgspec.Struct, frozen=True):
 
 
 def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) -> Account:
-    """Change what is wanted, all of it or, with a `bad-option`, nothing; return the new record.
+    """Make all these changes or, with a `bad-option`, none; return the new record.
 
     A choice of when mail is sent ends a sign-off.
     """

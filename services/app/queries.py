@@ -1,4 +1,4 @@
-"""What has been played and by whom: players, ratings, finished matches, scores."""
+"""Queries about players, ratings, finished matches and scores."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -49,7 +49,7 @@ def rating_series(
 
 
 def head_to_head(app: App, game: str, one: AccountId, other: AccountId) -> PairRecord:
-    """Return how a player did against another; `bad-players` for one and the same."""
+    """Return how a player did against another; `bad-players` for the same player twice."""
     if one == other:
         raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
     return app.head_to_head.of(game, one, other)
@@ -86,7 +86,7 @@ def best_scores(
 
 
 def score_of(app: App, row: ScoreRow) -> PuzzleScore:
-    """Return the best score of a match by replay; it has ended, so this is done once."""
+    """Return the best score of a match by replay, which is done once because the match has ended."""
     known = _scores(row)
     if not known:
         with refuse_damaged(app.damage, row.board):
@@ -99,5 +99,5 @@ def score_of(app: App, row: ScoreRow) -> PuzzleScore:
 
 @lru_cache(_SCORES_KEPT)
 def _scores(_: ScoreRow) -> list[PuzzleScore]:
-    """Return the place where a row's score is kept, empty at first."""
+    """Return the cache of a row's score: a list, empty at first."""
     return []

@@ -44,7 +44,7 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     seats = [app.accounts.id_of(name) for name in players]
     id_ = actor.command_id()
     start = start_command(rules, options, agreed, seats, id_)
-    app.ready()  # before a number is given to what could not be sent
+    app.ready()  # first, so that no number is allocated for a command that can't be submitted
     part = DrawPart(agreed.word, agreed.commitment)
     return MatchCommand(
         _with_board_number(app, actor.account, id_, start, part, counted=counted), 0
@@ -52,10 +52,10 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
 
 
 _START_SECONDS: Final = 3_600
-"""After which a start that has no match yet is taken to have come to nothing."""
+"""Age at which a start that has no match yet counts as failed."""
 
 _ABANDONED_SECONDS: Final = 24 * 3_600
-"""For which a match counts that its challenger left before any of the others acted."""
+"""How long a match counts that its challenger left before any of the others acted."""
 
 
 def _with_board_number(
@@ -67,7 +67,7 @@ def _with_board_number(
     *,
     counted: bool,
 ) -> CommandEnvelope:
-    """Return a start under its board's number; one that has its match is never refused again.
+    """Return a start with its board's number; one that already has its match is never refused.
 
     `part` is what the challenger adds to the draw of a match that gathers.
     """
@@ -93,7 +93,7 @@ def _reserve(app: App, challenger: AccountId, command: CommandId, start: StartMa
     others = [seat for seat in start.seats if seat != challenger]
     if not app.starts.add(challenger, command, others, gather=start.gather):
         return
-    # who takes a match up or ends it tells nobody here, so what no longer waits is found now
+    # nothing reports here that a match was taken up or ended, so settled starts are found now
     entries = app.starts.of(challenger)
     settled = [entry.command for entry in entries if not _is_waiting(app, challenger, entry)]
     app.starts.remove(challenger, settled)
@@ -121,9 +121,9 @@ def _is_waiting(app: App, challenger: AccountId, entry: PendingStart) -> bool:
 
 
 def _is_within(app: App, entry: PendingStart, seconds: int) -> bool:
-    """Return whether a start was asked for in the last seconds.
+    """Return whether a start was asked for within the last `seconds`.
 
-    One from the time to come was not: it was asked for while a clock ran ahead.
+    One in the future was not: it was asked for while a clock ran ahead.
     """
     return 0 <= app.store.now() - entry.at < seconds * 1000
 

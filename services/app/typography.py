@@ -1,8 +1,8 @@
-"""What phones and word processors make of typed text, read as it was meant.
+"""Reading text as it was meant, though a phone or a word processor has changed it.
 
-They write a dash for a hyphen, a long dash for two, and put marks around and a full stop after what
-they take for a sentence. Every way in reads moves, flags and board numbers by these functions.
-What people write to each other, passwords and words of entropy are never changed.
+They write a dash for a hyphen and a long dash for two. They put quotation marks around a sentence,
+and a full stop after it. Every front end reads moves, flags and board numbers by these functions.
+Messages, chat, notes, passwords and words of entropy are never changed.
 """
 
 import unicodedata
@@ -28,7 +28,7 @@ _VERBATIM: Final = frozenset({"--entropy", "--password"})
 
 
 def as_plain(text: str) -> str:
-    """Return a text with hyphens, digits and letters as a keyboard without their variants has them."""
+    """Return a text with ASCII in place of other hyphens, other digits and full-width characters."""
     return text if text.isascii() else "".join(map(_plain, text))
 
 

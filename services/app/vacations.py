@@ -19,7 +19,7 @@ from services.app.actor import Actor
 from services.app.context import App
 
 VACATION_FRONT_END: Final = "vacation"
-"""The front end in the ids of the commands that tell matches of a vacation."""
+"""The front end in the ids of the commands that notify matches of a vacation."""
 
 _PAGE: Final = 500
 _DIGITS: Final = 3
@@ -34,7 +34,7 @@ class VacationStatus(msgspec.Struct, frozen=True):
     """The days that can still be taken in the calendar year."""
     year: int
     matches: int | None = None
-    """How many matches were told of a change; None where nothing was changed."""
+    """How many matches were notified of a change; None if nothing was changed."""
 
 
 def status(app: App, account: AccountId) -> VacationStatus:
@@ -43,7 +43,7 @@ def status(app: App, account: AccountId) -> VacationStatus:
 
 
 def take(app: App, actor: Actor, days: int) -> VacationStatus:
-    """Begin a vacation, or prolong the one that runs; `bad-option` for days that there are not."""
+    """Begin a vacation, or prolong the one that runs; `bad-option` for more days than are left."""
     now = app.store.now()
     return _change(
         app, actor, now, lambda old: vacation.take_vacation(old, now, days), StartVacation
@@ -51,7 +51,7 @@ def take(app: App, actor: Actor, days: int) -> VacationStatus:
 
 
 def end(app: App, actor: Actor) -> VacationStatus:
-    """End a vacation with the day that it has come to; `too-late` without one."""
+    """End a vacation with its present day; `too-late` without one."""
     now = app.store.now()
     return _change(app, actor, now, lambda old: vacation.end_vacation(old, now), EndVacation)
 
@@ -72,14 +72,14 @@ def _change(
     change: Callable[[Vacations], Vacations],
     command_type: type[StartVacation | EndVacation],
 ) -> VacationStatus:
-    """Change the vacations in the player's record, and tell the player's matches."""
+    """Change the vacations in the player's record, and notify the player's matches."""
 
     def changed(record: Account) -> Account:
         return replace(record, vacations=tuple(map(_pair, change(vacations_of(record)))))
 
     app.accounts.change_of(actor.account, changed)
-    # crash window: the vacation is taken and not all matches know; the same command with `back`,
-    # or a day more, tells them
+    # crash window: the vacation is stored and not all matches are notified; another command, with
+    # `back` or one more day, notifies them
     vacations = _vacations_of(app, actor.account)
     one = running_vacation(vacations, now)
     command = command_type(until=now if one is None else one.until)
@@ -104,7 +104,7 @@ def _active(app: App, account: AccountId) -> Iterator[MatchListRow]:
 def _vacations_of(app: App, account: AccountId) -> Vacations:
     profile = app.accounts.record_of(account)
     if profile is None:
-        raise Refusal(Code.UNKNOWN_USER, "the account was deleted at this moment")
+        raise Refusal(Code.UNKNOWN_USER, "the account has just been deleted")
     return vacations_of(profile)
 
 

@@ -1,4 +1,4 @@
-"""What a command line is answered with."""
+"""The answer to a command line."""
 
 import msgspec
 
@@ -18,7 +18,7 @@ class Answer(msgspec.Struct, frozen=True):
     """Several lines without a line end: a board, a help page."""
     code: str = ""
     account: AccountId | None = None
-    """The account whose password stood in the line and was right."""
+    """The account that the password in the line has proven."""
 
     @property
     def text(self) -> str:
@@ -27,17 +27,17 @@ class Answer(msgspec.Struct, frozen=True):
 
     @property
     def text_with_code(self) -> str:
-        """The whole answer as it stands among others: after its code, if it has one."""
+        """The whole answer, after its code if it has one, for a list of answers."""
         return f"{self.code}: {self.text}" if self.code else self.text
 
     @property
     def pending(self) -> bool:
-        """Whether the command was taken and nothing is promised about it yet."""
+        """Whether the command was submitted and nothing is promised about it yet."""
         return self.code == Code.PENDING
 
     @property
     def refused(self) -> bool:
-        """Whether the command was not accepted, for the reason given."""
+        """Whether the command was not accepted; `sentence` says why."""
         return bool(self.code) and not self.pending
 
 

@@ -1,4 +1,4 @@
-"""The words of a command line, read: boards, plies, and hints for what was misspelt."""
+"""Checks of a command line's words, and hints for misspelt ones."""
 
 import re
 from collections.abc import Mapping
@@ -10,16 +10,16 @@ from domain.match.commands import TEXT_LIMIT
 from services.language.invocation import Invocation
 
 WHOLE_LIMIT: Final = 65_536
-"""Characters of everything handed in at once."""
+"""Characters of a command with all its lines, at most."""
 
 FIRST_LIMIT: Final = 2_600
-"""Characters of its first line: two names, a password, and a text of 2,000."""
+"""Characters of its first line, at most: two names, a password, and a text of 2,000."""
 
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,14}")
 
 
 def check_text(text: str) -> None:
-    """Refuse what is too long to be read (`too-long`) or not even text (`bad-request`)."""
+    """Refuse a text that is too long (`too-long`) or not valid UTF-8 (`bad-request`)."""
     if len(text) > WHOLE_LIMIT:
         raise _too_long("the text", len(text), WHOLE_LIMIT)
     first = text.strip().partition("\n")[0]
@@ -40,7 +40,7 @@ def _too_long(what: str, length: int, limit: int) -> Refusal:
 
 
 def check_key(key: str) -> None:
-    """Refuse a key that can't be one."""
+    """Refuse a key that is empty, too long or not valid UTF-8."""
     if not 1 <= len(key) <= TEXT_LIMIT or not _is_text(key):
         raise Refusal(
             Code.BAD_REQUEST, f"a key has 1 to {TEXT_LIMIT} characters and is valid UTF-8"
@@ -48,7 +48,7 @@ def check_key(key: str) -> None:
 
 
 def _is_text(text: str) -> bool:
-    """Return whether there are no halves of surrogate pairs, which undecodable bytes become."""
+    """Return whether a text has no lone surrogates, which stand for bytes that are not UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -57,12 +57,12 @@ def _is_text(text: str) -> bool:
 
 
 def usage_refusal(call: Invocation) -> Refusal:
-    """Say how a command is written that is not written so; repeat nothing of it."""
+    """Return the refusal of a command that is not in its form. It repeats nothing of it."""
     return Refusal(Code.USAGE, f"the form is `{call.usage}`; `help` lists the commands")
 
 
 def read_board(text: str) -> int:
-    """Return a board number; `unknown-board` for what can't be one."""
+    """Return a board number; `unknown-board` for a word that is none."""
     if not _NUMBER.fullmatch(text):
         raise Refusal(Code.UNKNOWN_BOARD, f"{text[:24]!r} is no board number, such as 17")
     return int(text)
@@ -71,7 +71,7 @@ def read_board(text: str) -> int:
 def nearest(word: str, known: Mapping[str, str]) -> str:
     """Return the end of a sentence about a misspelt word: what was meant, or where to look.
 
-    `known` gives for each word that could have been meant what to suggest.
+    `known` has the suggestion for each word that the sender may have meant.
     """
     if near := get_close_matches(word.lower(), list(known), n=1):
         return f"did you mean `{known[near[0]]}`?"

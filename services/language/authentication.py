@@ -1,4 +1,4 @@
-"""The proof of who gives a command, before its handler is called."""
+"""Proof of the account that gives a command, before its handler is called."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias
@@ -17,20 +17,20 @@ Proof: TypeAlias = Callable[[App, CommandLine, Origin], AccountId | None]
 _AS: Final = "--as="
 
 _UNPROVEN: Final = (
-    "a challenge is for one of its players to make: add --password=PASSWORD, which is the first "
-    "player's, or another's with --as=USERID; or send a token, or answer a mail of a match of yours"
+    "only one of its players can make a challenge: add --password=PASSWORD, which is the first "
+    "player's, or another's with --as=USERID; or send a token, or answer a mail of one of your matches"
 )
 
 
 def nobody(_app: App, _line: CommandLine, _origin: Origin) -> None:
-    """Ask for no proof: the command is for everybody, or its handler takes the password itself."""
+    """Ask for no proof: the command is for everybody, or its handler checks the password itself."""
 
 
 def signer(app: App, line: CommandLine, origin: Origin) -> AccountId:
-    """Return the account of the password in the line, or that of the seat where the line was sent."""
+    """Return the account that the password proves, or else the seat to which the line was sent."""
     if line.has("password"):
         return authenticate(app, line.get("userid"), line.get("password"))
-    # the grammar asks for a password, but for what is said to a seat
+    # the grammar requires a password, except in lines sent to a seat's address
     assert origin.proven is not None
     return origin.proven
 
@@ -38,20 +38,21 @@ def signer(app: App, line: CommandLine, origin: Origin) -> AccountId:
 def challenger(app: App, line: CommandLine, origin: Origin) -> AccountId | None:
     """Return the account that challenges; None at the operator's terminal without a password.
 
-    A password in the line goes before what the way in knows. `unauthorized` where nothing is proven.
+    A password in the line overrides the account that the front end has proven. `unauthorized`
+    without either.
     """
     passwords = line.all("password")
     own = [flag for flag in line.all("flag") if names_challenger(flag)]
     if len(passwords) > 1 or len(own) > len(passwords):
         raise Refusal(
             Code.BAD_OPTION,
-            "--password=PASSWORD stands once, and --as=USERID only together with it",
+            "write --password=PASSWORD once, and --as=USERID only together with it",
         )
     if passwords:
         name = own[0][len(_AS) :] if own else line.get("userid")
         return authenticate(app, name, passwords[0])
     if origin.proven is None and not origin.trusted:
-        # a --password that is misspelt or empty is refused as an option, which says more
+        # refuse a misspelt or empty --password as an option, because that says more
         terms = [flag for flag in line.all("flag") if flag.startswith("--")]
         read_start_options(terms, len(line.all("userid")))
         raise Refusal(Code.UNAUTHORIZED, _UNPROVEN)
@@ -59,5 +60,5 @@ def challenger(app: App, line: CommandLine, origin: Origin) -> AccountId | None:
 
 
 def names_challenger(flag: str) -> bool:
-    """Whether a flag says which player of a challenge makes it."""
+    """Return whether a flag names the player that makes the challenge."""
     return flag.lower().startswith(_AS)

@@ -33,17 +33,17 @@ class CommandForm(msgspec.Struct, frozen=True):
     name: str
     """The words it begins with, after the game's if it is one of a game's."""
     rest: str
-    """What follows, as usage shows it."""
+    """The rest of the line, as usage shows it."""
     summary: str
     handler: Callable[[Invocation], Answer]
     of_game: bool = False
     proof: Proof = nobody
-    """How it is found out which account gives the command."""
+    """Returns the account that gives the command."""
     in_match: bool = False
-    """Whether its board names a match, which is loaded before that."""
+    """Whether its board names a match, which is loaded before the proof."""
 
     def usage(self, game: str = "GAME") -> str:
-        """Show how the command is written."""
+        """Return how the command is written."""
         return " ".join(
             part for part in (game if self.of_game else "", self.name, self.rest) if part
         )
@@ -102,7 +102,7 @@ GENERAL_FORMS: Final = (
         "set",
         "set",
         f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none",
-        "choose the language of help, when mail is sent, and whose challenges you take",
+        "choose the language of help, when mail is sent, and whose challenges you accept",
         accounts.set_preference,
         proof=signer,
     ),
@@ -133,7 +133,7 @@ GENERAL_FORMS: Final = (
         "block",
         "block",
         f"{_OWN} [userid]",
-        "take no challenges, messages and chat of a player, or list whom you block",
+        "accept no challenges, messages or chat from a player, or list the players you block",
         blocks.block,
         proof=signer,
     ),
@@ -151,7 +151,7 @@ GENERAL_FORMS: Final = (
         "message",
         "message",
         f"{_OWN} userid[,userid ...] TEXT",
-        "write to players; the text may also stand on the lines after",
+        "write to players; the text may also begin on the next line",
         messages.message,
         proof=signer,
     ),
@@ -219,7 +219,7 @@ GAME_FORMS: Final = (
         "queue",
         "queue",
         f"{_IN_MATCH} [MOVE[#ply] ... | clear]",
-        "lay replies ready, to be played at once when their turn comes",
+        "prepare conditional moves, which are played as soon as their turn comes",
         conditional_moves.queue,
         of_game=True,
         proof=signer,

@@ -21,22 +21,22 @@ def _count_nothing() -> None:
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """What a way in knows of the sender of its lines, beside what stands in them."""
+    """Knowledge of a front end about the sender of a line, apart from the line itself."""
 
     proven: AccountId | None = None
-    """Whose they are, where that is proven without a password: by a token, or a seat's address."""
+    """The sender's account, if a token or a seat's address proves it without a password."""
     trusted: bool = False
-    """Whether they were given at the operator's own terminal, where no proof is asked for."""
+    """Whether the line comes from the operator's own terminal, which needs no proof."""
     count: Callable[[], None] = _count_nothing
-    """Counts one line of several in each limit of the way in, or refuses it; the way in itself has
-    counted the first."""
+    """Counts one line of several in each limit of the front end, or refuses it. The front end itself
+    has counted the first."""
 
 
 UNKNOWN: Final = Origin()
 """Anybody."""
 
 LOCAL: Final = Origin(trusted=True)
-"""Whoever has the data before them: the operator, as a rule."""
+"""A sender who can read the data itself: usually the operator."""
 
 
 class Invocation(msgspec.Struct, frozen=True):
@@ -44,24 +44,24 @@ class Invocation(msgspec.Struct, frozen=True):
 
     app: App
     via: str
-    """Its name is part of each command id: keys of different doors don't meet."""
+    """The front end's name. It is part of each command id, so that keys of two front ends never meet."""
     key: str
-    """Whoever repeats a command with its key means the same command."""
+    """The same command sent again carries the same key."""
     seconds: float
     """How long to wait for an outcome."""
     usage: str
-    """How the command is written, for who wrote it otherwise."""
+    """How the command is written, for refusals."""
     language: str
-    """In which help is given, such as `de`; empty for English."""
+    """The language of help, such as `de`; empty for English."""
     line: CommandLine
     """The sender's words."""
     run_line: Callable[[str, str], Answer]
-    """Carries out another line, by a key of its own."""
+    """Carries out another line, with a key of its own."""
     origin: Origin = UNKNOWN
     match: tuple[int, MatchState] | None = None
-    """Board and state of the match that the line names, where its form is one of a match."""
+    """Board and state of the match that the line names, if its form is one of a match."""
     identity: Actor | None = None
-    """The account that gives the command, where the form asks for a proof."""
+    """The account that gives the command, if the form requires a proof."""
 
     @property
     def rules(self) -> AnyRules:
@@ -91,10 +91,10 @@ class Invocation(msgspec.Struct, frozen=True):
         return self.actor.account
 
     def profile(self, account: AccountId) -> Profile:
-        """Return what is known of an account that has just been verified."""
+        """Return the profile of an account that has just been proven."""
         return own_profile(self.app, account)
 
     @property
     def sender(self) -> tuple[str, str]:
-        """Userid and password of who gives the command, where its form has them."""
+        """The userid and the password in the line, if its form has them."""
         return self.line.all("userid")[0], self.line.get("password")

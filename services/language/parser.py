@@ -18,7 +18,7 @@ _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
     "move": as_move,
     "step": as_move,
 }
-"""How the parts are read that some keyboards change; all others stand as they were written."""
+"""How the parts are read that some keyboards change; all others stay as they were written."""
 
 
 _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
@@ -26,7 +26,7 @@ _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 
 
 _AT_SEAT: Final = "at_seat"
-"""The grammar's second start: what is said to a seat's address."""
+"""The grammar's second start: lines sent to a seat's address."""
 
 
 class UnparsedLine(Exception):  # noqa: N818 - it says what the line is
@@ -34,7 +34,7 @@ class UnparsedLine(Exception):  # noqa: N818 - it says what the line is
 
 
 class CommandLine(msgspec.Struct, frozen=True):
-    """A command line, read."""
+    """A command line that has been parsed."""
 
     form: str
     """The grammar's rule."""
@@ -60,9 +60,9 @@ class PasswordBlank(msgspec.Struct, frozen=True):
     start: int
     """Where the `-` stands in the text."""
     part: str
-    """`password`, or `new` for one that is to be."""
+    """`password`, or `new` for the next one."""
     userid: str
-    """Whose it is, where the line says so."""
+    """The userid it belongs to, if the line has it."""
     form: str
     """The grammar's rule."""
 
@@ -74,7 +74,7 @@ def parse(text: str) -> CommandLine:
 
 
 class Seat(msgspec.Struct, frozen=True):
-    """A seat of a match, whose player need not name it in what is said to its address."""
+    """A seat of a match, which its player need not name in lines sent to its address."""
 
     game: str
     board: int
@@ -82,16 +82,16 @@ class Seat(msgspec.Struct, frozen=True):
 
 
 def parse_at_seat(text: str, seat: Seat) -> CommandLine:
-    """Read what is said to a seat's address; `UnparsedLine` when it has none of the forms."""
+    """Read a line sent to a seat's address; `UnparsedLine` when it has none of the forms."""
     form, tokens = _read(text, _AT_SEAT)
-    said = dict(map(_word, tokens))
-    board = [] if "state" in said else [("board", f"{seat.board}{said.get('ply', '')}")]
+    parts = dict(map(_word, tokens))
+    board = [] if "state" in parts else [("board", f"{seat.board}{parts.get('ply', '')}")]
     words = [word for word in map(_word, tokens) if word[0] != "ply"]
     return CommandLine(form, (("game", seat.game), *board, ("userid", seat.userid), *words))
 
 
 def password_blanks(text: str) -> list[PasswordBlank]:
-    """Return where `-` stands in the place of a password; nowhere in a line of none of the forms."""
+    """Return each `-` that stands in the place of a password; none for a line without a form."""
     try:
         form, tokens = _read(text)
     except UnparsedLine:
@@ -115,9 +115,9 @@ def _read(text: str, start: str = "start") -> tuple[str, list[Token]]:
     try:
         tree = _parser().parse(text, start)
     except UnexpectedInput:
-        raise UnparsedLine from None  # the library's own words would repeat the sender's
+        raise UnparsedLine from None  # because the library's message would repeat the sender's words
     tokens = [token for token in tree.children if isinstance(token, Token)]
-    assert len(tokens) == len(tree.children)  # no rule of ours nests another
+    assert len(tokens) == len(tree.children)  # no rule of the grammar nests another
     return str(tree.data), tokens
 
 
@@ -143,14 +143,14 @@ def _parser() -> Lark:
 
 @cache
 def form_names() -> frozenset[str]:
-    """Name the grammar's forms."""
+    """Return the names of the grammar's forms."""
     names = {str(rule.origin.name) for rule in _parser().rules}
     return frozenset(name for name in names if not name.startswith("_")) - {"start", _AT_SEAT}
 
 
 @cache
 def forms_with_text() -> frozenset[str]:
-    """Name the forms that may have a text of the sender's own."""
+    """Return the names of the forms that may have a free text."""
     texts = {"TEXT", "BODY"}
     return frozenset(
         str(rule.origin.name)

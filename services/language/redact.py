@@ -1,8 +1,9 @@
-"""What of a command line its answer may repeat: no word that may be a password in a wrong place.
+"""Redact words of a command line that may be misplaced passwords from its answer.
 
-With a word too few or too many in a line, the password stands where another word should. Answers
-are kept and shown where no password should be, so they repeat a word only where it can't be one:
-too short for it, or all but a word of the language. What has an @ is taken for a mail address.
+If a line has a word too few or too many, the password stands where another word should. Answers
+are stored and shown where no password should be. So they repeat a word only if it can't be a
+password, because it is too short or almost a word of the language. A word with an @ counts as a
+mail address.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,19 +23,19 @@ _DISPLACED: Final = frozenset({"address", "board", "userid", "value"})
 _ELSEWHERE: Final = frozenset(
     {"address", "board", "flag", "move", "recipient", "recipients", "step", "value"}
 )
-"""Parts of which a refusal may repeat something."""
+"""Parts whose words a refusal may repeat."""
 
 
 def quote_safely(word: str, known: Iterable[str]) -> str:
-    """Return a word to stand after `there is no command`: quoted, if it can't be a password."""
+    """Return the words after `there is no command`: the word itself only if it can't be a password."""
     if _may_be_password(word) and not get_close_matches(word.lower(), list(known), n=1):
         return "of that name"
     return repr(word[:24])
 
 
 def redact_refusal(reason: Refusal, line: CommandLine, form: str) -> Refusal:
-    """Return the refusal of a line without what may be a password."""
-    # in other parts a password is as such a part is read
+    """Return the refusal of a line without words that may be passwords."""
+    # a password in the place of another part was read as that part is
     forms = {
         read(password).lower()
         for password in line.all("password")
@@ -63,9 +64,9 @@ def _redact_sentence(sentence: str, line: CommandLine) -> str:
 
 def _may_stand_for_password(line: CommandLine, part: str, word: str) -> bool:
     if part == "flag":
-        # misspelt, or in a form that has none
+        # the flag is misspelt, or the form has no such flag
         return bool(get_close_matches(word.partition("=")[0].lower(), ["--password"], n=1))
-    # a value stands in signed lines alone; those that are sent to a seat leave the password out
+    # only signed lines have a value, but those sent to a seat leave the password out
     signed = line.has("password") or part == "value"
     return signed and part in _DISPLACED and _may_be_password(word) and "@" not in word
 

@@ -1,4 +1,4 @@
-"""The way from a line to the handler of its form."""
+"""Carry out command lines: find the form of a line and call its handler."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -32,10 +32,10 @@ _BY_RULE: Final = {form.rule: form for form in FORMS}
 
 
 class Language:
-    """Carries out command lines; one for each door. As many threads as its desk allows."""
+    """Carries out command lines, one instance for each front end. As thread-safe as its `App`."""
 
     def __init__(self, app: App, door: str = "terminal", origin: Origin = UNKNOWN) -> None:
-        """`origin` is that of each line which comes with none of its own."""
+        """`origin` applies to each line that comes without one."""
         self._app = app
         self._door = door
         self._origin = origin
@@ -51,13 +51,13 @@ class Language:
     ) -> Answer:
         """Carry out a command line; `multiple` has further lines.
 
-        What changes a match or writes to others is carried out once and answered alike each time,
-        if the same text comes with the same `key`; None stands for a key of its own. Of other
-        commands a repetition is a new one. `seconds` is how long an outcome is waited for. Errors of the
-        server pass through: whether the command was delivered is not known then. `reader` is who
-        reads the answer, where the door knows: help is in their language. `origin` is what else the
-        way in knows of the sender. With a
-        `seat` the line is one that its player, whom `origin` proves, sends to its address.
+        A command that changes a match or writes to others is carried out once for the same text
+        and `key`, and a repetition gets the same answer; None makes a new key. Any other command
+        is carried out each time. `seconds` is how long to wait for an outcome. Errors of the server
+        pass through; then it is not known whether the command was delivered. `reader` is the
+        account that reads the answer, if the front end knows it: help is in its language. `origin`
+        is the front end's other knowledge of the sender. With a `seat` the line was sent to its
+        address by its player, whom `origin` proves.
         """
         try:
             text = text.replace("\r\n", "\n")
@@ -108,7 +108,7 @@ def _read(text: str) -> CommandLine:
     if not text:
         raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
     if not _may_have_text(text):
-        check_line(text)  # before much is parsed in vain
+        check_line(text)  # first, because parsing a long line takes long
     try:
         line = parse(text)
     except UnparsedLine:
@@ -134,51 +134,51 @@ def _read_at_seat(text: str, seat: Seat) -> CommandLine:
 
 
 def _may_have_text(text: str) -> bool:
-    """Return whether the line begins as one does that may have a text of its sender's own."""
+    """Return whether the line begins like a form that may have a free text."""
     first, second, *_ = [*text.lower().split(None, 2), ""]
     forms = [form for form in FORMS if form.rule in forms_with_text()]
     return any((second if form.of_game else first) == form.name for form in forms)
 
 
 def _no_form(words: Sequence[str]) -> Refusal:
-    """Say what is wrong with a line that has no form; repeat at most the word that is misspelt."""
-    said = [word.lower() for word in words]
-    if said[0] in game_keys():
-        return _no_game_form(said[1:], said[0])
-    if forms := _forms_begun_by(GENERAL_FORMS, said):
+    """Return the refusal of a line that has no form. It repeats at most the misspelt word."""
+    lowered = [word.lower() for word in words]
+    if lowered[0] in game_keys():
+        return _no_game_form(lowered[1:], lowered[0])
+    if forms := _forms_begun_by(GENERAL_FORMS, lowered):
         return _usage_refusal(forms, "")
     if (
-        said[1:2]
-        and _forms_begun_by(GAME_FORMS, said[1:])
-        and said[0] not in {form.name for form in GAME_FORMS}
+        lowered[1:2]
+        and _forms_begun_by(GAME_FORMS, lowered[1:])
+        and lowered[0] not in {form.name for form in GAME_FORMS}
     ):
         return _unknown_game(words[0])
     known = {form.name.split()[0]: form.name for form in GENERAL_FORMS}
-    # of forms that share a name the first is meant
+    # where forms share a name, the first is suggested
     known = {form.name: form.usage() for form in reversed(GAME_FORMS)} | known
     known |= {name: f"help {name}" for name in game_keys()}
     return Refusal(
         Code.UNKNOWN_COMMAND,
-        f"there is no command {quote_safely(words[0], known)}; {nearest(said[0], known)}",
+        f"there is no command {quote_safely(words[0], known)}; {nearest(lowered[0], known)}",
     )
 
 
-def _no_game_form(said: Sequence[str], game: str) -> Refusal:
+def _no_game_form(words: Sequence[str], game: str) -> Refusal:
     known = {form.name: f"{game} {form.name}" for form in GAME_FORMS}
-    if not said:
+    if not words:
         return Refusal(Code.USAGE, f"say what to do: {', '.join(known.values())}")
-    if forms := _forms_begun_by(GAME_FORMS, said):
+    if forms := _forms_begun_by(GAME_FORMS, words):
         return _usage_refusal(forms, game)
     return Refusal(
         Code.UNKNOWN_COMMAND,
-        f"{game} has no command {quote_safely(said[0], known)}; {nearest(said[0], known)}",
+        f"{game} has no command {quote_safely(words[0], known)}; {nearest(words[0], known)}",
     )
 
 
-def _forms_begun_by(forms: Sequence[CommandForm], said: Sequence[str]) -> list[CommandForm]:
-    """Return the forms that the words begin; where several share a first word, the second decides."""
-    same = [form for form in forms if form.name.split()[0] == said[0]]
-    fitting = [form for form in same if form.called(said[: len(form.name.split())])]
+def _forms_begun_by(forms: Sequence[CommandForm], words: Sequence[str]) -> list[CommandForm]:
+    """Return the forms that the words begin; if several share a first word, the second decides."""
+    same = [form for form in forms if form.name.split()[0] == words[0]]
+    fitting = [form for form in same if form.called(words[: len(form.name.split())])]
     return fitting or same
 
 
@@ -188,7 +188,7 @@ def _usage_refusal(forms: Sequence[CommandForm], game: str) -> Refusal:
 
 
 def _unknown_game(name: str) -> Refusal:
-    """Say that a command names no game, with the nearest as a hint."""
+    """Return the refusal of a command that names no game, with the nearest as a hint."""
     near = get_close_matches(name.lower(), game_keys(), n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"the games are {', '.join(game_keys())}"
     return Refusal(Code.UNKNOWN_GAME, f"there is no game {quote_safely(name, game_keys())}; {hint}")

@@ -91,7 +91,7 @@ def test_an_unknown_offer_has_one_sentence(everywhere, pair):
     action = Action(f"propose {kind}", {"do": "offer", "kind": kind}, {"do": "offer", "kind": kind})
     result = at_all(lambda where: everywhere.act(where, pair[0], board, action))
     assert result.code == "unknown-offer"
-    assert result.sentence.startswith(f"'{kind}' can't be proposed; what can be is: draw, undo")
+    assert result.sentence.startswith(f"'{kind}' can't be proposed; write one of draw, undo")
 
 
 def test_an_offer_is_read_in_any_case(everywhere):

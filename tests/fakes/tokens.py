@@ -25,5 +25,5 @@ def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:
 def check_one(tokens: Tokens, text: str) -> Token:
     (token,) = check(tokens, [text])
     if token is None:
-        raise Refusal(Code.UNKNOWN_TOKEN, "the token is not one, or not any more")
+        raise Refusal(Code.UNKNOWN_TOKEN, "the token does not exist, was ended or has expired")
     return token

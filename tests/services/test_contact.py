@@ -142,9 +142,9 @@ def test_who_is_blocked_can_t_take_an_open_challenge_of_who_blocks(terminal):
 
 def test_who_takes_no_challenges_by_name_takes_none(terminal):
     assert fine(terminal, f"set {BOB} challenges NONE") == (
-        "bob takes challenges by name of nobody from now on"
+        "from now on bob accepts challenges by name from nobody"
     )
-    assert "bob takes no challenges by name" in refused(terminal, "pow2 challenge alice bob")
+    assert "bob accepts no challenges by name" in refused(terminal, "pow2 challenge alice bob")
     fine(terminal, "pow2 challenge bob alice")
     fine(terminal, f"message {ALICE} bob hello")
     fine(terminal, f"pow2 set {BOB} challenges anyone")
@@ -175,7 +175,9 @@ def test_strangers_and_what_strangers_do_are_not_known(terminal):
     fine(terminal, f"message {ALICE} bob hello")
     fine(terminal, f"set {BOB} challenges known")
     sentence = refused(terminal, "pow2 challenge alice bob")
-    assert sentence.startswith("bob takes challenges by name only of players that they have played")
+    assert sentence.startswith(
+        "bob accepts challenges by name only from players that they have played"
+    )
 
 
 def test_who_was_written_to_is_known(terminal):

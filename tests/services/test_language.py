@@ -264,7 +264,7 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
     assert (answer.code, answer.page) == (Code.UNAVAILABLE, "")
     assert answer.sentence == (
         "match 1: the server does not answer (Connection closed by server); look whether it is "
-        "running; the command may have been taken; repeat the command with the key 'k 1' to hear "
+        "running; the command may have been accepted; repeat the command with the key 'k 1' to learn "
         "its outcome"
     )
     app.gateway = whole

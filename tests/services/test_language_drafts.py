@@ -171,7 +171,7 @@ def test_a_move_that_came_between_makes_the_submitted_one_stale(terminal, board)
 def test_one_submits_in_ones_own_turn(terminal, board):
     answer = submit(terminal, board, "bob", "a13-d7")
     assert answer.code == Code.NOT_YOUR_TURN
-    assert answer.sentence == "it is Light's turn (alice); a move is submitted in one's own turn"
+    assert answer.sentence == "it is Light's turn (alice); submit a move when it is your turn"
     assert confirm(terminal, board, "bob").code == Code.NO_DRAFT
 
 

@@ -50,10 +50,10 @@ def test_a_player_commits_and_reveals_by_hand(terminal):
     board = called(terminal)
     accepted = bob(terminal, board, f"accept --commitment={DIGEST}")
     assert "accepted and committed to a text for the draw" in accepted.sentence
-    assert "it starts when Negative (bob) revealed" in accepted.sentence
+    assert "it waits for Negative (bob) to reveal their texts" in accepted.sentence
     assert "the server keeps" not in accepted.sentence
     shown = terminal.do(f"powerdrain show {board}").text
-    assert "it starts when Negative (bob) revealed what they committed to" in shown
+    assert "it waits for Negative (bob) to reveal their texts" in shown
     assert "\nwaits until " in shown
     assert [row.board for row in terminal.app.lists.of(account(terminal), MatchFilter.NEXT)] == [
         board

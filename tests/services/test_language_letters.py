@@ -176,7 +176,7 @@ def test_a_message_goes_to_twenty_at_most(terminal):
         (
             "message alice wonderland bob Hello,\nshall we play?",
             Code.UNKNOWN_USER,
-            "makes one; a text that goes over several lines begins on the second",
+            "makes one; a text of several lines begins on the second",
         ),
         ("message alice guessing bob hello", Code.WRONG_PASSWORD, "not the password of alice"),
         ("message zoe wonderland bob hello", Code.UNKNOWN_USER, "no user 'zoe'"),
@@ -306,7 +306,7 @@ def test_a_password_that_slipped_into_a_text_is_not_written_to_others(terminal, 
     terminal.app.accounts.set_arbiter("alice", True)
     answer = terminal.do(line)
     assert answer.code == Code.BAD_REQUEST
-    assert answer.sentence == "the password stands in the text, too; nothing was written"
+    assert answer.sentence == "the password is in the text, too; nothing was sent"
     assert box(terminal, "bob") == ["nobody has written to you"]
     assert terminal.do("pow2 chat 1 bob builder2").page == "nothing was said in match 1 yet"
 

@@ -48,7 +48,7 @@ def test_showas_draws_the_own_boards_with_what_is_private(four):
     four.do("pow2 queue 2 bob builder2 m13-j7 a13-d7")
     page = four.do("pow2 showas bob builder2").page
     assert boards(page) == [2, 1]
-    assert "laid ready for #1, after m13-j7: a13-d7" in page
+    assert "conditional move at #1, after m13-j7: a13-d7" in page
     assert boards(four.do("pow2 showas bob builder2 next").page) == [1]
     assert boards(four.do("pow2 showas alice wonderland inactive").page) == [3]
 
@@ -72,10 +72,10 @@ def test_lists_name_deleted_players_no_more(four):
 
 def test_a_match_that_waits_for_consent_is_listed_for_who_is_to_give_it(terminal):
     terminal.do("halves challenge alice bob carol --gather")
-    assert "waits until bob and carol said accept" in terminal.do("halves games bob next").page
+    assert "waits for bob and carol to say accept" in terminal.do("halves games bob next").page
     assert "there are none" in terminal.do("halves games alice next").page
     terminal.do("halves move 1 bob builder2 accept")
-    assert "waits until carol said accept" in terminal.do("halves games carol").page
+    assert "waits for carol to say accept" in terminal.do("halves games carol").page
 
 
 def test_a_long_list_says_that_it_is_only_its_beginning(terminal):

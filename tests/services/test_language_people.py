@@ -47,7 +47,7 @@ def test_an_account_is_made_with_the_addresses_that_follow_its_password(terminal
     line = "signup Dora explorer dora@example.org Dora@Example.NET"
     assert accepted(terminal, line) == f"welcome, dora; `help` lists what you can do{CODES}"
     assert addresses(terminal, "dora") == ["dora@example.org", "Dora@Example.NET"]
-    assert accepted(terminal, "signoff dora explorer").startswith("dora gets no mail any more")
+    assert accepted(terminal, "signoff dora explorer").startswith("dora gets no mail from now on")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_changed_password_opens_and_the_old_one_does_not(terminal):
     board = terminal.challenge()
     said = accepted(terminal, "change password ALICE wonderland looking-glass")
     assert said == (
-        "the password of alice is changed; it is logged out everywhere, and its tokens stay good"
+        "the password of alice is changed; it is logged out everywhere, and its tokens stay valid"
     )
     assert terminal.move(board, "alice", "m13-j7").code == Code.WRONG_PASSWORD
     assert accepted(terminal, f"pow2 move {board} alice looking-glass m13-j7")
@@ -148,7 +148,7 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         "change address alice wonderland",
     ):
         assert accepted(terminal, "signoff Alice wonderland") == (
-            "alice gets no mail any more; `set alice password notify move` starts it again, "
+            "alice gets no mail from now on; `set alice password notify move` starts it again, "
             "`delete alice password` erases the account"
         )
         assert profile(terminal, "alice").signed_off
@@ -320,7 +320,7 @@ def test_who_is_deleted_is_a_former_player_of_matches_that_still_hold(terminal):
     board = terminal.challenge()
     terminal.move(board, "alice", "m13-j7")
     said = accepted(terminal, "delete Alice wonderland")
-    assert said.startswith("the account and all that was personal in it are erased")
+    assert said.startswith("the account and all its personal data are erased")
     shown = terminal.do(f"pow2 show {board}").page
     assert "players: Light a former player, Dark bob" in shown
     assert "alice" not in shown
@@ -403,7 +403,7 @@ def test_of_a_thousand_players_and_more_a_thousand_are_listed(terminal, many, mo
         terminal.app.accounts.signup(f"player{number:04}", "explorer")
     page = terminal.do("list").page
     assert len(page.replace(" and ", ", ").split(", ")) == 1000
-    assert page.endswith(" (the first of more)") == more
+    assert page.endswith(" (only the first 1,000)") == more
 
 
 def test_an_address_is_proven_by_the_code_that_was_mailed_there(terminal):

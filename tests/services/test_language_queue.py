@@ -23,22 +23,22 @@ def queue(terminal: Terminal, name: str, steps: str, board: int = 1):
 def test_a_reply_is_played_at_once_when_its_move_was_played(terminal):
     terminal.challenge()
     assert queue(terminal, "bob", "m13-j7 a13-d7").text == (
-        "match 1: only you can see this\n\nlaid ready for #1, after m13-j7: a13-d7"
+        "match 1: only you can see this\n\nconditional move at #1, after m13-j7: a13-d7"
     )
     answer = terminal.move(1, "alice", "m13-j7")
     assert answer.sentence == (
-        "match 1, #2: Light (alice) played m13-j7; Dark (bob) had laid ready a13-d7; "
+        "match 1, #2: Light (alice) played m13-j7; Dark (bob) played the conditional move a13-d7; "
         "it is Light's turn (alice)"
     )
     assert check(terminal.app.store, 1).startswith("match 1 holds")
-    assert "nothing ready" in queue(terminal, "bob", "").text
+    assert "no conditional moves" in queue(terminal, "bob", "").text
 
 
 def test_another_move_plays_no_reply_and_drops_what_depended_on_it(terminal):
     terminal.challenge()
     queue(terminal, "bob", LINE)
     assert terminal.move(1, "alice", "m13-i11").sentence.startswith("match 1, #1: ")
-    assert "nothing ready" in queue(terminal, "bob", "").text
+    assert "no conditional moves" in queue(terminal, "bob", "").text
 
 
 def test_a_whole_line_is_played_reply_by_reply_and_branches_stand_beside_each_other(terminal):
@@ -47,7 +47,7 @@ def test_a_whole_line_is_played_reply_by_reply_and_branches_stand_beside_each_ot
     assert len(queue(terminal, "bob", "m13-i11 a13-d7").page.splitlines()) == 3
     assert terminal.move(1, "alice", "m13-j7").sentence.startswith("match 1, #2: ")
     assert queue(terminal, "bob", "").page == (
-        "laid ready for #3, after m13-j7 a13-d7 j7-m13: d7-a13"
+        "conditional move at #3, after m13-j7 a13-d7 j7-m13: d7-a13"
     )
     assert terminal.move(1, "alice", "j7-m13").sentence.startswith("match 1, #4: ")
 
@@ -64,7 +64,7 @@ def test_both_players_may_lay_replies_ready(terminal):
 def test_a_move_for_a_later_ply_is_played_whatever_comes_before(terminal):
     terminal.challenge()
     assert queue(terminal, "bob", "a13-d7#1").page == (
-        "laid ready for #1, whatever is played: a13-d7"
+        "conditional move at #1, whatever is played: a13-d7"
     )
     assert terminal.move(1, "alice", "m13-i11").sentence.startswith("match 1, #2: ")
 
@@ -77,7 +77,7 @@ def test_a_reply_that_has_become_illegal_is_dropped_with_a_note_for_its_player_o
     assert "m1-i1" not in answer.text
     own = queue(terminal, "bob", "").page
     assert own.startswith("m1-i1 at #1 was dropped: ")
-    assert queue(terminal, "bob", "clear").text == "match 1: you have laid nothing ready"
+    assert queue(terminal, "bob", "clear").text == "match 1: you have no conditional moves"
 
 
 def test_nobody_else_sees_what_is_laid_ready(terminal):
@@ -103,7 +103,7 @@ def test_nobody_else_sees_what_is_laid_ready(terminal):
         ("m13-z9", Code.UNREADABLE_MOVE, "move 1: "),
         ("m13-j7 a13-a13", Code.ILLEGAL_MOVE, "move 2: "),
         ("m13-j7", Code.USAGE, "no move of yours"),
-        ("m13-j7#1 a13-d7", Code.USAGE, "each move says its own"),
+        ("m13-j7#1 a13-d7", Code.USAGE, "each move needs its own"),
         ("m13-j7#0 a13-d7#3", Code.STALE_PLY, "a13-d7 would be played at #1, not at #3"),
         ("m13-j7#x", Code.USAGE, "'#x' is no ply"),
     ],
@@ -112,7 +112,7 @@ def test_a_line_that_makes_no_sense_is_refused_and_lays_nothing(terminal, steps,
     terminal.challenge()
     answer = queue(terminal, "bob", steps)
     assert (answer.code, sentence in answer.sentence) == (code, True), answer
-    assert "nothing ready" in queue(terminal, "bob", "").text
+    assert "no conditional moves" in queue(terminal, "bob", "").text
 
 
 def test_there_is_an_end_to_what_can_be_laid_ready(terminal):
@@ -139,4 +139,4 @@ def test_an_undo_leaves_no_reply_that_depended_on_what_is_taken_back(terminal):
     terminal.do("pow2 queue 1 alice wonderland a13-d7 j7-m13")
     terminal.move(1, "alice", "undo")
     terminal.move(1, "bob", "accept")
-    assert "nothing ready" in queue(terminal, "alice", "").text
+    assert "no conditional moves" in queue(terminal, "alice", "").text

@@ -32,7 +32,7 @@ def signup(call: Invocation) -> Answer:
 
 
 def _check_password(call: Invocation) -> None:
-    """Refuse a mail address in the password's place: a word before it was forgotten."""
+    """Refuse a mail address in the password's place, because a word before it is missing."""
     try:
         read_address(call.line.get("password"))
     except Refusal:
@@ -49,7 +49,7 @@ def change_password(call: Invocation) -> Answer:
     old, new = call.line.get("password"), call.line.get("new")
     accounts.change_password(call.app, account, old, new, tokens=end)
     name = name_of(call.app, account)
-    tokens = "and its tokens are ended" if end else "and its tokens stay good"
+    tokens = "and its tokens are ended" if end else "and its tokens stay valid"
     return Answer(f"the password of {name} is changed; it is logged out everywhere, {tokens}")
 
 
@@ -68,7 +68,7 @@ def change_addresses(call: Invocation) -> Answer:
 
 
 def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
-    """Return how many addresses there are now, and none of them: others may read the answer."""
+    """Return how many addresses there are now; none is shown, because others may read the answer."""
     count = len(call.profile(account).addresses)
     has = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
     return Answer(f"{name_of(call.app, account)} has {has} now{_CODES if count else ''}")
@@ -81,7 +81,7 @@ def verify(call: Invocation) -> Answer:
 
 
 def set_preference(call: Invocation) -> Answer:
-    """Set what a player prefers everywhere: the language of help, when mail is sent, challenges."""
+    """Set a player's preference for all games: the language of help, mail, or challenges."""
     account, value = call.account(), call.line.get("value")
     if call.line.has("notify"):
         record = change_preferences(call.app, account, PreferenceChanges(notify=value))
@@ -89,13 +89,13 @@ def set_preference(call: Invocation) -> Answer:
     if call.line.has("challenges"):
         record = change_preferences(call.app, account, PreferenceChanges(challenges=value))
         whose = CHALLENGE_CHOICES[record.challenges]
-        return Answer(f"{record.name} takes challenges by name {whose} from now on")
+        return Answer(f"from now on {record.name} accepts challenges by name {whose}")
     record = change_preferences(call.app, account, PreferenceChanges(language=value))
     return Answer(f"{record.name} reads help in {LANGUAGES[record.language or 'en']} from now on")
 
 
 def set_for_game(call: Invocation) -> Answer:
-    """Set how a game is drawn for a player, or what `set` without a game does."""
+    """Set how a game is drawn for a player, or a preference for all games."""
     if any(call.line.has(part) for part in ("language", "notify", "challenges")):
         return set_preference(call)
     rules, value = call.rules, call.line.get("value")
@@ -111,7 +111,7 @@ def signoff(call: Invocation) -> Answer:
     accounts.sign_off(call.app, account)
     name = name_of(call.app, account)
     return Answer(
-        f"{name} gets no mail any more; `set {name} password notify move` starts it again, "
+        f"{name} gets no mail from now on; `set {name} password notify move` starts it again, "
         f"`delete {name} password` erases the account"
     )
 
@@ -120,6 +120,6 @@ def delete(call: Invocation) -> Answer:
     """Erase an account and all personal data."""
     accounts.delete_account(call.app, *call.sender)
     return Answer(
-        "the account and all that was personal in it are erased; matches go on under "
-        f"`{FORMER_PLAYER}`, and are lost on time where they wait for a move of yours"
+        "the account and all its personal data are erased; matches go on under "
+        f"`{FORMER_PLAYER}`, and those that wait for your move are lost on time"
     )

@@ -7,7 +7,7 @@ from services.language.invocation import Invocation
 
 
 def block(call: Invocation) -> Answer:
-    """Block a player, or list the players that one blocks."""
+    """Block a player, or list the blocked players."""
     account = call.account()
     if len(call.line.all("userid")) == 1:
         names = blocked_userids(call.app, account)

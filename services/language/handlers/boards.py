@@ -77,12 +77,12 @@ def show_as(call: Invocation) -> Answer:
     shown = [
         "\n\n".join([_shown(call, word, display), *_private(call, word, account)]) for word in words
     ]
-    told = "; ".join(bounced_address_lines(call.profile(account)))
-    return Answer(told, "\n\n\n".join(shown) or "there are none")
+    bounced = "; ".join(bounced_address_lines(call.profile(account)))
+    return Answer(bounced, "\n\n\n".join(shown) or "there are none")
 
 
 def _own_boards(call: Invocation, account: AccountId) -> list[str]:
-    """Return the player's boards in the game; those that go on, unless it is said which."""
+    """Return the player's boards in the game: the active ones, unless the line has another state."""
     state = MatchFilter(call.line.get("state").lower() or MatchFilter.ACTIVE)
     return [str(row.board) for row in call.app.lists.of(account, state, call.rules.key, 0, BOARDS)]
 
@@ -163,7 +163,8 @@ def match_of_game(call: Invocation, board: int) -> MatchState:
     game = state.rules.partition("/")[0]
     if game != call.rules.key:
         raise Refusal(
-            Code.WRONG_GAME, f"match {board} is one of {game}, not of {call.rules.key}; name {game}"
+            Code.WRONG_GAME,
+            f"match {board} is one of {game}, not of {call.rules.key}; write {game}",
         )
     return state
 
@@ -180,9 +181,11 @@ def _drawn(app: App, scene: NamedMatch, display: str) -> str:
 
 
 def _draw_line(app: App, scene: NamedMatch) -> list[str]:
-    """Return a line on the players' part in a draw, for a match of several that chance has set up."""
+    """Return a line about the players' part in the draw, if chance set up a match of several."""
     state = scene.state
     if state.setup is None or len(state.seats) == 1:
         return []
-    said = describe_draw([decode_event(data).body for data in app.store.events(scene.board)[:1]])
-    return [f"draw: {said}"] if said else []
+    described = describe_draw(
+        [decode_event(data).body for data in app.store.events(scene.board)[:1]]
+    )
+    return [f"draw: {described}"] if described else []

@@ -18,8 +18,8 @@ def queue(call: Invocation) -> Answer:
     return _shown(board, conditional_moves_of(app, actor.account, board))
 
 
-def _shown(board: int, laid: ConditionalMoves) -> Answer:
-    lines = conditional_move_lines(laid)
+def _shown(board: int, stored: ConditionalMoves) -> Answer:
+    lines = conditional_move_lines(stored)
     if not lines:
-        return Answer(f"match {board}: you have laid nothing ready")
+        return Answer(f"match {board}: you have no conditional moves")
     return Answer(f"match {board}: only you can see this", "\n".join(lines))

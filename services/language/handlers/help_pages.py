@@ -27,11 +27,11 @@ class Explained(Protocol):
 
     @property
     def summary(self) -> str:
-        """What it does."""
+        """A few words on its purpose."""
         ...
 
     def usage(self) -> str:
-        """Show how the command is written."""
+        """Return how the command is written."""
         ...
 
     def called(self, words: Sequence[str]) -> bool:
@@ -66,12 +66,12 @@ def list_games(_: Invocation) -> Answer:
 
 
 def _players(counts: Sequence[int]) -> str:
-    """Say how many can play, such as `2 or 3 players`."""
+    """Return how many can play, such as `2 or 3 players`."""
     return f"{' or '.join(map(str, counts))} player{'s' * (counts[-1] > 1)}"
 
 
 def _on_command(subject: str, forms: Sequence[Explained]) -> str:
-    """Show how the commands of that name, or whose name begins so, are written."""
+    """Return how the commands are written whose name is the subject or begins with it."""
     found = [
         f"{form.usage()}\n    {form.summary}" for form in forms if form.called(subject.split())
     ]
@@ -104,5 +104,5 @@ def _page(folder: Traversable, name: str, language: str) -> str:
 
 
 def _game_page(key: str, language: str) -> str:
-    """Return a game's page, which lies in the game's package."""
+    """Return a game's page, which is in the game's package."""
     return _page(files(game_by_key(key).package), "help", language)

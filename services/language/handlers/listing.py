@@ -94,5 +94,5 @@ def _standing(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
         return f"{ending_in_list(row.reason, winners, len(row.seats))}, {instant(row.at)}"
     waited = join_names([names[row.seats[seat]] for seat in row.waits])
     if not row.started:
-        return f"waits until {waited} said accept"
+        return f"waits for {waited} to say accept"
     return f"#{row.ply}, {waited} to move since {instant(row.since)}"

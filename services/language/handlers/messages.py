@@ -26,29 +26,29 @@ def message(call: Invocation) -> Answer:
 
 
 def _read_recipients(call: Invocation) -> list[AccountId]:
-    """Return the accounts of the players that are written to."""
+    """Return the accounts of a message's recipients."""
     if not call.line.has("recipients"):
         userids = call.line.get("recipient").split(",")
         if "" in userids:
-            raise Refusal(Code.USAGE, "between userids stands one comma and no blank")
+            raise Refusal(Code.USAGE, "write one comma and no blank between userids")
         return use_cases.find_recipients(call.app, userids)
     userids = call.line.get("recipients").replace(",", " ").split()
     try:
         return use_cases.find_recipients(call.app, userids)
     except Refusal as reason:
-        hint = "a text that goes over several lines begins on the second"
+        hint = "a text of several lines begins on the second"
         raise Refusal(reason.code, f"{reason.sentence}; {hint}") from None
 
 
 def messages(call: Invocation) -> Answer:
-    """Show what was written to a player, with all that is new, and mark it as read."""
+    """Show a player's messages, with all that are new, and mark them as read."""
     account = call.account()
     letters = call.app.letters
     # read before counting, because a message that comes in between is not shown and stays new
-    kept, new = use_cases.inbox(call.app, account), letters.unread(account)
-    shown = kept[: max(new, _SHOWN)]
-    page = _page(call, shown) or "nobody has written to you"
-    letters.mark_read(account, shown)
+    received, new = use_cases.inbox(call.app, account), letters.unread(account)
+    newest = received[: max(new, _SHOWN)]
+    page = _page(call, newest) or "nobody has written to you"
+    letters.mark_read(account, newest)
     lines = [*bounced_address_lines(call.profile(account)), page]
     return Answer(f"{new} new" if new else "", "\n".join(lines))
 
@@ -66,15 +66,15 @@ def chat(call: Invocation) -> Answer:
     if call.line.has("text") or call.line.has("body"):
         use_cases.write_chat(call.app, board, account, _text(call), _id(call, account))
         return Answer(f"said in match {board}")
-    said = _page(call, use_cases.read_chat(call.app, board, account))
-    return Answer(page=said or f"nothing was said in match {board} yet")
+    page = _page(call, use_cases.read_chat(call.app, board, account))
+    return Answer(page=page or f"nothing was said in match {board} yet")
 
 
 def _text(call: Invocation) -> str:
     """Return the text of a command; refused if the password stands in it by mistake."""
     text = call.line.get("text") or call.line.get("body")
     if call.line.get("password") in text.split():
-        raise Refusal(Code.BAD_REQUEST, "the password stands in the text, too; nothing was written")
+        raise Refusal(Code.BAD_REQUEST, "the password is in the text, too; nothing was sent")
     return text
 
 
@@ -82,20 +82,20 @@ def _id(call: Invocation, account: AccountId) -> bytes:
     return command_id(call.via, account, call.key)
 
 
-def _page(call: Invocation, letters: Sequence[PlayerMessage]) -> str:
+def _page(call: Invocation, entries: Sequence[PlayerMessage]) -> str:
     """Return messages as text, each after its time and its writer."""
-    names = names_by_seat(call.app, [letter.sender for letter in letters])
+    names = names_by_seat(call.app, [entry.sender for entry in entries])
     return "\n".join(
-        f"{instant(letter.at)} {name}{_to(letter)}: {_indented(letter.text)}"
-        for letter, name in zip(letters, names, strict=True)
+        f"{instant(entry.at)} {name}{_to(entry)}: {_indented(entry.text)}"
+        for entry, name in zip(entries, names, strict=True)
     )
 
 
-def _to(letter: PlayerMessage) -> str:
-    return " to everybody" if letter.kind == "broadcast" else ""
+def _to(entry: PlayerMessage) -> str:
+    return " to everybody" if entry.kind == "broadcast" else ""
 
 
 def _indented(text: str) -> str:
-    """Return a text with its lines after the first indented, so that none looks like another's."""
-    # at every sign that some reader may take for a line's end, such as U+2028
+    """Return a text with its lines after the first indented, so that none looks like a message."""
+    # at every character that some programs show as a line's end, such as U+2028
     return "\n    ".join(text.splitlines())

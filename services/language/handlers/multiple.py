@@ -9,14 +9,14 @@ from services.language.answer import Answer, refusal
 from services.language.invocation import Invocation
 
 LINES: Final = 50
-"""Commands that `multiple` takes."""
+"""Commands in one `multiple`, at most."""
 
 _KEY_LENGTH: Final = 400
-"""Characters of a key behind which there is room for a number."""
+"""Characters of a key that still leave room for a number after it."""
 
 
 def multiple(call: Invocation) -> Answer:
-    """Carry out each line, by a key of its own: so a repetition of all repeats none."""
+    """Carry out each line with a key of its own, so that a repetition of all repeats none."""
     # a newline and nothing else ends a command, here as anywhere
     lines = [line for line in call.line.get("body").split("\n") if line.strip()]
     if len(lines) > LINES:
@@ -38,14 +38,14 @@ def _run_one(call: Invocation, line: str, key: str, number: int) -> Answer:
 
 
 def _shorten_key(key: str) -> str:
-    """Return what stands for a key before a number: itself, or where it is too long its hash."""
+    """Return the key, or its hash if a number would make it too long."""
     return key if len(key) <= _KEY_LENGTH else sha256(key.encode()).hexdigest()
 
 
 def _combine(answers: Sequence[Answer]) -> Answer:
-    """Return several answers as one, with the first code that is not good."""
-    page = "\n\n".join(f"{number}: {said.text_with_code}" for number, said in enumerate(answers, 1))
-    bad = [number for number, said in enumerate(answers, 1) if said.code]
+    """Return several answers as one, with the first code among them."""
+    page = "\n\n".join(f"{number}: {one.text_with_code}" for number, one in enumerate(answers, 1))
+    bad = [number for number, one in enumerate(answers, 1) if one.code]
     if not bad:
         return Answer(page=page)
     which = f"line {bad[0]} was" if len(bad) == 1 else f"lines {', '.join(map(str, bad))} were"

@@ -65,12 +65,12 @@ def move(call: Invocation) -> Answer:
 
 
 def resign(call: Invocation) -> Answer:
-    """Give the match up."""
+    """Resign the match."""
     return _act(call, PLAIN_ACTIONS["resign"])
 
 
 def decline(call: Invocation) -> Answer:
-    """Refuse to play, before the own first move."""
+    """Refuse to play, before the player's first move."""
     return _act(call, PLAIN_ACTIONS["decline"])
 
 
@@ -93,33 +93,33 @@ def _action_of(line: CommandLine) -> Action:
 
 
 def _consent(line: CommandLine) -> AcceptAction:
-    """Read `accept`, and what may follow it in a match that waits for it."""
-    ours = read_draw_options(line.all("flag"))
-    if ours.gather:
+    """Read `accept`, and the flags that may follow it in a match that waits for it."""
+    options = read_draw_options(line.all("flag"))
+    if options.gather:
         raise Refusal(Code.BAD_OPTION, "--gather belongs to a challenge")
-    return AcceptAction(DrawPart(ours.word, ours.commitment))
+    return AcceptAction(DrawPart(options.word, options.commitment))
 
 
 def _reveal(line: CommandLine) -> RevealAction:
-    """Read `reveal` and the text: without one there is nothing to reveal here."""
+    """Read `reveal` and its text; `usage` without one, because here the player has to write it."""
     text = line.get("value")
     if not text:
         raise Refusal(
             Code.USAGE,
-            "write `reveal TEXT`, in hex digits; a text that the server keeps is revealed by itself",
+            "write `reveal TEXT`, in hex digits; the server itself reveals a text that it keeps",
         )
     return RevealAction(text)
 
 
 def deliver(call: Invocation, command: MatchCommand) -> Answer:
-    """Hand a command in, and say what it led to."""
+    """Submit a command, and return the answer to its outcome."""
     try:
         return _outcome(call, command)
     except OutcomePending as pending:
         return _outcome_unknown(call, command, Code.PENDING, str(pending))
     except RedisError as error:
-        said = f"{server_failure(error)}; the command may have been taken"
-        return _outcome_unknown(call, command, Code.UNAVAILABLE, said)
+        why = f"{server_failure(error)}; the command may have been accepted"
+        return _outcome_unknown(call, command, Code.UNAVAILABLE, why)
 
 
 def _outcome(call: Invocation, command: MatchCommand) -> Answer:
@@ -133,16 +133,16 @@ def _outcome(call: Invocation, command: MatchCommand) -> Answer:
 
 
 def _outcome_unknown(call: Invocation, command: MatchCommand, code: Code, why: str) -> Answer:
-    """Say why the outcome is not known, and how it can be."""
+    """Return an answer that says why the outcome is not known, and how to learn it."""
     return Answer(
         f"match {command.sent.match}: {why}; repeat the command with the key {call.key!r} "
-        "to hear its outcome",
+        "to learn its outcome",
         code=code,
     )
 
 
 def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) -> Answer:
-    """Say what an accepted command led to, as it was then: a repetition is answered alike."""
+    """Return the answer to an accepted command, as of then: a repetition gets the same."""
     stored = call.app.store.events(sent.match)
     try:
         led_to = _events_of_command(stored, sent, outcome)

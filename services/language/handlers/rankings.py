@@ -114,7 +114,7 @@ def list_players(call: Invocation) -> Answer:
 
 def _everybody(app: App) -> Answer:
     names = app.accounts.names(0, PLAYERS + 1)
-    more = " (the first of more)" if len(names) > PLAYERS else ""
+    more = f" (only the first {PLAYERS:,})" if len(names) > PLAYERS else ""
     return Answer(page=f"{join_names(names[:PLAYERS]) or 'nobody has signed up yet'}{more}")
 
 

@@ -8,7 +8,7 @@ from services.language.render.dates import instant
 
 
 def vacation(call: Invocation) -> Answer:
-    """Begin a vacation, make it longer, end it early, or say how many days there are."""
+    """Begin a vacation, make it longer, end it early, or show how many days are left."""
     value = call.line.get("value").lower()
     if not value:
         return Answer(in_words(vacations.status(call.app, call.account())))
@@ -16,14 +16,14 @@ def vacation(call: Invocation) -> Answer:
 
 
 def in_words(status: VacationStatus) -> str:
-    """Say whether the player is on vacation, and how many days are left."""
+    """Return whether the player is on vacation, and how many days are left, in words."""
     where = (
         f"you are on vacation until {instant(status.until)}"
         if status.until is not None
         else "you are not on vacation"
     )
-    told = ""
+    notified = ""
     if status.matches is not None:
         count = f"{status.matches} match{'es' * (status.matches != 1)}"
-        told = f"; {count} of yours with a clock heard of it"
-    return f"{where}; {status.left} days of vacation are left in {status.year}{told}"
+        notified = f"; {count} of yours {'were' if status.matches != 1 else 'was'} notified"
+    return f"{where}; {status.left} days of vacation are left in {status.year}{notified}"

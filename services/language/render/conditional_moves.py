@@ -1,18 +1,18 @@
-"""What a player has laid ready, in words; for that player's eyes only."""
+"""A player's conditional moves in words, for that player alone."""
 
 from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
 
 
-def conditional_move_lines(laid: ConditionalMoves) -> list[str]:
-    """Return a line for each reply that waits, and for each that was dropped."""
-    waiting = [_line(reply) for reply in sorted(laid.moves, key=_order)]
-    return [*waiting, *laid.notes]
+def conditional_move_lines(stored: ConditionalMoves) -> list[str]:
+    """Return a line for each move that waits, and for each that was dropped."""
+    waiting = [_line(move) for move in sorted(stored.moves, key=_order)]
+    return [*waiting, *stored.notes]
 
 
-def _order(reply: ConditionalMove) -> tuple[int, tuple[str, ...]]:
-    return reply.ply, reply.path or ()
+def _order(move: ConditionalMove) -> tuple[int, tuple[str, ...]]:
+    return move.ply, move.path or ()
 
 
-def _line(reply: ConditionalMove) -> str:
-    when = "whatever is played" if reply.path is None else f"after {' '.join(reply.path)}"
-    return f"laid ready for #{reply.ply}, {when}: {reply.move}"
+def _line(move: ConditionalMove) -> str:
+    when = "whatever is played" if move.path is None else f"after {' '.join(move.path)}"
+    return f"conditional move at #{move.ply}, {when}: {move.move}"

@@ -13,7 +13,7 @@ _DAY = 24 * _HOUR
 
 
 def instant(at: int) -> str:
-    """Write an instant down to the minute."""
+    """Return an instant to the minute, such as `2026-03-01 12:00 UTC`."""
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -23,7 +23,7 @@ def day_of(at: int) -> int:
 
 
 def span(ms: int) -> str:
-    """Write a span by its two largest units, rounded down, such as `9 days 3 hours`."""
+    """Return a span in its two largest units, rounded down, such as `9 days 3 hours`."""
     days, rest = divmod(max(ms, 0), _DAY)
     hours, rest = divmod(rest, _HOUR)
     if days:
@@ -36,7 +36,7 @@ def _units(*counts: tuple[int, str]) -> str:
 
 
 def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str]:
-    """Return what the clocks of a match show at `now`; nothing where none runs."""
+    """Return lines about the clocks of a match at `now`; none for a match without clocks."""
     clock = state.clock
     if clock is None:
         return []
@@ -61,10 +61,12 @@ def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str
 
 
 def _waiting(until: int | None, now: int) -> list[str]:
-    """Say until when a match waits for what its players add to the draw."""
+    """Return a line on how long a match waits for its players' parts in the draw."""
     if until is None:
         return []
-    return [f"waits until {instant(until)}, {span(until - now)} more; who is late has declined"]
+    return [
+        f"waits until {instant(until)}, for {span(until - now)}; a player who is late has declined"
+    ]
 
 
 def _left(state: MatchState, seat: int, now: int) -> str:
@@ -74,7 +76,7 @@ def _left(state: MatchState, seat: int, now: int) -> str:
 
 
 def _deadline(state: MatchState, mover: int, now: int) -> list[str]:
-    """Say when the flag of who is to move falls."""
+    """Return a line on when the flag of the player to move falls."""
     assert state.clock is not None
     if state.clock.paused:
         return [f"paused since {instant(state.clock.paused)}; `resume` ends it"]

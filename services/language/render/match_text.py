@@ -1,4 +1,4 @@
-"""What happened in a match, in sentences."""
+"""Sentences about a match and its events."""
 
 from collections.abc import Sequence
 from typing import Any, Self, assert_never
@@ -45,7 +45,7 @@ _OFFERS = {
 
 
 def offer_name(kind: str) -> str:
-    """Return the words for what is proposed."""
+    """Return the words for a kind of offer."""
     return _OFFERS.get(kind, f"a {kind}")
 
 
@@ -95,19 +95,19 @@ class NamedMatch(msgspec.Struct, frozen=True):
 
 
 _TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
-"""Events after which it is said whose turn it is."""
+"""Events after which the sentence says whose turn it is."""
 
 
 def describe_events(scene: NamedMatch, events: Sequence[Event]) -> str:
-    """Return what a command led to; `scene` is the match after its last event."""
-    said = [_describe_event(scene, event) for event in events]
+    """Return a sentence on the events of a command; `scene` is the match after the last of them."""
+    clauses = [_describe_event(scene, event) for event in events]
     # vacations of players are added to a match after it has started
     last = next((event for event in reversed(events) if not isinstance(event, Absent)), events[-1])
     if isinstance(last, _TURNING) and scene.state.next is not None:
-        said += _passed_players(scene, last)
-        if len(scene.names) > 1:  # alone it is always one's own turn
-            said.append(f"it is {scene.turn(scene.state.next)}")
-    return f"{scene.place}: {'; '.join(said)}"
+        clauses += _passed_players(scene, last)
+        if len(scene.names) > 1:  # a single player is always to move
+            clauses.append(f"it is {scene.turn(scene.state.next)}")
+    return f"{scene.place}: {'; '.join(clauses)}"
 
 
 def _passed_players(scene: NamedMatch, event: Event) -> list[str]:
@@ -132,20 +132,20 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
             return f"{started} ({note})" if note else started
         case Challenged():
             players = " against ".join(map(scene.who, range(len(scene.names))))
-            called = f"{scene.rules.title}{scene.options} is called for, {players}"
+            called = f"{scene.rules.title}{scene.options} is proposed, {players}"
             waited = list(range(1, len(scene.names)))
             if isinstance(event, Called):
                 waited = [seat for seat, one in enumerate(event.commitments) if not one.digest]
             if not waited:
                 return called
-            return f"{called}; it starts when {scene.everyone(waited)} said accept"
+            return f"{called}; it waits for {scene.everyone(waited)} to say accept"
         case Committed():
             return f"{scene.who(event.seat)} accepted and committed to a text for the draw"
         case Sealed():
             sealed = f"all have committed, and seed {event.k} of chain {event.chain} draws"
             if not event.waits:
                 return sealed
-            return f"{sealed}; it starts when {scene.everyone(event.waits)} revealed their texts"
+            return f"{sealed}; it waits for {scene.everyone(event.waits)} to reveal their texts"
         case Revealed():
             return f"the text of {scene.who(event.seat)} is revealed"
         case Withheld():
@@ -154,7 +154,7 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
             gave = "gave entropy" if event.text else "gave no entropy"
             return f"{scene.who(event.seat)} accepted and {gave}"
         case Moved():
-            how = "had laid ready" if event.queued else "played"
+            how = "played the conditional move" if event.queued else "played"
             return f"{scene.who(event.seat)} {how} {event.move}"
         case OfferMade():
             return f"{scene.who(event.seat)} proposed {offer_name(event.kind)}"
@@ -218,8 +218,8 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
 def _progress(scene: NamedMatch) -> str:
     state = scene.state
     if state.awaits_entropy:
-        do = "revealed what they committed to" if state.sealed else "said accept"
-        return f"it starts when {scene.everyone(state.waits)} {do}"
+        do = "reveal their texts" if state.sealed else "say accept"
+        return f"it waits for {scene.everyone(state.waits)} to {do}"
     now = (
         ending_sentence(scene)
         if state.over or state.next is None
