@@ -83,7 +83,7 @@ class Table:
         for name, player in self.players.items():
             player.command(f"signup {name} {PASSWORDS[name]} {player.home}")
         for player in self.players.values():
-            player.answer(player.awaits("gave this address for the userid"), "")
+            player.answer(player.awaits("entered this e-mail address for the userid"), "")
             player.awaits("is yours")
 
     def play(self, seconds: float) -> dict[str, EmailMessage]:
