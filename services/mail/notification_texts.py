@@ -92,7 +92,7 @@ class NotificationTexts:
         shown = said[-_LINES:]
         names = self._app.accounts.name_of([line.sender for line in shown])
         lines = [
-            # set off at every sign that may be taken for a line's end: no text passes for ours
+            # indented after every kind of line end, so that no line looks like the server's own
             f"{shown_name(name)} says: " + "\n    ".join(line.text.splitlines())
             for line, name in zip(shown, names, strict=True)
         ]
@@ -165,7 +165,7 @@ class NotificationTexts:
         """Write the mail with a message of another player."""
         sender, name = self._name(note.sender), self._name(account)
         to = "you" if note.kind == MessageKind.MESSAGE else "everybody"
-        # set off at every sign that may be taken for a line's end: no text passes for ours
+        # indented after every kind of line end, so that no line looks like the server's own
         text = "\n".join(f"  {line}" for line in note.text.splitlines())
         how = f"To answer, reply with:\n  message {name} password {sender} YOUR TEXT"
         foot = _server_foot(name, "when somebody writes to you")
