@@ -199,11 +199,11 @@ class Forgetful(Outbox):
 
     killed = False
 
-    def done(self, letter: LeasedEmail) -> None:
+    def remove(self, email: LeasedEmail) -> None:
         if not self.killed:
             self.killed = True
             raise LostConnectionError
-        super().done(letter)
+        super().remove(email)
 
 
 def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing: Mailing, sink: Sink):
