@@ -150,4 +150,7 @@ def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_
         "revealed automatically. Or write reveal and the text"
         in composing.match_update(told(terminal, board, 1)).body
     )
-    assert "There is nothing for you to do now" in composing.match_update(told(terminal, board, 0)).body
+    assert (
+        "There is nothing for you to do now"
+        in composing.match_update(told(terminal, board, 0)).body
+    )

@@ -343,9 +343,7 @@ def test_a_mail_that_asks_for_nothing_is_told_what_to_ask(office):
 def test_a_mail_in_an_unknown_charset_is_told_so(office):
     seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, "m13-j7", headers={"Content-Type": "text/plain; charset=klingon"})
-    assert letter.body.startswith(
-        "bad-request: the e-mail can't be read: its charset 'klin"
-    )
+    assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")
 
 
 # who is not answered

@@ -179,7 +179,10 @@ def test_a_digest_tells_of_messages_by_name_only(mailing: Mailing, letters: Mail
     assert mailing.mail() == []
     mailing.bench.now += DAY
     (mail,) = mailing.mail()
-    assert "alice has sent you a message; to read it, reply with:\n  messages bob password" in text_of(mail)
+    assert (
+        "alice has sent you a message; to read it, reply with:\n  messages bob password"
+        in text_of(mail)
+    )
     assert "secret" not in text_of(mail)
 
 
