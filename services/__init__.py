@@ -1,3 +1,3 @@
-"""What people touch: the command language, the terminal, the server."""
+"""The front ends and programs that people use: command language, terminal, pages, API, mail."""
 
 __version__ = "0.1.0"

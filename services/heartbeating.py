@@ -1,4 +1,4 @@
-"""Signs of life of this process, and what it makes sure of when it begins."""
+"""The heartbeat of this process."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,7 +18,7 @@ def heartbeating(
     mail_key: str = "",
     lost: Callable[[], Sequence[int]] = tuple,
 ) -> HeartbeatThread:
-    """Return what writes this process's signs of life while it is entered; see `HeartbeatRecord`."""
+    """Return a context manager that writes this process's heartbeat; see `HeartbeatRecord`."""
 
     def connect() -> redis.Redis:
         return make_client(settings.redis_url or socket_url(settings.data))

@@ -57,7 +57,7 @@ class ChallengeStarter:
         """Challenges whose failure is in the log."""
 
     def tick(self) -> None:
-        """Start what is full, if a sweep is due."""
+        """Start the matches of full challenges, if a sweep is due."""
         if self._timer() < self._next_sweep:
             return
         self._next_sweep = self._timer() + self._sweep_seconds
@@ -83,7 +83,7 @@ class ChallengeStarter:
         self._challenges.mark_started(challenge.id, sent.match)
 
     def _outcome(self, id_: str, start: Submission) -> CommandOutcome | None:
-        """Return the outcome of a start, which is submitted again if it was not of late."""
+        """Return the outcome of a start; submit it again, unless that was done recently."""
         stored = self._store.outcome(start.board, start.id)
         if stored is not None:
             return check_digest(parse(stored), start.digest)

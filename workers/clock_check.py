@@ -2,8 +2,8 @@
 
 Each tick compares how far the server's clock has come with a timer of this process, which nobody sets.
 If they differ by more than a minute, the clock was set, and whether it was right before or is right now
-is unknown: so for an hour no reminder is sent and no flag falls. That is late for some, and unjust to
-nobody.
+is unknown: so for an hour no reminder is sent and no flag falls. That makes some late, and is
+unfair to nobody.
 """
 
 import logging

@@ -52,7 +52,7 @@ class _DueCommand(msgspec.Struct, frozen=True):
 
 
 class _DueMatch(msgspec.Struct, frozen=True):
-    """What the scheduler has done about a match that is due."""
+    """The scheduler's progress with a match that is due."""
 
     needs: _DueCommand | None = None
     """None if the match needs no command, or can't be read."""
@@ -67,7 +67,7 @@ class _DueMatch(msgspec.Struct, frozen=True):
 
     @property
     def stuck(self) -> bool:
-        """Whether the match stays due although the scheduler can do no more."""
+        """Whether the match stays due although the scheduler has done all it can."""
         return self.needs is None or self.attempt > 0
 
 
@@ -79,7 +79,7 @@ class Scheduler:
     the command then does not fit the match any more.
 
     `clock` returns this machine's time in ms, `timer` seconds that only run forwards. `clock_check`
-    tells whether the server's clock was set; without it nobody looks.
+    detects that the server's clock was set; without it that is not checked.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class Scheduler:
         return answers
 
     def _should_send(self, one: _DueMatch, oldest: int | None) -> bool:
-        """Return True for the first time, and again once the inbox has nothing as old any more."""
+        """Return True the first time, and again once the inbox has only newer entries."""
         if one.sent is None:
             return True
         if self._timer() - one.sent < RETRY_SECONDS:

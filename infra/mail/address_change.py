@@ -1,7 +1,7 @@
 """Mails to the old addresses of an account whose addresses were changed.
 
-A thief of a password changes the address first, so that the owner gets no more mail. This mail is the
-last that the owner gets; it names no new address and has no secret.
+A thief of a password changes the address first, so that the owner gets no further mail. This mail is
+the last to the owner; it names no new address and has no secret.
 """
 
 from collections.abc import Callable
@@ -14,16 +14,16 @@ from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox
 from infra.people.accounts.record import Profile
 
-_SUBJECT: Final = "Your mail addresses were changed"
+_SUBJECT: Final = "Your e-mail addresses were changed"
 
 _BODY: Final = """\
-The mail addresses of your account {name} at {domain} were changed just now.
-This mail goes to each address that the account had before.
-If that was you, there is nothing to do.
+The e-mail addresses of your account {name} at {domain} have just been changed.
+This e-mail goes to each verified address that the account had before.
+If it was you, you need not do anything.
 
 If it was not you, somebody knows your password or has one of your tokens.
-Log in, give the account another password, log out everywhere and end all tokens,
-and then give your addresses again.
+Log in, change your password, log out everywhere and revoke all tokens.
+Then enter your addresses again.
 """
 
 
@@ -31,10 +31,10 @@ def address_change_mailer(client: redis.Redis, domain: str) -> Callable[[Profile
     """Return a function that queues these mails."""
     outbox = Outbox(client)
 
-    def tell(record: Profile) -> None:
+    def enqueue(record: Profile) -> None:
         outbox.enqueue_all(address_change_emails(record, domain))
 
-    return tell
+    return enqueue
 
 
 def address_change_emails(record: Profile, domain: str) -> list[Email]:

@@ -1,4 +1,4 @@
-"""Chat of matches that is to be mailed to the other players.
+"""The queue of match chat to mail to the other players.
 
 It is sent with the next mail of the match, or after some minutes by itself, so that lines written one
 after the other make one mail. The queue has times of lines and no texts: a line that was erased, or
@@ -52,7 +52,7 @@ class ChatMailQueue:
             pipe.execute()
 
     def due(self, now: int, count: int) -> list[UnmailedChat]:
-        """Return the chat that is to be mailed now."""
+        """Return chat that is due to be mailed."""
         found = keys.due_members(self._client, keys.CHAT_DUE, now, WAIT_MS, count)
         return [talk for member, _ in found if (talk := self._talk(member.decode()))]
 

@@ -38,7 +38,7 @@ class MatchUpdate(msgspec.Struct, frozen=True):
 class Composer(Protocol):
     """Writes the texts of mails."""
 
-    def match_update(self, told: MatchUpdate) -> EmailText:
+    def match_update(self, update: MatchUpdate) -> EmailText:
         """Write the mail about events of a match."""
         ...
 

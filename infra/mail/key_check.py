@@ -1,4 +1,4 @@
-"""Checks that all processes have the same mail key: what one signs, another has to accept."""
+"""Checks that all processes have the same mail key, because each must accept the others' addresses."""
 
 import logging
 from typing import Any
@@ -30,9 +30,9 @@ def check_mail_key(client: redis.Redis, fingerprint: str, now: int) -> None:
     others = [one for one in others if not one.is_gone]
     if kept and others:
         raise MailKeyMismatchError(
-            f"the mail key here is another than that of the {others[0].role} on {others[0].host}; "
+            f"the mail key here differs from that of the {others[0].role} on {others[0].host}; "
             "give all machines the same file, see MATCHPOST_MAIL_KEY"
         )
     if kept:
-        logger.warning("the mail key is new: no answer to a mail sent before is accepted any more")
+        logger.warning("the mail key is new: replies to older mail are refused from now on")
     client.set(keys.KEY_FINGERPRINT, fingerprint)

@@ -11,7 +11,7 @@
 | `{mail}:first:<board>:<seat>` | Message-ID of the first e-mail of a match to a player, 400 days |
 | `{mail}:named` | set: accounts with new addresses to verify |
 | `{mail}:naming` | set: those of them that the mailer is working on |
-| `{mail}:written` | list of messages that are to be mailed, packed |
+| `{mail}:written` | list of messages to mail, packed |
 | `{mail}:chat:due` | sorted set: `<account>:<board>` by the ms at which chat is mailed: `infra.mail.chat_queue` |
 | `{mail}:chat:first` | the same, by the time of the first line that is not mailed |
 | `{mail}:chat:last` | the same, by the time of the newest line |
@@ -50,9 +50,9 @@ KEY_FINGERPRINT: Final = "{mail}:key"
 MAILER_REQUESTED: Final = "{mail}:wanted"
 
 
-def known_email(letter: str) -> str:
+def known_email(key: str) -> str:
     """Return the key of the mark that an e-mail was queued."""
-    return f"{{mail}}:known:{letter}"
+    return f"{{mail}}:known:{key}"
 
 
 def first_email(board: int, seat: int) -> str:

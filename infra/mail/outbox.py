@@ -115,7 +115,7 @@ class Outbox:
         names = [keys.DUE, keys.EMAILS, keys.TRIES]
         args: list[scripts.Arg] = [now, count, now + LEASE_MS, now + AHEAD_MS]
         found = scripts.call(self._client, _LEASE_DUE, names, args)
-        return [taken for row in found if (taken := self._read(*row))]
+        return [leased for row in found if (leased := self._read(*row))]
 
     def _read(self, key: bytes, data: bytes, tries: int) -> LeasedEmail | None:
         """Read an e-mail; one that can't be read is dropped, because it would block the others."""
@@ -177,7 +177,7 @@ class Outbox:
     # erasing
 
     def forget(self, account: AccountId) -> None:
-        """Erase all e-mails to an account; by then no more may be queued for it."""
+        """Erase all e-mails to an account; the caller must have stopped queueing for it."""
         gone = [key for key, email in self._all() if email.account == account]
         if gone:
             self._remove(gone)

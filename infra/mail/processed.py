@@ -44,7 +44,7 @@ class ProcessedMail:
         self._client = client
 
     def is_processed(self, mail: str) -> bool:
-        """Return whether a mail was processed, by its key from `draw_key`."""
+        """Return whether a mail was processed, by its key from `key_of`."""
         return bool(self._client.exists(_processed_key(mail)))
 
     def mark_processed(self, mail: str) -> None:
@@ -73,7 +73,7 @@ class ReplyRateLimit:
         return self._limiter.hit(self._item, _hashed(address))
 
     def is_spent(self, address: str) -> bool:
-        """Return whether the address gets no more replies in this hour."""
+        """Return whether the address has had its last reply of this hour."""
         return self._limiter.get_window_stats(self._item, _hashed(address)).remaining <= 0
 
 

@@ -65,11 +65,11 @@ class MailerProgress:
 
     # threads
 
-    def thread_id(self, board: int, seat: int, letter: str) -> str:
+    def thread_id(self, board: int, seat: int, id_: str) -> str:
         """Return the Message-ID of a match's first e-mail to a player: this one if there was none."""
         name = keys.first_email(board, seat)
-        found: Any = self._client.set(name, letter, nx=True, get=True, ex=_FIRST_SECONDS)
-        return letter if found is None else found.decode()
+        found: Any = self._client.set(name, id_, nx=True, get=True, ex=_FIRST_SECONDS)
+        return id_ if found is None else found.decode()
 
     # digests
 
@@ -98,8 +98,8 @@ class MailerProgress:
     def mark_digest_sent(self, account: AccountId, items: Iterable[DigestItem], now: int) -> None:
         """Remove the items of a digest that was sent; newer ones wait for the next."""
         names = [keys.digest_items(account), keys.DIGESTS_DUE]
-        told = [_ENCODER.encode(item) for item in items]
-        scripts.call(self._client, _DIGEST_SENT, names, [account, next_digest(now), *told])
+        members = [_ENCODER.encode(item) for item in items]
+        scripts.call(self._client, _DIGEST_SENT, names, [account, next_digest(now), *members])
 
     def forget(self, account: AccountId) -> None:
         """Erase an account's items; safe to repeat."""

@@ -71,4 +71,4 @@ def _subject(text: str) -> str:
 def _check_headers(data: bytes, count: int) -> None:
     head = data.partition(b"\r\n\r\n")[0].replace(b"\r\n ", b" ").split(b"\r\n")
     if len(head) != count or not all(map(_HEADER.fullmatch, head)):
-        raise InvalidEmailError("its headers came out as others than were meant")
+        raise InvalidEmailError("its serialized headers are not those that were set")

@@ -50,7 +50,7 @@ class VerificationCodes:
         self._clock = clock
 
     def accounts_to_verify(self, count: int) -> list[AccountId]:
-        """Return some accounts with new addresses to verify; `seen_to` removes an account.
+        """Return some accounts with new addresses to verify; `mark_verified_for` removes one.
 
         Accounts that a killed process was working on come first.
         """
@@ -128,6 +128,6 @@ def wrong_code() -> Refusal:
     """Return the refusal of a code that verifies no address."""
     return Refusal(
         Code.BAD_ADDRESS,
-        "no mail address of the account waits for this code; "
-        "`add userid password ADDRESS` has a new one sent",
+        "this code verifies no e-mail address of the account; "
+        "`add userid password ADDRESS` sends a new one",
     )

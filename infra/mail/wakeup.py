@@ -45,7 +45,7 @@ class MailerWakeup:
         self._chats = ChatMailQueue(data)
 
     def begin(self) -> None:
-        """Start mailing of events, those from now on, unless that was started before."""
+        """Start mailing events from now on, unless that was started before."""
         if self._mailer_progress.cursor() is None:
             self._mailer_progress.begin(self._store.watermark().ends)
 
@@ -90,5 +90,5 @@ def _enqueue(client: redis.Redis) -> None:
         timeout=JOB_SECONDS,
         result_ttl=0,
         failure_ttl=FAILURE_SECONDS,
-        description="see to the mail",
+        description="build and send e-mails",
     )

@@ -1,1 +1,1 @@
-"""Play by mail: what comes in is read and answered, and what goes out is composed."""
+"""Play by mail: reads and answers incoming mail, and writes the texts of outgoing mail."""

@@ -1,8 +1,9 @@
-"""Carries a mail out and answers it: everything between the mail's bytes and the outbox.
+"""Carries out the commands of a mail and answers it: from the mail's bytes to the outbox.
 
-A mail is carried out at least once, and as many times as it comes, by the same keys: so it is done
-once. It is noted as taken last, after its answer is in the outbox. Killed anywhere before, the next
-delivery does what is left; the mail server has heard no `250` and delivers again.
+A mail is carried out each time it is delivered, always with the same command keys, so its commands
+take effect once. It is marked as processed last, after its answer is in the outbox. If the process
+is killed before that, the mail server has received no `250` and delivers again, and the next delivery
+does the rest.
 """
 
 import logging
@@ -48,43 +49,43 @@ from services.mail.reply import LAST_REPLY, NO_COMMAND, CommandResult, MailReply
 logger = logging.getLogger(__name__)
 
 DOOR: Final = "mail"
-"""Its name is part of each command id: keys of different doors don't meet."""
+"""The front end in command ids, so that its keys never equal those of another front end."""
 
 WAIT_SECONDS: Final = 5.0
-"""How long an outcome is waited for; after that the mail is to be delivered again."""
+"""How long to wait for an outcome; after that the mail must be delivered again."""
 
 WRONG_PASSWORDS: Final = 5
-"""How many a userid may have by mail within an hour, before mail with passwords is refused."""
+"""Wrong passwords for a userid by mail within an hour, before mail with passwords is refused."""
 
 WINDOW_MINUTES: Final = 60
 
 _UNKNOWN: Final = frozenset({Code.UNAVAILABLE, Code.BUSY})
-"""Codes after which it pays to come again."""
+"""Codes after which the mail should be delivered again."""
 
 _NO_PASSWORDS: Final = Answer(
-    "no password is accepted in a mail here; answer a mail of a match with the move alone, "
-    "or use the terminal or the web",
+    "this server accepts no passwords by e-mail; reply to an e-mail about a match with the move "
+    "alone, or use the terminal or the web site",
     code=Code.NOT_ALLOWED,
 )
 
 
 AddressedReply: TypeAlias = tuple[MailReply, list[str]]
-"""An answer, and the addresses it may go to."""
+"""An answer, and the addresses to send it to."""
 
 
 def password_limit(client: redis.Redis) -> LoginRateLimit:
-    """Return the limit of wrong passwords that come by mail."""
+    """Return the limit on wrong passwords by mail."""
     return LoginRateLimit(client, WRONG_PASSWORDS, WINDOW_MINUTES)
 
 
 class TryAgainError(Exception):
-    """What became of the mail is not known yet: the same mail is to be delivered once more."""
+    """The outcome of the mail is not known yet, so the same mail must be delivered again."""
 
 
 class InboundMail:
-    """Takes mail, one at a time. Errors of the server of the matches pass through.
+    """Processes mails, one at a time. Errors of the server of the matches pass through.
 
-    `passwords` is whether a line may have one.
+    `passwords` is whether a command may have a password.
     """
 
     def __init__(
@@ -104,18 +105,20 @@ class InboundMail:
         self._limit = ReplyRateLimit(client)
         self._refusals = ReplyRateLimit(client, REFUSALS_AN_HOUR)
         self._outbox = Outbox(client)
-        self._standing = AddressStatus(app.accounts, VerificationCodes(client, self._outbox.now))
+        self._address_status = AddressStatus(
+            app.accounts, VerificationCodes(client, self._outbox.now)
+        )
         self._passwords = passwords
         self._seconds = seconds
 
     def knows(self, address: str) -> bool:
-        """Whether mail to an address is taken here; `damaged` for a match that can't be read."""
+        """Return whether an address accepts mail; refuses as `damaged` if its match can't be read."""
         return self._directory.find(address) is not None
 
     def take(self, recipient: str, sender: str, data: bytes) -> None:
-        """Carry a mail out, and put its answer into the outbox; once that is done, do nothing.
+        """Carry out a mail and put its answer into the outbox; do nothing if that was done before.
 
-        `sender` is the envelope's, empty or `<>` for a mail that nobody is to answer. Raises
+        `sender` is the envelope's, empty or `<>` for a mail that must not be answered. Raises
         `UnfitError` for a mail that is refused, and `TryAgainError`.
         """
         mail = read(data)
@@ -124,17 +127,17 @@ class InboundMail:
         except Refusal as reason:
             raise TryAgainError(reason.code) from None
         if found is None:
-            raise UnfitError("there is nobody behind its recipient any more")
+            raise UnfitError("its recipient no longer exists")
         key = key_of(recipient, mail.id)
         if self._deliveries.is_processed(key):
-            logger.info("a mail came once more")
+            logger.info("a mail that was processed before was delivered again")
             return
         try:
             self._carry_out(found, mail, "" if sender == "<>" else sender)
         except Refusal as reason:
-            # the account was changed elsewhere at the same moment, or is gone: seen the next time
+            # the account was changed at the same moment, or deleted: the next delivery finds out
             raise TryAgainError(reason.code) from None
-        # crash window: all is done and not noted; the next delivery does the same once more
+        # crash window: all is done and not marked; the next delivery repeats it without effect
         self._deliveries.mark_processed(key)
 
     def _carry_out(self, found: Recipient, mail: ParsedMail, sender: str) -> None:
@@ -149,13 +152,13 @@ class InboundMail:
             case VerificationAddress() if not unasked:
                 self._answer(self._proven(mail, found, sender))
             case BounceAddress() if mail.failed:
-                # whatever address it was passed on to, it began with this one
+                # the mail was sent to this address, even if it was then forwarded to another
                 self._bounced(found.account, found.address, mail.failed[0].why)
             case SeatAddress() if mail.failed:
                 for failure in mail.failed:
                     self._bounced(found.player.account, failure.address, failure.why)
             case _:
-                logger.info("a mail that no person sent was dropped")
+                logger.info("a mail that was sent by a program was dropped")
 
     # commands
 
@@ -163,18 +166,18 @@ class InboundMail:
         player = seat.player
         said = self._do_all(mail, lambda: at_seat(mail, player), player)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
-        sheet = MailReply(mail, said, seat.address, clean_subject(player.title))
-        return sheet, self._directory.own(player.account, sender)
+        reply = MailReply(mail, said, seat.address, clean_subject(player.title))
+        return reply, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
         with attempts_from(_source(sender)):
             said = self._do_all(mail, lambda: at_server(mail), None)
         logger.info("a mail to the server: %s", _codes(said))
-        sheet = MailReply(mail, said)
-        # of one player alone: what two are told goes to neither's address, but back
+        reply = MailReply(mail, said)
+        # an answer for two players goes back to the sender, because neither may read the other's
         proven = {one.answer.account for one in said} - {None}
         account = next(iter(proven)) if len(proven) == 1 else None
-        return sheet, (account and self._directory.own(account, sender)) or [sender]
+        return reply, (account and self._directory.own(account, sender)) or [sender]
 
     def _do_all(
         self,
@@ -182,7 +185,7 @@ class InboundMail:
         read_orders: Callable[[], list[MailCommand]],
         player: SeatPlayer | None,
     ) -> tuple[CommandResult, ...]:
-        """Carry out all commands of a mail; `TryAgainError` when an outcome is not known."""
+        """Carry out all commands of a mail; `TryAgainError` if an outcome is not known yet."""
         try:
             orders = read_orders()
         except Refusal as reason:
@@ -200,7 +203,7 @@ class InboundMail:
             return Answer(order.refusal, code=Code.USAGE)
         if order.has_password and not self._passwords:
             return _NO_PASSWORDS
-        # who reads the answer of a seat is who its address was made for
+        # the answer goes to the player for whom the seat's address was made
         reader = player.account if player else None
         seat = player.seat if player and order.at_seat else None
         origin = Origin(proven=reader)
@@ -212,61 +215,64 @@ class InboundMail:
     # answers
 
     def _answer(self, reply: AddressedReply) -> None:
-        sheet, addresses = reply
+        mail_reply, addresses = reply
         for address in addresses:
             answerable = self._directory.answerable(address)
-            foot = self._foot(sheet, address) if answerable else None
+            foot = self._foot(mail_reply, address) if answerable else None
             if foot is None:
-                logger.info("an answer was not sent: too many, or to nobody who could read it")
+                logger.info(
+                    "an answer was not sent: there were too many, or nobody reads mail at the address"
+                )
                 continue
-            told = replace(sheet, foot=foot)
-            self._outbox.enqueue_all(list(told.letters([address], self._addresses.domain)))
+            complete = replace(mail_reply, foot=foot)
+            self._outbox.enqueue_all(list(complete.letters([address], self._addresses.domain)))
 
-    def _foot(self, sheet: MailReply, address: str) -> str | None:
-        """Count an answer, and give what stands below it; None where too many were sent.
+    def _foot(self, reply: MailReply, address: str) -> str | None:
+        """Count an answer and return the text below it; None if too many were sent.
 
-        What a player is refused is never left unsaid, because they would think that it was done.
+        A refusal is reported even then, because the player would think that the move was played.
         """
         if self._limit.admits(address):
-            but = "; what is refused is answered all the same" if sheet.sender else ""
+            but = "; a command that is refused is still answered" if reply.sender else ""
             return (
                 LAST_REPLY.format(most=REPLIES_AN_HOUR, but=but)
                 if self._limit.is_spent(address)
                 else ""
             )
-        if sheet.sender and sheet.refused and self._refusals.admits(address):
+        if reply.sender and reply.refused and self._refusals.admits(address):
             spent = self._refusals.is_spent(address)
             return LAST_REPLY.format(most=REFUSALS_AN_HOUR, but="") if spent else ""
         return None
 
-    # what is no command
+    # mail without commands
 
     def _sign_off(self, account: AccountId) -> None:
         self._app.accounts.change_of(account, lambda record: replace(record, signed_off=True))
-        logger.info("an account gets no mail any more, as it asked for")
+        logger.info("an account has signed off from all mail")
 
     def _proven(self, mail: ParsedMail, found: VerificationAddress, sender: str) -> AddressedReply:
         try:
-            address = self._standing.prove(found.account, found.code)
+            address = self._address_status.prove(found.account, found.code)
         except Refusal as reason:
             if reason.code == Code.BUSY:
                 raise
             return MailReply(mail, (_refused(reason),)), [sender]
         said = CommandResult(
-            MailCommand("", ""), Answer(f"{address} is yours; mail of your matches goes there")
+            MailCommand("", ""),
+            Answer(f"{address} is verified; e-mails about your matches go there"),
         )
         return MailReply(mail, (said,)), [address]
 
     def _bounced(self, account: AccountId, address: str, why: str) -> None:
-        if self._standing.mark_bounced(account, address, why):
-            logger.info("mail to an address came back")
+        if self._address_status.mark_bounced(account, address, why):
+            logger.info("mail to an address was returned")
 
 
 def _source(sender: str) -> AttemptSource:
-    """Return where the passwords of a mail come from.
+    """Return the source to which the password attempts of a mail are counted.
 
-    Anybody can name any sender, and the peer is a mail server of our own. So a sender counts by
-    itself only for an account whose password came from there before, and all others as one.
+    The sender may be forged, and the peer is our own mail server. So a sender is counted by itself
+    only for an account whose password came from there before; all other senders count as one.
     """
     return AttemptSource(f"mail {sender.lower()}", strangers="mail")
 
@@ -276,7 +282,7 @@ def _refused(reason: Refusal) -> CommandResult:
 
 
 def _unreadable(mail: ParsedMail) -> Refusal:
-    return Refusal(Code.BAD_REQUEST, f"what the mail says can't be read: {mail.problem}")
+    return Refusal(Code.BAD_REQUEST, f"the e-mail can't be read: {mail.problem}")
 
 
 def _codes(said: Sequence[CommandResult]) -> str:

@@ -1,8 +1,8 @@
-"""What a mail asks for: its commands, as lines of the command language.
+"""Finds the commands of a mail and reads them as lines of the command language.
 
-A mail to the server's address has whole lines, `pow2 move 13 alice wonderland m13-j7`. One to a
-seat's address says only what the seat does, `m13-j7`: who knows the address is who it was made for.
-In both the commands are the subject, or stand at the top of the text, one a line.
+A mail to the server's address has whole lines, `pow2 move 13 alice wonderland m13-j7`. A mail to a
+seat's address has the move alone, `m13-j7`, because only the seat's player knows the address. In both
+the command is the subject, or the commands are at the top of the text, one a line.
 """
 
 import re
@@ -25,28 +25,28 @@ from services.mail.parse.message import ParsedMail
 from services.mail.parse.strip_quotes import paragraph
 
 LINES: Final = 20
-"""Commands of one mail."""
+"""Commands of one mail, at most."""
 
 QUOTE_LIMIT: Final = 120
-"""Characters of a command that its answer repeats."""
+"""Characters of a command that its answer repeats, at most."""
 
 _CERTAIN: Final = 3
-"""Words of a line without a password that are none."""
+"""Words of a line that its answer may repeat, because no password can be among them."""
 
 _PREFIX: Final = re.compile(
     r"\s*(?:re|aw|fwd?|wg|sv|vs|antw|rv|res|tr|odp|ynt)(?:\[\d{1,3}\])?\s*:\s*", re.IGNORECASE
 )
-"""What mail programs write before the subject of a mail that is answered or passed on."""
+"""The prefixes that mail programs add to the subject of a reply or a forwarded mail."""
 
-_OURS: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
-"""How the subjects of our own mails begin; no command does."""
+_OWN_SUBJECT: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
+"""The beginning of the server's own subjects; no command begins like this."""
 
-_LETTERS: Final = re.compile(
+_WITH_TEXT: Final = re.compile(
     r"(?:message|broadcast)\s|\S+\s+chat\s|(?:say|chat)(?:\s|$)", re.IGNORECASE
 )
 """Commands whose text may stand on the lines below."""
 
-_SAYING: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
+_CHAT: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
 
 _SHORT: Final = re.compile(
     r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
@@ -54,16 +54,16 @@ _SHORT: Final = re.compile(
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )
-"""What may be said to a seat's address, but for moves."""
+"""The short commands for a seat's address, apart from moves."""
 
 _PLAYED: Final = re.compile(r"(?:move|submit)\s+(.+)", re.IGNORECASE)
-"""A move that is called one."""
+"""A move with a word for it before it."""
 
-_NOT_NEEDED: Final = "neither userid nor password is needed here; write the move alone"
+_NOT_NEEDED: Final = "you need no userid and no password here; write the move alone"
 
 _NO_MOVE: Final = (
-    "a line of several words here is neither a move nor a command; `help {}` says how moves are "
-    "written, and `say TEXT` writes to the others"
+    "this line is neither a move nor a command; `help {}` explains how to write moves, and "
+    "`chat TEXT` writes to the other players"
 )
 
 _GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL_FORMS)
@@ -72,18 +72,18 @@ _WORDS: Final = frozenset(word for form in FORMS for word in form.name.split()) 
 
 
 class SeatPlayer(msgspec.Struct, frozen=True):
-    """Who has a seat in a match, and may say what it does."""
+    """The player of a seat, and the match."""
 
     board: int
     account: AccountId
     name: str
     rules: AnyRules
     options: str = ""
-    """The match's, each after a blank."""
+    """The match's options, each after a space."""
 
     @property
     def title(self) -> str:
-        """What all mails of the match are called."""
+        """The subject of all mails of the match."""
         return f"match {self.board}: {self.rules.title}{self.options}"
 
     @property
@@ -96,27 +96,27 @@ class MailCommand(msgspec.Struct, frozen=True):
     """One command of a mail."""
 
     text: str
-    """As the sender wrote it; what holds a password is in here alone."""
+    """As the sender wrote it; only this field may have a password."""
     shown: str
-    """How an answer may repeat it that says it was accepted: so its password stood in its place."""
+    """How the answer quotes it if it was accepted, and so its password was in the right place."""
     safe_quote: str = ""
-    """How an answer may repeat it in any case."""
+    """How any answer may quote it, also that to a misplaced password."""
     has_password: bool = False
-    """Whether the sender wrote a password in it."""
+    """Whether it has a password."""
     at_seat: bool = False
-    """Whether it leaves out what the address of the seat says already."""
+    """Whether it leaves out game, board and player, which the seat's address implies."""
     refusal: str = ""
     """Why it is not carried out, in a sentence."""
 
 
 def at_server(mail: ParsedMail) -> list[MailCommand]:
-    """Return the commands of a mail to the server's address; `too-long` when they are too many."""
+    """Return the commands of a mail to the server's address; refuses too many as `too-long`."""
     return [_whole_command(text) for text in _texts(mail, _is_line)]
 
 
 def at_seat(mail: ParsedMail, player: SeatPlayer) -> list[MailCommand]:
     """Return the commands of a mail to a seat's address."""
-    texts = _texts(mail, lambda text: _is_said(text, player.rules), _with_text_below)
+    texts = _texts(mail, lambda text: _is_seat_command(text, player.rules), _with_text_below)
     return [_seat_command(text, player) for text in texts]
 
 
@@ -126,18 +126,18 @@ IsCommand: TypeAlias = Callable[[str], bool]
 def _texts(
     mail: ParsedMail, is_command: IsCommand, split: Callable[[list[str]], list[str]] = list
 ) -> Sequence[str]:
-    """Return the commands as they were written; `split` makes commands of the lines at the top."""
+    """Return the commands as written; `split` turns the lines at the top into commands."""
     subject = bare_subject(mail.subject)
-    if letter := _letter(subject, mail.lines, is_command):
-        return [letter]
+    if whole := _with_text(subject, mail.lines, is_command):
+        return [whole]
     if is_command(subject) and subject.lower() != "multiple":
         return [subject]
     block = paragraph(mail.lines)
     if not block:
         return [subject] if subject else []
     below = mail.lines[mail.lines.index(block[0]) + 1 :]
-    if not is_command(block[0]) and (letter := _letter(block[0], below, is_command)):
-        return [letter]
+    if not is_command(block[0]) and (whole := _with_text(block[0], below, is_command)):
+        return [whole]
     if block[0].lower() == "multiple":
         block = block[1:] or paragraph(below)
     block = split(block)
@@ -146,14 +146,14 @@ def _texts(
 
 
 def _with_text_below(block: list[str]) -> list[str]:
-    """Return the lines of a paragraph, those from `say` on as one: what stands below it is its text."""
-    said = next((at for at, line in enumerate(block) if _SAYING.match(line)), len(block))
-    return [*block[:said], *(["\n".join(block[said:])] if block[said:] else [])]
+    """Return the lines of a paragraph; `say` and the lines below it, which are its text, as one."""
+    chat = next((at for at, line in enumerate(block) if _CHAT.match(line)), len(block))
+    return [*block[:chat], *(["\n".join(block[chat:])] if block[chat:] else [])]
 
 
-def _letter(first: str, below: Sequence[str], is_command: IsCommand) -> str:
-    """Return a command whose text stands on the lines below it; empty if it is none."""
-    if not _LETTERS.match(first) or (is_command(first) and _has_text(first)):
+def _with_text(first: str, below: Sequence[str], is_command: IsCommand) -> str:
+    """Return a command together with its text on the lines below; empty if it has none there."""
+    if not _WITH_TEXT.match(first) or (is_command(first) and _has_text(first)):
         return ""
     body = "\n".join(below).strip()
     whole = f"{first}\n{body}"
@@ -169,16 +169,16 @@ def _check_count(block: Sequence[str]) -> None:
     if len(block) > LINES:
         raise Refusal(
             Code.TOO_LONG,
-            f"at the top of the mail stand {len(block)} lines, and each is read as a command; "
-            f"{LINES} are the most, and none was carried out",
+            f"the e-mail begins with {len(block)} lines, and each counts as a command; at most "
+            f"{LINES} are allowed, so none was carried out",
         )
 
 
 def bare_subject(subject: str) -> str:
-    """Return a subject without what mail programs put before it; empty for one that is ours."""
+    """Return a subject without the prefixes of mail programs; empty for a subject of the server."""
     while found := _PREFIX.match(subject):
         subject = subject[found.end() :]
-    return "" if _OURS.match(subject) else subject
+    return "" if _OWN_SUBJECT.match(subject) else subject
 
 
 def _line(text: str) -> CommandLine | None:
@@ -190,18 +190,18 @@ def _line(text: str) -> CommandLine | None:
 
 
 def _is_line(text: str) -> bool:
-    # one that begins with a game is meant as a command, right or wrong
+    # a line that begins with a game is meant as a command, even if it is wrong
     return bool(text) and (
         text.split(maxsplit=1)[0].lower() in game_keys() or _line(text) is not None
     )
 
 
-def _is_said(text: str, rules: AnyRules) -> bool:
+def _is_seat_command(text: str, rules: AnyRules) -> bool:
     return _is_line(text) or bool(_SHORT.fullmatch(text)) or _is_played(text, rules)
 
 
 def _is_played(text: str, rules: AnyRules) -> bool:
-    """Return whether a text is a move, called one or not."""
+    """Return whether a text is a move, with or without `move` or `submit` before it."""
     called = _PLAYED.fullmatch(text)
     return _is_move(called[1] if called else text, rules)
 
@@ -215,7 +215,7 @@ def _is_move(text: str, rules: AnyRules) -> bool:
 
 
 def _whole_command(text: str) -> MailCommand:
-    """Return a command that is written as the language has it."""
+    """Return a command that is a whole line of the language."""
     first = text.split("\n", 1)[0]
     hint = _certain(first.split())
     line = _line(text)
@@ -227,7 +227,7 @@ def _whole_command(text: str) -> MailCommand:
 
 
 def _certain(words: Sequence[str]) -> str:
-    """Return the first words of a line that are no password, whatever its sender mistook."""
+    """Return the first words of a line that can't be a password, even a misplaced one."""
     known = list(takewhile(_is_certain, words[:_CERTAIN]))
     return " ".join(known if len(known) == len(words) else [*known, "..."]) if known else ""
 
@@ -237,17 +237,17 @@ def _is_certain(word: str) -> bool:
 
 
 def _redact_line(first: str, line: CommandLine) -> str:
-    """Return a line as it may be repeated."""
+    """Return a line as its answer may quote it."""
     words = first.split()
     if not line.has("password"):
-        # the form has none, and yet somebody may have written it after the words of the form
+        # the command takes none, but the sender may have added one
         return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))
     passwords = {*line.all("password"), *line.all("new")}
-    hushed = ["***" if _ends_in(word, passwords) else word for word in words]
+    redacted = ["***" if _ends_in(word, passwords) else word for word in words]
     if line.has("text") or line.has("body"):
-        # a password may have slipped into what is written to others
-        hushed[hushed.index("***") + 1 :] = ["..."]
-    return " ".join(hushed)
+        # the sender may have put a password into the text
+        redacted[redacted.index("***") + 1 :] = ["..."]
+    return " ".join(redacted)
 
 
 def _ends_in(word: str, passwords: set[str]) -> bool:
@@ -260,16 +260,16 @@ def _cut(text: str) -> str:
 
 
 def _seat_command(text: str, player: SeatPlayer) -> MailCommand:
-    """Return a command that may leave out what a seat's address says already."""
+    """Return a command that may leave out what the seat's address implies."""
     words = text.split()
     if _line(text) is not None or (words[0].lower() in _GENERAL and not _SHORT.fullmatch(text)):
         return _whole_command(text)
     if words[0].lower() in game_keys():
         return _whole_command(text)
-    if player.name in map(str.lower, words) and not _SAYING.match(text):
+    if player.name in map(str.lower, words) and not _CHAT.match(text):
         return MailCommand("", "", refusal=_NOT_NEEDED)
     if len(words) > 1 and not _SHORT.fullmatch(text) and not _is_played(text, player.rules):
-        # said in our words, that repeat nothing: there may be a password in it
+        # the refusal quotes nothing, because there may be a password in the line
         return MailCommand("", "", refusal=_NO_MOVE.format(player.rules.key))
     shown = _cut(text.partition("\n")[0])
     return MailCommand(text, shown, shown, at_seat=True)

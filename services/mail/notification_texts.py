@@ -1,7 +1,7 @@
-"""The texts of the mails that nobody asked for: what happened, the board, and how to answer.
+"""The texts of notification e-mails: what happened, the board, and how to reply.
 
-What a mail says of a match is what anybody sees at its board, and never what only another player
-may see. It is as things stood after the command that it tells of.
+The text about a match has only what anybody may see at its board, and nothing that only another
+player may see. It shows the match as it was after the command that caused the e-mail.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,7 @@ from infra.mail.composer import EmailText, MatchUpdate
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem
 from infra.mail.verification_codes import format_code
-from infra.people.messages import MessageKind as LetterKind
-from infra.people.messages import PlayerMessage
+from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
 from services.app.names import shown_name
@@ -26,31 +25,31 @@ from services.language.handlers.boards import draw
 from services.language.render.match_text import NamedMatch, describe_events, offer_name, summary
 
 _EARLIER: Final = 6
-"""Commands before the one a mail tells of that it repeats."""
+"""Earlier commands that a mail repeats, at most."""
 
 _BOARDS: Final = 20
-"""Matches a digest tells of."""
+"""Matches of a digest, at most."""
 
 _LINES: Final = 50
-"""Lines of chat that a mail has, the newest."""
+"""Lines of chat in a mail, at most: the newest."""
 
-_SAY: Final = "`say TEXT` in a reply writes to the others."
+_CHAT: Final = "To chat with the other players, reply with: chat TEXT"
 
 _HAPPENED: Final = {
-    NoticeKind.CHALLENGED: "you are asked to play",
-    NoticeKind.REVEAL: "it waits for your text for the draw",
-    NoticeKind.STARTED: "it has started",
+    NoticeKind.CHALLENGED: "you were challenged",
+    NoticeKind.REVEAL: "the draw waits for your text",
+    NoticeKind.STARTED: "the match has started",
     NoticeKind.YOUR_TURN: "it became your turn",
-    NoticeKind.OFFER: "something was proposed",
-    NoticeKind.ANSWERED: "what was proposed was answered",
-    NoticeKind.REPLIED: "a move that you had laid ready was played",
+    NoticeKind.OFFER: "a player made a proposal",
+    NoticeKind.ANSWERED: "a player answered a proposal",
+    NoticeKind.REPLIED: "one of your conditional moves was played",
     NoticeKind.RESIGNED: "a player resigned",
-    NoticeKind.FLAGGED: "a player's time was over",
-    NoticeKind.RESUMED: "the pause was ended",
+    NoticeKind.FLAGGED: "a player ran out of time",
+    NoticeKind.RESUMED: "the pause has ended",
     NoticeKind.DECLINED: "a player declined to play",
-    NoticeKind.OVER: "it is over",
-    NoticeKind.REMINDER: "your time runs out",
-    NoticeKind.CHAT: "something was said",
+    NoticeKind.OVER: "the match is over",
+    NoticeKind.REMINDER: "your time is running out",
+    NoticeKind.CHAT: "there is new chat",
 }
 
 
@@ -63,37 +62,37 @@ class NotificationTexts:
 
     # a match
 
-    def match_update(self, told: MatchUpdate) -> EmailText:
-        """Write what a player is told of a match."""
-        scene = self._scene(told.board, told.history)
-        own = [decode_event(data) for data in told.history[told.seq - 1 :]]
+    def match_update(self, update: MatchUpdate) -> EmailText:
+        """Write the mail about events of a match."""
+        scene = self._scene(update.board, update.history)
+        own = [decode_event(data) for data in update.history[update.seq - 1 :]]
         parts = [
-            _first(scene, told, own),
-            self._said(told.chat),
-            self._earlier(told),
+            _first(scene, update, own),
+            self._chat_lines(update.chat),
+            self._earlier(update),
             summary(scene, self._app.store.now()),
-            self._board(scene, told.account),
-            _how(scene, told.seat),
+            self._board(scene, update.account),
+            _how(scene, update.seat),
         ]
         text = "\n\n".join(part for part in parts if part)
-        return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(told.account))}")
+        return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(update.account))}")
 
     def chat(self, account: AccountId, board: int, said: Sequence[PlayerMessage]) -> EmailText:
-        """Write what others said in a match."""
+        """Write the mail with chat of the other players in a match."""
         (data,) = self._app.store.snapshots([board])
         scene = NamedMatch.of(self._app, board, unpack_snapshot(data).state)
-        how = _how(scene, scene.state.seats.index(account)) or _SAY
-        parts = [self._said(said), summary(scene, self._app.store.now()), how]
+        how = _how(scene, scene.state.seats.index(account)) or _CHAT
+        parts = [self._chat_lines(said), summary(scene, self._app.store.now()), how]
         text = "\n\n".join(parts)
         return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(account))}")
 
-    def _said(self, said: Sequence[PlayerMessage]) -> str:
-        """Say what others said, each line after its writer."""
-        earlier = f"... and {len(said) - _LINES} lines before; `chat` in a reply shows them"
+    def _chat_lines(self, said: Sequence[PlayerMessage]) -> str:
+        """Return chat of the other players, each line after the name of its writer."""
+        earlier = f"... and {len(said) - _LINES} earlier lines; to see them, reply with: chat"
         shown = said[-_LINES:]
         names = self._app.accounts.name_of([line.sender for line in shown])
         lines = [
-            # set off at every sign that may be taken for a line's end: no text passes for ours
+            # indented after every kind of line end, so that no line looks like the server's own
             f"{shown_name(name)} says: " + "\n    ".join(line.text.splitlines())
             for line, name in zip(shown, names, strict=True)
         ]
@@ -102,21 +101,21 @@ class NotificationTexts:
     def _scene(self, board: int, history: Sequence[bytes]) -> NamedMatch:
         return NamedMatch.of(self._app, board, replay(history))
 
-    def _earlier(self, told: MatchUpdate) -> str:
-        """Say what else happened since the player last did something."""
-        before = [decode_event(data) for data in told.history[: told.seq - 1]]
-        since = max((e.seq for e in before if e.actor == told.account), default=1)
+    def _earlier(self, update: MatchUpdate) -> str:
+        """Return what else happened since the player's own last command."""
+        before = [decode_event(data) for data in update.history[: update.seq - 1]]
+        since = max((e.seq for e in before if e.actor == update.account), default=1)
         runs = _runs([event for event in before if event.seq > since])[-_EARLIER:]
         lines = [
             describe_events(
-                self._scene(told.board, told.history[: run[-1].seq]), [e.body for e in run]
+                self._scene(update.board, update.history[: run[-1].seq]), [e.body for e in run]
             )
             for run in runs
         ]
         return "\n".join(["Before that:", *lines]) if lines else ""
 
     def _board(self, scene: NamedMatch, account: AccountId) -> str:
-        """Draw the board as the player prefers it."""
+        """Draw the board in the display that the player prefers."""
         profile = self._app.accounts.record_of(account)
         chosen = dict(profile.displays).get(scene.rules.key, "") if profile else ""
         return draw(scene, chosen if chosen in scene.rules.displays else scene.rules.displays[0])
@@ -124,12 +123,12 @@ class NotificationTexts:
     # a digest
 
     def digest(self, account: AccountId, items: Sequence[DigestItem]) -> EmailText:
-        """Write what a player is told once a day."""
+        """Write the daily digest."""
         boards = list(dict.fromkeys(item.board for item in items if item.board))
         parts = [self._of_match(account, board, items) for board in boards[:_BOARDS]]
         if len(boards) > _BOARDS:
             parts.append(f"... and {len(boards) - _BOARDS} more matches")
-        parts += self._of_letters(account, items)
+        parts += self._of_messages(account, items)
         text = "\n\n\n".join(part for part in parts if part)
         foot = _server_foot(self._name(account), "once a day")
         return EmailText("matchpost: what happened in your matches", f"{text}\n\n{foot}")
@@ -144,30 +143,31 @@ class NotificationTexts:
         happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds if kind in _HAPPENED)
         chat = [one.at for one in items if (one.board, one.what) == (board, NoticeKind.CHAT)]
         said = lines_since(self._app.letters, account, board, min(chat)) if chat else []
-        parts = [f"{summary(scene, self._app.store.now())}\nsince the last mail:\n{happened}"]
-        parts += [self._said(said)] if said else []
+        parts = [f"{summary(scene, self._app.store.now())}\nsince the last e-mail:\n{happened}"]
+        parts += [self._chat_lines(said)] if said else []
         if asked := _asked(scene, seat):
             address = self._addresses.of(board, seat, account)
-            parts += [self._board(scene, account), f"{asked}, in a mail to\n{address}"]
+            parts += [self._board(scene, account), f"{asked}, in an e-mail to\n{address}"]
         return "\n\n".join(parts)
 
-    def _of_letters(self, account: AccountId, items: Sequence[DigestItem]) -> list[str]:
+    def _of_messages(self, account: AccountId, items: Sequence[DigestItem]) -> list[str]:
         senders = [bytes.fromhex(item.what) for item in items if not item.board]
         name = self._name(account)
         return [
-            f"{self._name(sender)} has written to you; `messages {name} password` shows it"
+            f"{self._name(sender)} has sent you a message; to read it, reply with:\n"
+            f"  messages {name} password"
             for sender in dict.fromkeys(senders)
         ]
 
-    # what has no board
+    # outside matches
 
     def message(self, account: AccountId, note: QueuedMessage) -> EmailText:
-        """Write what another player wrote."""
+        """Write the mail with a message of another player."""
         sender, name = self._name(note.sender), self._name(account)
-        to = "you" if note.kind == LetterKind.MESSAGE else "everybody"
-        # set off at every sign that may be taken for a line's end: no text passes for ours
+        to = "you" if note.kind == MessageKind.MESSAGE else "everybody"
+        # indented after every kind of line end, so that no line looks like the server's own
         text = "\n".join(f"  {line}" for line in note.text.splitlines())
-        how = f"To answer, mail to this address:\n  message {name} password {sender} YOUR TEXT"
+        how = f"To answer, reply with:\n  message {name} password {sender} YOUR TEXT"
         foot = _server_foot(name, "when somebody writes to you")
         return EmailText(
             f"matchpost: {sender} wrote to {to}",
@@ -175,15 +175,17 @@ class NotificationTexts:
         )
 
     def code(self, account: AccountId, code: str) -> EmailText:
-        """Write the code that proves an address."""
+        """Write the mail with the code that verifies an address."""
         name, shown = self._name(account), format_code(code)
         return EmailText(
             f"matchpost: your code is {shown}",
-            f"Somebody, probably you, gave this address for the userid {name} on the matchpost\n"
-            f"server {self._addresses.domain}.\n\n"
-            "If it was you, reply to this mail; it need not say anything. Or give the code back\n"
-            f"by hand, here or at the terminal:\n\n  verify {name} password {shown}\n\n"
-            "If it was not you, do nothing. Nothing else is sent here.\n",
+            f"Somebody, probably you, entered this e-mail address for the userid {name} on the\n"
+            f"matchpost server {self._addresses.domain}.\n\n"
+            "If it was you, reply to this e-mail to verify the address; the reply may be empty.\n"
+            "Or enter this line at the terminal, or send it by e-mail to\n"
+            f"{self._addresses.server_address}:\n\n  verify {name} password {shown}\n\n"
+            "If it was not you, do nothing. Until the address is verified, the server sends only\n"
+            "such codes to it.\n",
         )
 
     def _name(self, account: AccountId) -> str:
@@ -192,18 +194,18 @@ class NotificationTexts:
 
 
 def _subject(scene: NamedMatch) -> str:
-    """Return what all mails of a match are called: the same for ever, so that they stay together."""
+    """Return the subject of a match's mails. It never changes, so mail programs show them together."""
     return f"match {scene.board}: {scene.rules.title}{scene.options}"
 
 
-def _first(scene: NamedMatch, told: MatchUpdate, own: Sequence[EventEnvelope]) -> str:
-    if NoticeKind.REMINDER in told.kinds:
-        return f"{scene.place}: you are to move, and your time runs out"
+def _first(scene: NamedMatch, update: MatchUpdate, own: Sequence[EventEnvelope]) -> str:
+    if NoticeKind.REMINDER in update.kinds:
+        return f"{scene.place}: it is your turn, and your time is running out"
     return describe_events(scene, [event.body for event in own])
 
 
 def _runs(events: Sequence[EventEnvelope]) -> list[list[EventEnvelope]]:
-    """Group events by the command that led to them, but for the start, which was told."""
+    """Return events grouped by their command, without the start, which had a mail of its own."""
     found: dict[bytes, list[EventEnvelope]] = {}
     for event in events:
         if not isinstance(event.body, MatchStarted):
@@ -212,20 +214,22 @@ def _runs(events: Sequence[EventEnvelope]) -> list[list[EventEnvelope]]:
 
 
 def _how(scene: NamedMatch, seat: Seat) -> str:
-    """Say how to answer, where something is asked of the player or can be said."""
+    """Return how to reply; empty if the match is over."""
     if scene.state.over:
         return ""
     asked = _asked(scene, seat)
     if not asked:
-        return f"Nothing is asked of you now. {_SAY}"
-    others = ["say TEXT"] if scene.state.awaits_entropy else ["resign", "propose draw", "say TEXT"]
+        return f"There is nothing for you to do now.\n{_CHAT}"
+    others = (
+        ["chat TEXT"] if scene.state.awaits_entropy else ["resign", "propose draw", "chat TEXT"]
+    )
     if not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
-    return f"{asked}, in the first line of a reply.\nAlso: {', '.join(others)}."
+    return f"{asked}, in the first line of a reply.\nYou can also write: {', '.join(others)}."
 
 
 def _asked(scene: NamedMatch, seat: Seat) -> str:
-    """Say what is asked of a player; empty when nothing is."""
+    """Return what the player has to do, as instructions; empty if nothing."""
     state = scene.state
     if state.over:
         return ""
@@ -235,14 +239,14 @@ def _asked(scene: NamedMatch, seat: Seat) -> str:
 
 
 def _asked_before(state: MatchState, seat: Seat) -> str:
-    """Say what is asked of a player before the draw."""
+    """Return the same before the draw."""
     if seat not in state.waits:
         return ""
     if not state.sealed:
         return "To play, write accept"
     return (
-        "To play, open the match where you accepted it: your text for the draw is kept there, and "
-        "revealed by itself. Or write reveal and the text"
+        "To play, open the match with the browser or program in which you accepted it: your text "
+        "for the draw is stored there, and is revealed automatically. Or write reveal and the text"
     )
 
 
@@ -264,13 +268,14 @@ def _turn(scene: NamedMatch, state: MatchState, seat: Seat) -> Iterator[str]:
 
 def _foot(name: str) -> str:
     return (
-        f"-- \n{name}, the address of this mail is for you alone: who has it can play for you.\n"
-        "For less mail reply with: set notify daily, or set notify none; for no mail: signoff\n"
+        f"-- \n{name}, keep the sender's address secret: anybody who knows it can play for you.\n"
+        "To get one e-mail a day, reply with: set notify daily\n"
+        "To get no e-mail, reply with: signoff\n"
     )
 
 
 def _server_foot(name: str, when: str) -> str:
     return (
-        f"-- \nYou get mail {when}. To change that, write in a reply\n"
+        f"-- \nYou get e-mail {when}. To change that, reply with\n"
         f"  set {name} password notify move|daily|none\n"
     )

@@ -1,6 +1,6 @@
-"""Whose a mail is: each address of the server, and what a mail to it may do.
+"""Looks up an inbound mail's recipient: each address of the server allows other actions.
 
-What the sender says of itself is never looked at here.
+The sender of the mail plays no part, because it may be forged.
 """
 
 from typing import Final
@@ -19,35 +19,35 @@ from services.app.damaged_match import refuse_damaged
 from services.mail.mail_commands import SeatPlayer
 
 _NOBODY: Final = frozenset({"mailer-daemon", "postmaster"})
-"""Names behind which no player reads."""
+"""Local parts of addresses at which no player reads mail."""
 
 
 class ServerAddress(msgspec.Struct, frozen=True):
-    """The server itself: whole command lines, from anybody."""
+    """The server's address: takes whole command lines, from anybody."""
 
 
 class SeatAddress(msgspec.Struct, frozen=True):
-    """A seat: what its player does in the match."""
+    """The address of a seat: takes its player's commands in the match."""
 
     player: SeatPlayer
     address: str
 
 
 class SignoffAddress(msgspec.Struct, frozen=True):
-    """The end of all mail to an account."""
+    """The address that ends all mail to an account."""
 
     account: AccountId
 
 
 class BounceAddress(msgspec.Struct, frozen=True):
-    """What comes back of mail to an address of an account."""
+    """The address to which undeliverable mail for an address of an account is returned."""
 
     account: AccountId
     address: str
 
 
 class VerificationAddress(msgspec.Struct, frozen=True):
-    """An answer to the mail that proves an address."""
+    """The address to which a reply verifies an address of an account."""
 
     account: AccountId
     code: str
@@ -65,9 +65,9 @@ class RecipientDirectory:
         self._accounts = app.accounts
 
     def find(self, address: str) -> Recipient | None:
-        """Return what an address is for; None for one that is nobody's, or forged.
+        """Return the purpose of an address; None if it is unknown or forged.
 
-        `damaged` for the seat of a match that can't be read.
+        Refuses the seat of a match that can't be read as `damaged`.
         """
         if self._is_server(address):
             return ServerAddress()
@@ -82,7 +82,7 @@ class RecipientDirectory:
         return None
 
     def answerable(self, address: str) -> bool:
-        """Whether a mail's sender may be one who reads an answer, and none of ours."""
+        """Return whether a player may read mail at an address, and it is not the server's own."""
         try:
             name = read_address(address).rpartition("@")[0].lower()
         except Refusal:
@@ -90,9 +90,9 @@ class RecipientDirectory:
         return name not in _NOBODY and not self._is_ours(address)
 
     def own(self, account: AccountId, sender: str) -> list[str]:
-        """Return the addresses that an account has proven, or the one of them that `sender` is.
+        """Return an account's verified addresses, or only `sender` if it is one of them.
 
-        Others are left out while mail to them comes back.
+        Addresses other than `sender` are left out while mail to them is returned.
         """
         profile = self._accounts.record_of(account)
         proven = [one for one in profile.addresses if one.verified] if profile else []

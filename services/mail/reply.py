@@ -1,7 +1,7 @@
-"""The answer to a mail: what it says, and to whom it may go.
+"""The reply to a mail: its text, its headers and its addresses.
 
-An answer goes to addresses that the player has proven, whenever it is known who the player is. Only
-what nobody has proven anything for goes to where the mail says that it came from.
+If the player is known, the reply goes to the player's verified addresses. Only if the mail proves no
+player does it go to the sender that the mail names.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,46 +18,45 @@ from services.mail.parse.message import ParsedMail
 
 NO_COMMAND: Final = Refusal(
     Code.USAGE,
-    "the mail asks for nothing; a command is its subject, or stands at the top of its text, one a "
-    "line, and `help` lists them",
+    "the e-mail has no command; write a command as the subject, or commands at the top of the text, "
+    "one a line; `help` lists them",
 )
-"""What a mail without a command is told."""
-
+"""The answer to a mail without a command."""
 
 LAST_REPLY: Final = (
-    "-- \nThis is the last of {most} answers that an address is sent within an hour. Until the hour is\n"
-    "over your moves are played without an answer{but}.\n"
+    "-- \nThis is the last of {most} answers that we send to an address within an hour. Until the\n"
+    "hour is over, your commands are carried out without an answer{but}.\n"
 )
-"""What the last answer says before there are none."""
+"""The text below the last answer within the limit."""
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """A command with what it is answered."""
+    """A command and its answer."""
 
     order: MailCommand
     answer: Answer
 
 
 class MailReply(msgspec.Struct, frozen=True):
-    """An answer before it is known where it goes to."""
+    """A reply, before its addresses are known."""
 
     mail: ParsedMail
     said: tuple[CommandResult, ...]
     sender: str = ""
-    """The address of ours that it comes from, if not the server's own."""
+    """The seat's address that it comes from; empty for the server's own."""
     title: str = ""
-    """What all mails of the match are called, if it is of one: so they stay together."""
+    """The subject of the match's mails; empty for a mail to the server."""
     foot: str = ""
-    """What is told below the answers."""
+    """The text below the answers."""
 
     @property
     def refused(self) -> bool:
-        """Whether something was not done that the mail asked for."""
+        """Whether any command of the mail was refused."""
         return any(said.answer.refused for said in self.said)
 
     @property
     def subject(self) -> str:
-        """Return the title, or say at a glance whether all is well."""
+        """Return the title, or whether the commands were accepted."""
         refused = sum(said.answer.refused for said in self.said)
         if not refused:
             return self.title or "matchpost: done"
@@ -71,7 +70,7 @@ class MailReply(msgspec.Struct, frozen=True):
         return f"{answers}\n\n{self.foot}" if self.foot else f"{answers}\n"
 
     def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Email]:
-        """Return the letters of the answer; the same mail is answered by the same ones."""
+        """Yield the e-mails of the reply; the same mail gets the same ones, with the same ids."""
         for address in addresses:
             yield Email(
                 id=_id(self.mail.id, address, domain),
@@ -97,6 +96,6 @@ def _quote_and_answer(said: CommandResult) -> str:
 
 
 def _id(mail: str, address: str, domain: str) -> str:
-    """Return a Message-ID from which nobody reads whose mail was answered."""
+    """Return a Message-ID that does not reveal whose mail was answered."""
     digest = sha256(f"{mail} {address}".encode(errors="surrogatepass")).hexdigest()
     return f"answer-{digest[:32]}@{domain}"

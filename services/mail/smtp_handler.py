@@ -1,8 +1,8 @@
-"""Mail as it comes in, command by command, and what each is answered.
+"""Answers the SMTP commands of incoming mail.
 
-A mail is answered with `250` when it was carried out, or was before; with `451` when that is not
-known, so that it is delivered again; with `550` when it will never be. Its recipient is looked up
-when it is named: nobody else gets as far as sending a mail.
+A mail is answered with `250` if it was carried out, now or before; with `451` if that is not known,
+so that it is delivered again; with `550` if it never will be. The recipient is checked at RCPT, so
+that nobody can send a mail without a valid recipient.
 """
 
 import asyncio
@@ -24,33 +24,34 @@ from services.mail.parse.mime import UnfitError
 
 logger = logging.getLogger(__name__)
 
-_TAKEN: Final = "250 2.0.0 taken"
-_LATER: Final = "451 4.3.0 not taken now; try again later"
-_ONE: Final = "452 4.5.3 one recipient a mail"
+_TAKEN: Final = "250 2.0.0 accepted"
+_LATER: Final = "451 4.3.0 not accepted now; try again later"
+_ONE: Final = "452 4.5.3 only one recipient per mail"
 _NOBODY: Final = "550 5.1.1 there is no such address here"
 
 _AWAY: Final = (RedisError, DurabilityError, NotRunningError, OSError)
-"""Errors that say nothing of the mail: the server of the matches is away or not to be relied on."""
+"""Errors that are not the mail's fault: the server of the matches is away or unreliable."""
 
 T = TypeVar("T")
 
 
 class MailProcessor(Protocol):
-    """Who takes mail; `services.mail.inbound.InboundMail` does."""
+    """Processes mail; `services.mail.inbound.InboundMail` implements it."""
 
     def knows(self, address: str) -> bool:
-        """Whether mail to an address is taken."""
+        """Return whether an address accepts mail."""
         ...
 
     def take(self, recipient: str, sender: str, data: bytes) -> None:
-        """Carry a mail out; raises `UnfitError` and `TryAgainError`."""
+        """Carry out a mail; raises `UnfitError` and `TryAgainError`."""
         ...
 
 
 class SerialExecutor:
-    """Hands mail to a taker, one at a time, in a thread of its own. Close it when done.
+    """Passes mails to a processor, one at a time, in a separate thread. Close it when done.
 
-    `open_taker` gives one; what it rests on may go away, so it is opened anew after an error.
+    `open_taker` opens a processor. It is opened again after an error, because its connections may be
+    lost.
     """
 
     def __init__(self, open_taker: Callable[[], AbstractContextManager[MailProcessor]]) -> None:
@@ -60,13 +61,13 @@ class SerialExecutor:
         self._taker: MailProcessor | None = None
 
     async def run(self, work: Callable[[MailProcessor], T]) -> T:
-        """Do something with the taker; what it raises is raised here."""
+        """Run `work` with the processor; its exceptions are raised here."""
         loop = asyncio.get_running_loop()
-        # shielded: a mail that is being carried out is carried out, if its sender leaves or not
+        # shielded, because a mail that was begun must be finished even if its sender disconnects
         return await asyncio.shield(loop.run_in_executor(self._thread, self._run, work))
 
     def close(self) -> None:
-        """Finish the mail in hand, and close."""
+        """Finish the mail that is being processed, and close."""
         self._thread.submit(self._close).result()
         self._thread.shutdown()
 
@@ -74,7 +75,7 @@ class SerialExecutor:
         try:
             return work(self._opened())
         except (*_AWAY, TryAgainError):
-            # an outcome that was waited for in vain may have been told on a connection that is gone
+            # an outcome that did not arrive may have been published on a connection that is lost
             self._close()
             raise
 
@@ -91,7 +92,7 @@ class SerialExecutor:
 
 
 class Handler:
-    """What both protocols do with the commands of a connection."""
+    """Handles the commands of a connection, the same for SMTP and LMTP."""
 
     def __init__(self, counter: SerialExecutor) -> None:
         self._counter = counter
@@ -104,7 +105,7 @@ class Handler:
         address: str,
         _options: list[str],
     ) -> str:
-        """Say whether mail to an address is taken."""
+        """Answer whether an address accepts mail."""
         if envelope.rcpt_tos:
             return _ONE
         try:
@@ -112,38 +113,38 @@ class Handler:
         except _AWAY as error:
             return _away(error)
         except Refusal as reason:
-            logger.info("a mail is to come again: %s", reason.code)
+            logger.info("a mail must be delivered again: %s", reason.code)
             return _LATER
         if not known:
             return _NOBODY
         envelope.rcpt_tos.append(address)
-        return "250 2.1.5 known"
+        return "250 2.1.5 recipient accepted"
 
     async def handle_DATA(  # noqa: N802 - the library's name
         self, _server: SMTP, _session: Session, envelope: Envelope
     ) -> str:
-        """Take a mail."""
+        """Process a mail and answer it."""
         data = envelope.original_content or b""
         recipient, sender = envelope.rcpt_tos[0], envelope.mail_from or ""
         try:
             await self._counter.run(lambda taker: taker.take(recipient, sender, data))
         except UnfitError as error:
-            return f"550 5.6.0 not taken: {error}"
+            return f"550 5.6.0 not accepted: {error}"
         except TryAgainError as error:
-            logger.info("a mail is to come again: %s", error)
+            logger.info("a mail must be delivered again: %s", error)
             return _LATER
         except _AWAY as error:
             return _away(error)
         return _TAKEN
 
     async def handle_exception(self, error: Exception) -> str:
-        """Answer where we fail ourselves; the mail is not in what is logged."""
-        # the place is told alone: the message may repeat what the mail says
+        """Answer after an unexpected error, and log it without the mail."""
+        # only the place is logged, because the message may quote the mail
         place = traceback.extract_tb(error.__traceback__)[-1]
         logger.error("a mail failed: %s, %s:%s", type(error).__name__, place.filename, place.lineno)
         return _LATER
 
 
 def _away(error: Exception) -> str:
-    logger.warning("no mail is taken: %s", error)
+    logger.warning("mail can't be accepted now: %s", error)
     return _LATER

@@ -1,7 +1,7 @@
-"""The sockets on which mail comes in: SMTP on a port, LMTP on a unix socket.
+"""Listens for mail: SMTP on a port, LMTP on a unix socket.
 
-Both are meant for a mail server on the same machine, which faces the world, and have limits all the
-same: none of its commands, mails and connections goes on for ever.
+Both are meant for a mail server on the same machine, which faces the internet. They have limits
+nevertheless, so that no command, mail or connection lasts without end.
 """
 
 import asyncio
@@ -20,22 +20,22 @@ from services.mail.parse.mime import SIZE
 from services.mail.smtp_handler import Handler, SerialExecutor
 
 CONNECTIONS: Final = 20
-"""Connections at once, of all sockets together."""
+"""Connections at once, at most, of all sockets together."""
 
 MAILS: Final = 10
-"""Mails of one connection."""
+"""Mails of one connection, at most."""
 
 COMMANDS: Final = 50
-"""How often any other command may be given on a connection."""
+"""How often any other command may be used on a connection."""
 
 IDLE_SECONDS: Final = 120.0
-"""How long a command may take, a whole mail included, and how long the next is waited for."""
+"""How long a command, or a whole mail, may take, and how long to wait for the next."""
 
 LIFE_SECONDS: Final = 900.0
 """How long a connection may last."""
 
 GRACE_SECONDS: Final = 8.0
-"""How long mails in hand have to be answered when the process is told to stop."""
+"""How long mails that are being processed have left when the process must stop."""
 
 _FULL: Final = b"421 4.3.2 too many connections; try again later\r\n"
 
@@ -44,23 +44,23 @@ logging.getLogger("mail.log").setLevel(logging.ERROR)
 
 
 async def serve(counter: SerialExecutor, hostname: str, sockets: Sequence[socket.socket]) -> None:
-    """Answer on sockets until SIGTERM or SIGINT, and answer the mails in hand then."""
+    """Serve the sockets until SIGTERM or SIGINT, and then answer the mails that were begun."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    doors = Connections(counter, hostname)
-    servers = [await doors.listen(one) for one in sockets]
-    turning = asyncio.create_task(LIVENESS.watch_loop())
+    connections = Connections(counter, hostname)
+    servers = [await connections.listen(one) for one in sockets]
+    watching = asyncio.create_task(LIVENESS.watch_loop())
     await stop.wait()
-    turning.cancel()
+    watching.cancel()
     for server in servers:
         server.close()
-    await doors.close()
+    await connections.close()
 
 
 class Connections:
-    """The connections there are, and what they have in common."""
+    """The open connections, and the settings that they share."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Connections:
         self._idle.set()
 
     async def listen(self, listening: socket.socket) -> asyncio.Server:
-        """Answer on a socket: by LMTP on a unix socket, by SMTP on another."""
+        """Serve a socket: a unix socket by LMTP, any other by SMTP."""
         loop = asyncio.get_running_loop()
         if listening.family == socket.AF_UNIX:
             return await loop.create_unix_server(self._factory(_Lmtp), sock=listening)
@@ -89,7 +89,7 @@ class Connections:
         return lambda: _TooMany() if len(self.open) >= CONNECTIONS else kind(self)
 
     def begin(self) -> None:
-        """Note that a mail is on its way."""
+        """Note that a mail has begun."""
         self._taking += 1
         self._idle.clear()
 
@@ -100,7 +100,7 @@ class Connections:
             self._idle.set()
 
     async def close(self) -> None:
-        """Wait for the mails in hand to be answered, and end all connections."""
+        """Wait until the mails that were begun are answered, and close all connections."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), GRACE_SECONDS)
         for transport in list(self.open):
@@ -108,51 +108,51 @@ class Connections:
 
 
 class _TooMany(asyncio.Protocol):
-    """A connection too many."""
+    """A connection above the limit."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Say so, and close."""
+        """Answer that there are too many connections, and close."""
         assert isinstance(transport, asyncio.Transport)
         transport.write(_FULL)
         transport.close()
 
 
 class _Smtp(SMTP):
-    """A connection that is counted, and does not last for ever."""
+    """A connection that is counted, and closed after `life_seconds`."""
 
-    def __init__(self, doors: Connections) -> None:
+    def __init__(self, connections: Connections) -> None:
         super().__init__(
-            doors.handler,
+            connections.handler,
             data_size_limit=SIZE,
             enable_SMTPUTF8=True,
-            hostname=doors.hostname,
+            hostname=connections.hostname,
             ident="matchpost",
-            timeout=doors.idle_seconds,
+            timeout=connections.idle_seconds,
             command_call_limit={"MAIL": MAILS, "*": COMMANDS},
             loop=asyncio.get_running_loop(),
         )
-        self._doors = doors
+        self._connections = connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin a session."""
         self._mine = transport
-        self._doors.open.add(transport)
-        self._life = self.loop.call_later(self._doors.life_seconds, transport.close)
+        self._connections.open.add(transport)
+        self._life = self.loop.call_later(self._connections.life_seconds, transport.close)
         super().connection_made(transport)
 
     def connection_lost(self, error: Exception | None) -> None:
         """End a session."""
         self._life.cancel()
-        self._doors.open.discard(self._mine)
+        self._connections.open.discard(self._mine)
         super().connection_lost(error)
 
     async def smtp_DATA(self, arg: str) -> None:  # noqa: N802 - the library's name
-        """Take a mail, up to its answer."""
-        self._doors.begin()
+        """Receive a mail and answer it."""
+        self._connections.begin()
         try:
             await super().smtp_DATA(arg)
         finally:
-            self._doors.end()
+            self._connections.end()
 
 
 class _Lmtp(_Smtp, LMTP):

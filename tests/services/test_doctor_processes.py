@@ -233,7 +233,7 @@ def test_a_mail_key_that_others_work_with_is_not_replaced(redis_client: Redis) -
     other.write(redis_client)
     now = read_heartbeats(redis_client)[0].at
     with pytest.raises(
-        MailKeyMismatchError, match="the mail key here is another than that of the mailer"
+        MailKeyMismatchError, match="the mail key here differs from that of the mailer"
     ):
         check_mail_key(redis_client, "two", now)
     other.remove(redis_client)

@@ -144,10 +144,13 @@ def test_a_mail_asks_for_consent_and_for_a_text_but_for_nothing_that_can_not_be_
     board = called(terminal)
     asked = composing.match_update(told(terminal, board, 1)).body
     assert "To play, write accept" in asked
-    assert "Also: decline, say TEXT." in asked
+    assert "You can also write: decline, chat TEXT." in asked
     bob(terminal, board, f"accept --commitment={DIGEST}")
     assert (
-        "revealed by itself. Or write reveal and the text"
+        "revealed automatically. Or write reveal and the text"
         in composing.match_update(told(terminal, board, 1)).body
     )
-    assert "Nothing is asked of you now" in composing.match_update(told(terminal, board, 0)).body
+    assert (
+        "There is nothing for you to do now"
+        in composing.match_update(told(terminal, board, 0)).body
+    )

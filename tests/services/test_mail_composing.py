@@ -90,10 +90,13 @@ def test_the_move_a_mail_names_is_one_that_can_be_played(terminal, composing):
 
 def test_who_has_moved_can_t_decline_any_more(terminal, composing):
     board = terminal.challenge()
-    assert "Also: decline, resign," in composing.match_update(told(terminal, board, 0)).body
+    assert (
+        "You can also write: decline, resign,"
+        in composing.match_update(told(terminal, board, 0)).body
+    )
     for name, move in (("alice", "m13-j7"), ("bob", "a13-d7")):
         terminal.move(board, name, move)
-    assert "Also: resign," in composing.match_update(told(terminal, board, 0)).body
+    assert "You can also write: resign," in composing.match_update(told(terminal, board, 0)).body
 
 
 def test_who_has_left_is_a_former_player(terminal, composing):

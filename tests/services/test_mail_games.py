@@ -83,8 +83,8 @@ class Table:
         for name, player in self.players.items():
             player.command(f"signup {name} {PASSWORDS[name]} {player.home}")
         for player in self.players.values():
-            player.answer(player.awaits("gave this address for the userid"), "")
-            player.awaits("is yours")
+            player.answer(player.awaits("entered this e-mail address for the userid"), "")
+            player.awaits("is verified")
 
     def play(self, seconds: float) -> dict[str, EmailMessage]:
         """Play until everybody was told of the end; gives the mails that told it."""

@@ -164,7 +164,7 @@ def test_a_second_recipient_is_to_have_a_mail_of_its_own(running, taker):
 @pytest.mark.parametrize(
     ("error", "told"),
     [
-        (UnfitError("there is a NUL in it"), "550 5.6.0 not taken: there is a NUL in it"),
+        (UnfitError("there is a NUL in it"), "550 5.6.0 not accepted: there is a NUL in it"),
         (TryAgainError("pending"), "451 4.3.0 "),
         (DurabilityError("it lost its mind"), "451 4.3.0 "),
         (OSError("no file"), "451 4.3.0 "),

@@ -188,7 +188,7 @@ def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
 def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
     office = make_office(passwords=False)
     (letter,) = office.take(SERVER, "torere challenge alice bob --password=wonderland")
-    assert "no password is accepted in a mail here" in letter.body
+    assert "this server accepts no passwords by e-mail" in letter.body
     assert "wonderland" not in letter.body
     assert office.app.store.events(1) == []
 
@@ -312,7 +312,7 @@ def test_passwords_can_be_switched_off(make_office):
     (letter,) = office.take(SERVER, lines)
     assert letter.to == box("alice")
     assert letter.subject == "matchpost: not all accepted"
-    assert letter.body.count("not-allowed: no password is accepted in a mail here") == 2
+    assert letter.body.count("not-allowed: this server accepts no passwords by e-mail") == 2
     assert "Commands for everyone" in letter.body
     assert moves(office) == []
     office.take(office.seat(board, 0, "alice"), "m13-j7")
@@ -335,7 +335,7 @@ def test_five_wrong_passwords_lock_a_userid_and_not_its_seats(office):
 
 def test_a_mail_that_asks_for_nothing_is_told_what_to_ask(office):
     (letter,) = office.take(SERVER)
-    assert letter.body.startswith("usage: the mail asks for nothing; ")
+    assert letter.body.startswith("usage: the e-mail has no command; ")
     (letter,) = office.take(SERVER, "line\n" * 21)
     assert letter.body.startswith("too-long: ")
 
@@ -343,9 +343,7 @@ def test_a_mail_that_asks_for_nothing_is_told_what_to_ask(office):
 def test_a_mail_in_an_unknown_charset_is_told_so(office):
     seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, "m13-j7", headers={"Content-Type": "text/plain; charset=klingon"})
-    assert letter.body.startswith(
-        "bad-request: what the mail says can't be read: its charset 'klin"
-    )
+    assert letter.body.startswith("bad-request: the e-mail can't be read: its charset 'klin")
 
 
 # who is not answered
@@ -425,7 +423,7 @@ def test_the_last_answer_says_that_it_is_the_last(office):
     assert ["the last of 20 answers" in body for body in bodies] == [False] * (
         REPLIES_AN_HOUR - 1
     ) + [True]
-    assert "what is refused is answered all the same" in bodies[-1]
+    assert "a command that is refused is still answered" in bodies[-1]
 
 
 def test_a_robot_that_answers_each_refusal_is_not_answered_for_ever(office):
@@ -562,7 +560,7 @@ def test_answering_a_code_proves_the_address(office):
     to = code_for(office, "alice", "alice@new.example")
     (letter,) = office.take(to, sender="alice@elsewhere.org")
     assert letter.to == "alice@new.example"
-    assert letter.body == "alice@new.example is yours; mail of your matches goes there\n"
+    assert letter.body == "alice@new.example is verified; e-mails about your matches go there\n"
     (address,) = office.accounts.record_of(office.ids["alice"]).addresses
     assert address.verified
 

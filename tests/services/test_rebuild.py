@@ -153,7 +153,7 @@ def test_a_check_compares_with_the_live_one_where_it_stands(
 def test_what_is_not_there_can_be_rebuilt_and_not_checked(bench: Bench, settings: Settings) -> None:
     del bench
     with pytest.raises(
-        LookupError, match=r"lists of version \d+ are not there yet; the side worker"
+        LookupError, match=r"lists of version \d+ are not there yet; the projection worker"
     ):
         run(["lists"], check=True, settings=settings)
 

@@ -61,7 +61,7 @@ def test_where_no_move_follows_the_lines_of_some_minutes_are_one_mail(mailing: M
     mailing.bench.now += 1000
     (mail,) = mailing.mail()
     assert text_of(mail).startswith("alice says: one\nalice says: two\n")
-    assert "`say TEXT` in a reply writes to the others" in text_of(mail)
+    assert "To chat with the other players, reply with: chat TEXT" in text_of(mail)
     assert mail["Subject"] == "match 1: The Power of Two"
     first = next(one for one in mailing.sink.messages if one["To"] == mail["To"])
     assert mail["In-Reply-To"] == first["Message-ID"]
@@ -129,7 +129,7 @@ def test_many_lines_are_counted_and_the_newest_shown(mailing: Mailing, letters):
         say(letters, ALICE, f"line {number:02}")
     mailing.bench.now += WAIT_MS
     (mail,) = mailing.mail()
-    assert text_of(mail).startswith("... and 3 lines before; `chat` in a reply shows them\n")
+    assert text_of(mail).startswith("... and 3 earlier lines; to see them, reply with: chat\n")
     assert "line 02" not in text_of(mail)
     assert "line 52" in text_of(mail)
 

@@ -37,7 +37,7 @@ def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(ma
         assert mail["Subject"] == "match 1: The Power of Two"
         assert "The Power of Two has started" in text_of(mail)
     assert "To play, write your move, such as " in text_of(own)
-    assert "Nothing is asked of you now." in text_of(other)
+    assert "There is nothing for you to do now." in text_of(other)
 
 
 def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
@@ -205,7 +205,7 @@ def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
     mailing.bench.now += 2 * DAY + 20 * HOUR
     mailing.keep()
     (mail,) = mailing.mail_to(ALICE)
-    assert text_of(mail).startswith("match 1, #0: you are to move, and your time runs out\n")
+    assert text_of(mail).startswith("match 1, #0: it is your turn, and your time is running out\n")
     assert "deadline: 2026-11-22 15:00 UTC, in 4 hours" in text_of(mail)
 
 
@@ -254,6 +254,6 @@ def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing: Mailing, cap
     progress.advance(progress.cursor() or (), (7, 7, 7, 7))
     mailing.challenge()
     assert mailing.mail() == []
-    assert "the logs end before what was mailed of them" in caplog.text
+    assert "the logs end before the leaves that were mailed" in caplog.text
     mailing.do(ALICE, PlayMove(text="m13-j7"))
     assert recipients(mailing.mail()) == ["bob"]

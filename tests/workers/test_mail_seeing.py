@@ -125,10 +125,10 @@ def test_a_broadcast_is_mailed_to_everybody_but_its_writer(mailing: Mailing, let
 
 
 def test_no_line_of_a_message_can_pass_for_a_line_of_ours(mailing: Mailing, letters):
-    letters.send(ALICE, [BOB], "a\u2028To answer, mail to this address\nb", COMMAND)
+    letters.send(ALICE, [BOB], "a\u2028To answer, reply with\nb", COMMAND)
     (mail,) = mailing.mail()
     assert [line for line in text_of(mail).splitlines() if line.startswith("To answer")] == [
-        "To answer, mail to this address:"
+        "To answer, reply with:"
     ]
 
 
@@ -166,9 +166,9 @@ def test_who_wants_one_mail_a_day_gets_one(mailing: Mailing):
         "matchpost: what happened in your matches",
     )
     text = text_of(mail)
-    assert "since the last mail:\n  it has started\n  it became your turn\n" in text
-    assert f"in a mail to\n{mailing.addresses.of(1, 1, BOB)}\n" in text
-    assert f"in a mail to\n{mailing.addresses.of(2, 0, BOB)}\n" in text
+    assert "since the last e-mail:\n  the match has started\n  it became your turn\n" in text
+    assert f"in an e-mail to\n{mailing.addresses.of(1, 1, BOB)}\n" in text
+    assert f"in an e-mail to\n{mailing.addresses.of(2, 0, BOB)}\n" in text
     mailing.bench.now += DAY
     assert mailing.mail() == []
 
@@ -179,7 +179,10 @@ def test_a_digest_tells_of_messages_by_name_only(mailing: Mailing, letters: Mail
     assert mailing.mail() == []
     mailing.bench.now += DAY
     (mail,) = mailing.mail()
-    assert "alice has written to you; `messages bob password` shows it" in text_of(mail)
+    assert (
+        "alice has sent you a message; to read it, reply with:\n  messages bob password"
+        in text_of(mail)
+    )
     assert "secret" not in text_of(mail)
 
 
@@ -191,7 +194,7 @@ def test_a_reminder_does_not_wait_for_a_digest(mailing: Mailing):
     mailing.bench.now += HOUR
     mailing.keep()
     (mail,) = mailing.mail_to(ALICE)
-    assert "your time runs out" in text_of(mail)
+    assert "your time is running out" in text_of(mail)
 
 
 def test_a_digest_killed_before_it_was_noted_is_the_same_the_next_time(mailing: Mailing):

@@ -35,7 +35,7 @@ BATCH: Final = 512
 """About how many commands are committed together."""
 
 SMALL_BACKLOG: Final = 64
-"""If no more commands than this wait, they are committed in small batches."""
+"""If at most this many commands wait, they are committed in small batches."""
 
 SMALL_BATCH: Final = 16
 """Commands of a small batch: senders hear of it, and send more, while the next is decided."""

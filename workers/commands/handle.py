@@ -35,12 +35,13 @@ CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
 
 INTERNAL: Final = Rejection(
-    Code.INTERNAL, "the server failed to decide this command; its operator has been told"
+    Code.INTERNAL, "the server failed to decide this command; its operator has been notified"
 )
 
 _SEEDLESS: Final = Rejection(
     Code.SEEDS_MISSING,
-    "the server can't draw now, because a secret file of its is missing; its operator has been told",
+    "the server can't draw now, because one of its secret files is missing; its operator has been "
+    "notified",
 )
 
 Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]

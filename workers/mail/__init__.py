@@ -1,1 +1,1 @@
-"""The mailer: what happens is made letters of, and letters are sent."""
+"""The mailer: builds e-mails from the logs and sends them."""

@@ -9,7 +9,7 @@ from infra.mail.composer import Composer, EmailText, MatchUpdate
 from infra.mail.email import Email, Purpose, clean_subject, references
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem, MailerProgress
-from infra.people.messages import PlayerMessage as Said
+from infra.people.messages import PlayerMessage
 
 _DAY = 24 * 3_600_000
 
@@ -17,7 +17,7 @@ _AUTOMATIC = ("Auto-Submitted", "auto-generated")
 
 
 class EmailBuilder:
-    """Builds e-mails. Two of the same occasion have the same id, whichever mailer builds them."""
+    """Builds e-mails. Those for one event have the same id, whichever mailer builds them."""
 
     def __init__(
         self, composer: Composer, addresses: ServerAddresses, progress: MailerProgress
@@ -27,7 +27,7 @@ class EmailBuilder:
         self._progress = progress
 
     def notification(self, news: MatchUpdate, to: Sequence[str]) -> list[Email]:
-        """Return the e-mails that tell a player what a command did in a match."""
+        """Return the e-mails to a player about a command's effect in a match."""
         text = self._composer.match_update(news)
         place = (news.board, news.seq, news.seat)
         id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex())
@@ -35,9 +35,14 @@ class EmailBuilder:
         return self._notices(id_, news.account, to, text, headers)
 
     def chat(
-        self, account: AccountId, board: int, seat: Seat, said: Sequence[Said], to: Sequence[str]
+        self,
+        account: AccountId,
+        board: int,
+        seat: Seat,
+        said: Sequence[PlayerMessage],
+        to: Sequence[str],
     ) -> list[Email]:
-        """Return the e-mails with what others said in a match."""
+        """Return the e-mails with chat of the other players in a match."""
         text = self._composer.chat(account, board, said)
         place = (board, said[-1].at, seat)
         id_ = self._id("c{}.{}.s{}".format(*place), "chat", *place, account.hex())
@@ -52,13 +57,13 @@ class EmailBuilder:
         return self._notices(id_, account, to, text)
 
     def message(self, account: AccountId, note: QueuedMessage, to: Sequence[str]) -> list[Email]:
-        """Return the e-mails with what another player wrote."""
+        """Return the e-mails with a message of another player."""
         text = self._composer.message(account, note)
         id_ = self._id("w", note.command.hex(), account.hex())
         return self._notices(id_, account, to, text)
 
     def code(self, account: AccountId, address: str, code: str, now: int) -> Email:
-        """Return the e-mail with the code for an address; its id is another each time."""
+        """Return the e-mail with the code for an address; its id differs each time."""
         text = self._composer.code(account, code)
         return Email(
             id=self._id("v", "code", now, address, account.hex()),

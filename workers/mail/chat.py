@@ -1,4 +1,4 @@
-"""Mails what players say in their matches, unless another mail of the match contained it."""
+"""Mails the chat of matches, unless another mail of the match contained it."""
 
 from domain.match.history import unpack_snapshot
 from infra.mail.chat_queue import UnmailedChat, lines_since
@@ -27,7 +27,7 @@ class ChatMailer:
         return len(due)
 
     def _send(self, talk: UnmailedChat) -> int:
-        """Mail what was said; return the time of its newest line, 0 if there is nothing to mail."""
+        """Mail the lines; return the time of the newest, 0 if there is nothing to mail."""
         context = self._context
         to = recipient_of(context.accounts.record_of(talk.account))
         said = lines_since(context.letters, talk.account, talk.board, talk.first)

@@ -1,4 +1,4 @@
-"""Mails codes to new addresses, which prove that an address is its player's own."""
+"""Mails to new addresses the codes that verify them."""
 
 from domain.match.events import AccountId
 from infra.mail.verification_codes import VerificationCodes

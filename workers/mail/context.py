@@ -1,4 +1,4 @@
-"""What all parts of the mailer need, and to whom an account's mail goes."""
+"""The stores that all parts of the mailer share, and the addresses of an account's mail."""
 
 from dataclasses import dataclass
 from typing import Final

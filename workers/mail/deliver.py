@@ -78,9 +78,9 @@ class EmailDelivery:
         try:
             with self._relay.session() as session:
                 self._clear_backoff()
-                while done < SESSION_LIMIT and (letters := self._lease()):
-                    self._send(session, letters)
-                    done += len(letters)
+                while done < SESSION_LIMIT and (emails := self._lease()):
+                    self._send(session, emails)
+                    done += len(emails)
         except BrokenSessionError as error:
             self._broken += 1
             if self._broken >= MAX_BROKEN_SESSIONS:
@@ -93,9 +93,9 @@ class EmailDelivery:
     def _lease(self) -> list[LeasedEmail]:
         return self._outbox.lease_due(self._outbox.now(), BATCH)
 
-    def _send(self, session: SmtpSession, letters: list[LeasedEmail]) -> None:
+    def _send(self, session: SmtpSession, emails: list[LeasedEmail]) -> None:
         """Send e-mails; return those to the outbox that were not tried when the relay went away."""
-        left = deque(letters)
+        left = deque(emails)
         try:
             while left:
                 self._send_one(session, left.popleft())
@@ -103,59 +103,59 @@ class EmailDelivery:
             if left:
                 self._outbox.release(left, self._outbox.now())
 
-    def _send_one(self, session: SmtpSession, taken: LeasedEmail) -> None:
-        letter = taken.email
-        if not self._is_wanted(letter):
-            self._outbox.remove(taken)
+    def _send_one(self, session: SmtpSession, leased: LeasedEmail) -> None:
+        email = leased.email
+        if not self._is_wanted(email):
+            self._outbox.remove(leased)
             return
         try:
-            data = serialize(letter, self._addresses, taken.since)
+            data = serialize(email, self._addresses, leased.since)
         except InvalidEmailError:
-            logger.exception("ALARM: e-mail %s can't be written, and is dropped", taken.key)
-            self._outbox.remove(taken)
+            logger.exception("ALARM: e-mail %s can't be written, and is dropped", leased.key)
+            self._outbox.remove(leased)
             return
         try:
-            sent = session.send(envelope_sender(letter, self._addresses), letter.to, data)
+            sent = session.send(envelope_sender(email, self._addresses), email.to, data)
         except BrokenSessionError as error:
             # the e-mail itself may be the reason: others go before it
-            self._record(taken, DeliveryResult(DeliveryStatus.LATER, str(error)), blamed=False)
+            self._record(leased, DeliveryResult(DeliveryStatus.LATER, str(error)), blamed=False)
             raise
         self._broken = 0
         # crash window: the relay has it and the outbox does not know; it goes again, under the same id
-        self._record(taken, sent)
+        self._record(leased, sent)
 
-    def _record(self, taken: LeasedEmail, sent: DeliveryResult, *, blamed: bool = True) -> None:
+    def _record(self, leased: LeasedEmail, sent: DeliveryResult, *, blamed: bool = True) -> None:
         """Record the result of an e-mail; `blamed` is whether its address may be at fault."""
         now = self._outbox.now()
-        if sent.delivery_status == DeliveryStatus.LATER and now - taken.since < GIVE_UP_MS:
-            self._outbox.retry_at(taken, now + RETRY_MS[min(taken.tries, len(RETRY_MS)) - 1])
+        if sent.delivery_status == DeliveryStatus.LATER and now - leased.since < GIVE_UP_MS:
+            self._outbox.retry_at(leased, now + RETRY_MS[min(leased.tries, len(RETRY_MS)) - 1])
             return
         if blamed and sent.delivery_status in (DeliveryStatus.NO_ADDRESS, DeliveryStatus.LATER):
-            self._mark_address(taken, sent)
+            self._mark_address(leased, sent)
         elif sent.delivery_status != DeliveryStatus.SENT:
-            logger.warning("e-mail %s is refused by the relay: %s", taken.key, sent.reply_status)
-        self._outbox.remove(taken)
+            logger.warning("e-mail %s is refused by the relay: %s", leased.key, sent.reply_status)
+        self._outbox.remove(leased)
 
-    def _mark_address(self, taken: LeasedEmail, sent: DeliveryResult) -> None:
-        letter = taken.email
+    def _mark_address(self, leased: LeasedEmail, sent: DeliveryResult) -> None:
+        email = leased.email
         said = (
             sent.reply
             if sent.delivery_status == DeliveryStatus.NO_ADDRESS
             else f"tried for 3 days: {sent.reply}"
         )
-        logger.info("e-mail %s can't be delivered: %s", taken.key, sent.reply_status)
-        if letter.account:
-            self._standing.mark_bounced(letter.account, letter.to, said)
+        logger.info("e-mail %s can't be delivered: %s", leased.key, sent.reply_status)
+        if email.account:
+            self._standing.mark_bounced(email.account, email.to, said)
 
-    def _is_wanted(self, letter: Email) -> bool:
+    def _is_wanted(self, email: Email) -> bool:
         """Return whether an e-mail is still wanted; its player may have changed settings or address."""
-        if letter.purpose == Purpose.ANSWER:
+        if email.purpose == Purpose.ANSWER:
             return True
-        profile = self._accounts.record_of(letter.account)
+        profile = self._accounts.record_of(email.account)
         if profile is None:
             return False
-        own = [one for one in profile.addresses if _same(one, letter.to)]
-        if letter.purpose == Purpose.CODE:
+        own = [one for one in profile.addresses if _same(one, email.to)]
+        if email.purpose == Purpose.CODE:
             return any(not one.usable for one in own)
         return wants_mail(profile) and any(one.usable for one in own)
 

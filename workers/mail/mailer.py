@@ -1,4 +1,4 @@
-"""The mailer: one process that makes e-mails of what happens and sends them, job by job."""
+"""The mailer: one process that builds e-mails from the logs and sends them, job by job."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -39,7 +39,7 @@ class MailTask(Protocol):
     """One of the things that a mailer does."""
 
     def round(self) -> int:
-        """Do some of the work; return how much was done, 0 if there is no more."""
+        """Do some of the work; return how much was done, 0 if nothing is left."""
         ...
 
 

@@ -27,7 +27,7 @@ OLD_MS: Final = 3 * 24 * 3_600_000
 """Older events are not mailed: the mailer was down, and the pages show them."""
 
 _URGENT: Final = frozenset({NoticeKind.REMINDER})
-"""What can't wait for a digest, because it would come after the deadline."""
+"""Notices that can't wait for a digest, because it would come after the deadline."""
 
 _NOBODY: Final = SeatsLeft(None)
 
@@ -55,15 +55,17 @@ class MatchMailer:
         return sum(after) - sum(start)
 
     def _start(self) -> tuple[int, ...]:
-        """Return up to where the logs are mailed. The first time that is their ends."""
+        """Return how far the logs are mailed. The first time that is their ends."""
         progress, ends = self._context.progress, self._context.store.watermark().ends
         progress.begin(ends)
         found = progress.cursor()
         assert found is not None
-        # logs that were restored from a backup end before what was mailed of them
+        # logs that were restored from a backup may end before the leaves that were mailed
         start = tuple(min(read, end) for read, end in zip(found, ends, strict=True))
         if start != found:
-            logger.warning("the logs end before what was mailed of them; mail goes on from there")
+            logger.warning(
+                "the logs end before the leaves that were mailed; mail goes on from their end"
+            )
             progress.advance(found, start)
         return start
 

@@ -146,7 +146,7 @@ class Feed:
         limit = until.counts if until else None
         chunk = self._reader.read(first.checkpoint.counts, first.blocked, limit)
         for leaf in chunk.unreadable:
-            # a track is blocked only once it has folded what comes before the leaf
+            # a track is blocked only once it has folded all leaves before this one
             if chunk.counts[leaf.shard] == first.checkpoint.counts[leaf.shard]:
                 self._block(tracks, leaf)
         if chunk.leaves:
@@ -300,7 +300,7 @@ def _by_position(tracks: Iterable[Track]) -> list[list[Track]]:
 
 
 def _has_read_all(track: Track, until: Checkpoint | None) -> bool:
-    """Return whether everything is read that is to be folded in order."""
+    """Return whether all events to fold in order are read."""
     counts = track.checkpoint.counts
     if until is not None:
         return counts == until.counts

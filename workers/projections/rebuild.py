@@ -42,7 +42,7 @@ class Rebuild:
         self.track = Track(projection, self._shelf, generation, zero)
 
     def keep_alive(self) -> None:
-        """Renew now and then; call it before each round. `BusyError` if another rebuild took over."""
+        """Renew from time to time; call it before each round. `BusyError` if another rebuild took over."""
         if self.track.gone:
             raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
         if self._rounds % RENEW_ROUNDS == 0:

@@ -62,7 +62,7 @@ class ProjectionVerifier:
         if live is None or live[0] != spec.version:
             raise LookupError(
                 f"{spec.name} of version {spec.version} are not there yet; "
-                "the side worker of `matchpost serve` makes them"
+                "the projection worker of `matchpost serve` makes them"
             )
         return live[1]
 
@@ -92,7 +92,7 @@ class ProjectionVerifier:
                 self._rebuild.check_stuck()
                 # the live one contains something that the logs do not
                 raise StuckError(
-                    f"{self._live.name} can't be made from the logs up to where they stand"
+                    f"{self._live.name} can't be rebuilt from the logs up to their checkpoint"
                 )
             self._progress(sum(track.checkpoint.counts), 0)
 

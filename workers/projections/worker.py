@@ -56,7 +56,7 @@ class ProjectionWorker:
                 time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
 
     def round(self) -> int:
-        """Read some leaves for each projection; return how many, 0 if there are no more."""
+        """Read some leaves for each projection; return how many, 0 if none are left."""
         for slot in self._slots:
             slot.ensure_live()
         rebuilt = [slot.rebuild.track for slot in self._slots if slot.rebuild]

@@ -1,1 +1,1 @@
-"""Reading inbound mail: its parts, its character sets, its quotes."""
+"""Parses inbound mail: its parts, its character sets, its quotes."""

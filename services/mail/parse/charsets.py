@@ -1,7 +1,7 @@
-"""Bytes of a mail as text: charsets, words encoded in a header field, and signs nobody needs.
+"""Decodes the bytes of a mail: charsets, encoded words of header fields, invisible characters.
 
-Only charsets that people write mail in are known: Python's others are slow (`idna`), none of text
-(`zlib`), or hide what stands there (`utf-7`).
+Only charsets that people use in mail are known, because Python's others are slow (`idna`), not for
+text (`zlib`), or hide the text (`utf-7`).
 """
 
 import binascii
@@ -20,7 +20,7 @@ _CODECS: Final = {
     **{f"iso-8859-{number}": f"iso8859-{number}" for number in _ISO},
     **{f"windows-{number}": f"cp{number}" for number in _WINDOWS},
     **{name: name for name in _OTHERS},
-    # what calls itself one of these is often the larger one beside it
+    # text that is labelled as one of these is often in the larger charset beside it
     "us-ascii": "utf-8",
     "ascii": "utf-8",
     "utf8": "utf-8",
@@ -42,11 +42,11 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class UnknownCharsetError(Exception):
-    """Text is in a charset that is not known here; the message is its name, cut."""
+    """Text is in a charset that is not known here; the message is its name, cut short."""
 
 
 def decode(data: bytes, charset: str) -> str:
-    """Return bytes as text; what is none in that charset is shown as U+FFFD."""
+    """Return bytes as text; those that are invalid in the charset become U+FFFD."""
     codec = _CODECS.get(charset.lower())
     if codec is None:
         raise UnknownCharsetError(charset[:40])
@@ -54,7 +54,7 @@ def decode(data: bytes, charset: str) -> str:
 
 
 def decode_header(text: str) -> str:
-    """Return a header field with its encoded words read; those that can't be read stay as they are."""
+    """Return a header field with its encoded words decoded; undecodable ones stay as they are."""
     return "".join(_words(_BETWEEN.sub("", text)))
 
 
@@ -82,7 +82,7 @@ def _decoded(how: str, text: bytes) -> bytes:
 
 
 def decode_base64(data: bytes) -> bytes:
-    """Read base64, also with its padding cut off; `binascii.Error` when it is none at all."""
+    """Decode base64, also without its padding; `binascii.Error` if it is not base64."""
     try:
         return binascii.a2b_base64(data)
     except binascii.Error:
@@ -90,9 +90,9 @@ def decode_base64(data: bytes) -> bytes:
 
 
 def plain(text: str) -> str:
-    r"""Return a text with `\n` as its only line end, and without signs that are not seen.
+    r"""Return a text with `\n` as its only line end, and without invisible characters.
 
-    All blanks become spaces; what controls a terminal is shown as U+FFFD.
+    All blanks become spaces; control characters become U+FFFD.
     """
     text = _LINE_ENDS.sub("\n", text)
     return _CONTROL.sub("\ufffd", _INVISIBLE.sub("", _BLANKS.sub(" ", text)))

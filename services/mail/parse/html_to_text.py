@@ -1,7 +1,7 @@
-"""The text of a mail that was written as HTML alone, as its reader sees it; quotes are left out.
+"""Extracts the visible text of a mail that has only HTML, without quotes.
 
-No parser of documents: the standard library's takes quadratic time on tags made for it. What is
-between `<` and `>` is a tag, whatever it is, and the rest is text.
+It does not use the standard library's parser, which takes quadratic time on malicious tags. Everything
+between `<` and `>` counts as a tag, and the rest is text.
 """
 
 import re
@@ -35,12 +35,12 @@ class _Reader:
         self._depth = 0
 
     def text(self, text: str) -> None:
-        """Take in text."""
+        """Add text."""
         if not self._silent:
             self.said.append(_ROOM.sub(" ", unescape(text)))
 
     def tag(self, name: str, *, closing: bool) -> None:
-        """Take in a tag; within a silent one nothing counts but its own end."""
+        """Add a tag; inside a silent one only its own end counts."""
         if self._silent:
             self._depth += (-1 if closing else 1) if name == self._silent else 0
             if not self._depth:
@@ -52,7 +52,7 @@ class _Reader:
 
 
 def strip(html: str) -> str:
-    """Return the text of HTML, a line for each line that is shown. Linear in its length."""
+    """Return the text of HTML, a line for each visible line, in time linear in its length."""
     reader = _Reader()
     for piece in _PIECE.findall(html):
         tag = _TAG.match(piece)

@@ -1,8 +1,8 @@
-"""What a mail says: who it is by its own words never counts, only what is asked.
+"""Parses an inbound mail. Its From header is never trusted; only its commands are read.
 
-`read` takes a mail's bytes and gives an immutable `Read`. It does no I/O, raises nothing but
-`UnfitError`, for what is refused at the door, and takes under 50 ms for anything within the limits
-of `services.mail.parse.mime`.
+`read` turns a mail's bytes into an immutable `ParsedMail`. It does no I/O, raises only `UnfitError`, for
+a mail that is refused, and takes under 50 ms for any mail within the limits of
+`services.mail.parse.mime`.
 """
 
 import re
@@ -22,7 +22,7 @@ _ID: Final = re.compile(r"\s*<([!-;=?-~]{1,250})>\s*")
 _IN_SUBJECT: Final = 998  # characters
 
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
-"""What a header field must not have: most of it some program takes for a line's end."""
+"""Characters that a header field must not have; some programs take most of them for a line end."""
 
 _TRACES: Final = frozenset({"received", "return-path", "delivered-to", "x-original-to"})
 """Fields that differ each time a mail is delivered."""
@@ -32,37 +32,37 @@ _BULK: Final = frozenset({"bulk", "junk", "list"})
 _FAILED: Final = re.compile(r"5\.[0-9]{1,3}\.[0-9]{1,3}\b")
 
 _LINES: Final = 2_000
-"""Lines that are looked at; below an answer to a long quote there are fewer."""
+"""Lines that are read at most: more than the longest quote has above an answer."""
 
 _REPORTED: Final = 20
-"""Recipients of a report that are looked at."""
+"""Recipients of a report that are read, at most."""
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """An address that a mail server has given up."""
+    """An address to which a mail server could not deliver."""
 
     address: str
     why: str
-    """In that server's words."""
+    """The reason in that server's words."""
 
 
 class ParsedMail(msgspec.Struct, frozen=True):
-    """A mail, read."""
+    """The parts of a mail that count."""
 
     id: str
-    """The Message-ID without its brackets; where there is none, a hash of the mail."""
+    """The Message-ID without its brackets, or a hash of the mail if it has none."""
     identified: bool
     """Whether the mail has an id of its own."""
     subject: str
     """On one line, decoded."""
     lines: tuple[str, ...]
-    """What the sender wrote, each line without blanks around it, and without quotes."""
+    """The lines that the sender wrote, without quotes, each without blanks around it."""
     automatic: bool
-    """Whether a program sent it, or it came by a list: nobody waits for an answer."""
+    """Whether a program or a list sent it, so that nobody waits for an answer."""
     failed: tuple[Failure, ...] = ()
-    """What the mail, if it is a report, says of addresses that can't be reached at all."""
+    """The addresses that the mail, if it is a report, calls permanently unreachable."""
     problem: str = ""
-    """Why what is written can't be read, as the end of a sentence."""
+    """Why the text can't be read, as the end of a sentence."""
 
 
 def read(data: bytes) -> ParsedMail:
@@ -83,14 +83,14 @@ def read(data: bytes) -> ParsedMail:
 
 def _subject(value: str) -> str:
     subject = decode_header(value)
-    # encoded words can hide what no field could say in the open
+    # encoded words can hide characters that a field could not have in the clear
     if _UNFIT.search(subject):
         raise UnfitError("its subject has a line break or another control character in it")
     return " ".join(plain(subject)[:_IN_SUBJECT].split())
 
 
 def _hash(fields: Fields, parts: Sequence[Part]) -> str:
-    """Return what stands for a missing id: alike for the same mail, however often it is delivered."""
+    """Return a replacement for a missing id, the same for each delivery of the same mail."""
     lasting = [f"{name}:{value}" for name, value in fields if name not in _TRACES]
     data = msgspec.msgpack.encode([lasting, [part.lines for part in parts]])
     return f"{sha256(data).hexdigest()}@nowhere"
@@ -106,7 +106,7 @@ def _is_automatic(fields: Fields) -> bool:
 
 
 def _written(parts: Sequence[Part]) -> tuple[list[str], str]:
-    """Return the lines of the part that is read, or why it can't be."""
+    """Return the lines of the part to read, or why it can't be read."""
     part = _readable(parts)
     if part is None:
         return [], ""
@@ -146,7 +146,7 @@ def _top(text: str) -> str:
 
 
 def _failed(fields: Fields, parts: Sequence[Part]) -> Iterator[Failure]:
-    """Return the addresses that a report of a mail server calls unreachable for good."""
+    """Yield the addresses that a mail server's report calls permanently unreachable."""
     if not first(fields, "content-type").strip().lower().startswith("multipart/report"):
         return
     for part in parts:
@@ -155,7 +155,7 @@ def _failed(fields: Fields, parts: Sequence[Part]) -> Iterator[Failure]:
 
 
 def _groups(lines: Sequence[bytes]) -> Iterator[dict[str, str]]:
-    """Return the fields of each recipient of a report; those of the report itself come first."""
+    """Yield the fields of each recipient of a report, after those of the report itself."""
     group: dict[str, str] = {}
     for line in lines:
         name, colon, value = line.decode("utf-8", "replace").partition(":")
@@ -168,8 +168,8 @@ def _groups(lines: Sequence[bytes]) -> Iterator[dict[str, str]]:
 
 
 def _unreachable(groups: Iterator[dict[str, str]]) -> Iterator[Failure]:
-    told = [group for group in groups if "final-recipient" in group]
-    for group in told[:_REPORTED]:
+    recipients = [group for group in groups if "final-recipient" in group]
+    for group in recipients[:_REPORTED]:
         status = group.get("status", "")
         if _FAILED.match(status) and group.get("action", "").lower() == "failed":
             address = group.get("original-recipient", group["final-recipient"])
@@ -178,5 +178,5 @@ def _unreachable(groups: Iterator[dict[str, str]]) -> Iterator[Failure]:
 
 
 def _after_type(value: str) -> str:
-    """Return what stands after the `rfc822;` or `smtp;` of a report's field."""
+    """Return the value after the `rfc822;` or `smtp;` of a report's field."""
     return value.rpartition(";")[2].strip()

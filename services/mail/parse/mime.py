@@ -1,8 +1,8 @@
-"""A mail's header fields and parts, read from its bytes within limits.
+"""Parses a mail's bytes into header fields and parts, within limits.
 
-The reader is our own: the standard library's has no limits, is slow on mails made to be slow, and
-this Python's lets line breaks into header fields. Whatever is within the limits is read in time
-linear in its size, and in nothing deeper than `NESTING` calls.
+The parser is our own, because the standard library's has no limits, is slow on malicious mails, and
+in this Python lets line breaks into header fields. A mail within the limits is parsed in time linear
+in its size, with at most `NESTING` nested calls.
 """
 
 import binascii
@@ -18,16 +18,16 @@ SIZE: Final = 64 * 1024
 """Bytes of a mail, at most."""
 
 LINE: Final = 998
-"""Bytes of one of its lines, without the line end."""
+"""Bytes of a line, at most, without the line end."""
 
 FIELDS: Final = 100
-"""Header fields of a mail or of a part."""
+"""Header fields of a mail or of a part, at most."""
 
 PARTS: Final = 20
-"""Parts of a mail, those that hold others included."""
+"""Parts of a mail, at most, including those that contain others."""
 
 NESTING: Final = 5
-"""Parts within each other."""
+"""How deep parts may be nested."""
 
 _BARE: Final = re.compile(rb"\r(?!\n)|(?<!\r)\n|\0")
 _FIELD: Final = re.compile(rb"([!-9;-~]{1,100})[ \t]*:(.*)", re.DOTALL)
@@ -37,7 +37,7 @@ _PARAMETER: Final = re.compile(
 )
 _ESCAPED: Final = re.compile(r"\\(.)")
 _BOUNDARY: Final = 70  # characters, says RFC 2046
-_TYPE_LENGTH: Final = 2_000  # characters of a type with its parameters that are looked at
+_TYPE_LENGTH: Final = 2_000  # characters of a type with its parameters that are read
 
 
 class UnfitError(Exception):
@@ -49,15 +49,15 @@ class UndecodableError(Exception):
 
 
 Fields = tuple[tuple[str, str], ...]
-"""Names in lower case, with what follows the colon, unfolded and not decoded further."""
+"""Names in lower case, each with the text after the colon, unfolded and not decoded."""
 
 
 class Part(msgspec.Struct, frozen=True):
-    """A part of a mail that holds no others; a mail without parts is one."""
+    """A part of a mail that contains no others; a mail without parts is one."""
 
     fields: Fields
     lines: tuple[bytes, ...]
-    """As they came, each without its line end."""
+    """Unchanged, each without its line end."""
 
     @property
     def kind(self) -> str:
@@ -70,11 +70,11 @@ class Part(msgspec.Struct, frozen=True):
 
     @property
     def attached(self) -> bool:
-        """Whether it is a file, and not part of what was written."""
+        """Whether it is a file, and not part of the text."""
         return first(self.fields, "content-disposition").strip().lower().startswith("attachment")
 
     def text(self) -> str:
-        """Return what is written; `UndecodableError`, or `UnknownCharsetError`."""
+        """Return the text; raises `UndecodableError` and `UnknownCharsetError`."""
         return decode(self._bytes(), self.parameter("charset") or "us-ascii")
 
     def _bytes(self) -> bytes:
@@ -103,7 +103,7 @@ def first(fields: Fields, name: str) -> str:
 
 
 def read_parts(data: bytes) -> tuple[Fields, list[Part]]:
-    """Return a mail's header fields and its parts in their order; `UnfitError` beyond a limit."""
+    """Return a mail's header fields and its parts in order; `UnfitError` if a limit is exceeded."""
     fields, body = _split(_lines(data))
     parts: list[Part] = []
     for part in _parts(fields, body, 1):
@@ -114,9 +114,9 @@ def read_parts(data: bytes) -> tuple[Fields, list[Part]]:
 
 
 def _lines(data: bytes) -> list[bytes]:
-    """Return the lines of a mail; `UnfitError` for one that no mail server should have passed on."""
+    """Return the lines of a mail; `UnfitError` for a mail that no mail server should deliver."""
     if len(data) > SIZE:
-        raise UnfitError(f"it has {len(data)} bytes; {SIZE} are the most")
+        raise UnfitError(f"it has {len(data)} bytes; at most {SIZE} are allowed")
     if bare := _BARE.search(data):
         what = "a NUL" if bare[0] == b"\0" else "a CR or LF that is no line end"
         raise UnfitError(f"there is {what} in it")
@@ -151,7 +151,7 @@ def _field(line: bytes) -> tuple[str, str]:
 
 
 def _raw(value: bytes) -> str:
-    """Return a field's value, in UTF-8 as new mail may have it, or else as old mail had it."""
+    """Return a field's value, decoded as UTF-8, or else as Latin-1, which old mail may have."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -159,7 +159,7 @@ def _raw(value: bytes) -> str:
 
 
 def _parts(fields: Fields, lines: Sequence[bytes], depth: int) -> Iterator[Part]:
-    """Return a part and all that are in it, however deep."""
+    """Yield a part and all parts in it, at any depth."""
     if not _holds_others(fields):
         yield Part(fields, tuple(lines))
         return
@@ -174,7 +174,7 @@ def _parts(fields: Fields, lines: Sequence[bytes], depth: int) -> Iterator[Part]
 
 
 def _cut(lines: Sequence[bytes], mark: bytes) -> Iterator[Sequence[bytes]]:
-    """Return the lines between the marks; those after the last mark too, where the end is missing."""
+    """Yield the lines between boundaries, and those after the last if the end is missing."""
     begin = None
     for number, line in enumerate(lines):
         if not line.startswith(mark) or line.rstrip() not in (mark, mark + b"--"):

@@ -1,4 +1,4 @@
-"""What somebody wrote in a mail, without what they quote and how they sign."""
+"""Removes quotes and signatures from the text of a mail."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,23 +13,23 @@ _ORIGINAL: Final = re.compile(
     r"nachricht|message d'origine|mensaje original) ?-{2,}|begin forwarded message:?",
     re.IGNORECASE,
 )
-"""Lines below which everything is another's."""
+"""Lines below which everything was written by somebody else."""
 
 _ATTRIBUTION: Final = re.compile(r"(on|am|le|op|el|il|den|em|w dniu) .{4,}", re.IGNORECASE)
-"""How a line begins that names whose words follow, in some languages, if it ends with a colon."""
+"""The beginning of a line that introduces a quote, in some languages; it ends with a colon."""
 
 _WROTE: Final = (
     *("wrote", "schrieb", "a écrit", "schreef", "escribi", "ha scritto", "skrev", "escreveu"),
     "napisał",
 )
-"""Words that are in it."""
+"""Words that such a line has."""
 
 _ATTRIBUTION_LINES: Final = 3
-"""Lines over which mail programs spread it."""
+"""Lines over which mail programs wrap it, at most."""
 
 
 def unflowed(text: str, *, delete_space: bool) -> str:
-    """Return a text of `format=flowed` with its soft line breaks taken out (RFC 3676)."""
+    """Return a text of `format=flowed` without its soft line breaks (RFC 3676)."""
     lines: list[list[str]] = []
     soft = False
     for line in text.split("\n"):
@@ -46,7 +46,7 @@ def unflowed(text: str, *, delete_space: bool) -> str:
 
 
 def own_lines(text: str) -> list[str]:
-    """Return the lines the sender wrote, up to a signature or a whole mail below."""
+    """Return the lines that the sender wrote, up to a signature or a quoted mail."""
     return list(_own(text.split("\n")))
 
 
@@ -59,23 +59,23 @@ def _own(lines: Sequence[str]) -> Iterator[str]:
         if skipped := _attribution(lines, number):
             number += skipped
             if not _before_quote(lines, number - 1):
-                return  # quoted without a sign of it, as some programs do
+                return  # some programs quote without a mark
         else:
-            # a quote leaves a gap: what is above and below it does not belong together
+            # a quote becomes a blank line, because the texts above and below it are separate
             yield "" if _QUOTED.match(line) else line.strip()
             number += 1
 
 
 def _attribution(lines: Sequence[str], number: int) -> int:
-    """Return how many lines from this one name whose words follow; 0 if they don't."""
+    """Return over how many lines from this one a quote is introduced; 0 if none is."""
     if lines[number].rstrip().endswith(":") and _before_quote(lines, number):
         return 1
     if not _ATTRIBUTION.match(lines[number]):
         return 0
-    said = ""
+    joined = ""
     for count in range(1, _ATTRIBUTION_LINES + 1):
-        said += " ".join(lines[number + count - 1 : number + count]).rstrip().lower()
-        if said.endswith(":") and any(word in said for word in _WROTE):
+        joined += " ".join(lines[number + count - 1 : number + count]).rstrip().lower()
+        if joined.endswith(":") and any(word in joined for word in _WROTE):
             return count
     return 0
 
