@@ -198,7 +198,7 @@ class Scheduler:
 
 def _log_refusal(one: _DueMatch, needs: _DueCommand, code: str) -> None:
     """Log that a command was refused: the first time a warning, then an alarm."""
-    what = type(needs.command).__name__.lower()
+    what = _tag_of(needs.command)
     if not one.attempt:
         logger.warning("match %d: its %s is refused as %s; retrying", needs.board, what, code)
     elif not one.logged:
@@ -230,10 +230,16 @@ def _due_command(board: int, data: bytes | None, now: int) -> _DueCommand | None
     return _DueCommand(board, state.seq, command, state.ply)
 
 
+def _tag_of(command: FlagPlayer | RemindPlayer) -> str:
+    """Return `flag` or `nag`."""
+    return str(type(command).__struct_config__.tag)
+
+
 def _submission(one: _DueMatch) -> Submission:
     needs = one.needs
     assert needs is not None
-    key = f"{needs.board} {needs.seq} {type(needs.command).__name__}"
+    # part of the ids of commands that were sent by earlier versions, so it never changes
+    key = f"{needs.board} {needs.seq} {_tag_of(needs.command).capitalize()}"
     if one.attempt:
         key += f" {one.attempt}"
     id_ = command_id(SENDER, SERVER_ACCOUNT, key)

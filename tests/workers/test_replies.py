@@ -112,7 +112,7 @@ def test_a_reply_laid_while_a_drain_has_the_match_in_hand_is_played_at_the_secon
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text=OUT))
     store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
-    assert [type(result).__name__ for result in store.results] == ["Conflict", "Done"]
+    assert [type(result).__name__ for result in store.results] == ["CommitConflict", "CommitDone"]
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
     outcome = bench.outcome(order)
     assert outcome is not None
@@ -128,9 +128,9 @@ def test_the_neighbours_of_a_match_in_conflict_are_committed_at_the_first_try(
         bench.send(ALICE, PlayMove(text=OUT), board)
     store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
     assert sorted(type(result).__name__ for result in store.results[:3]) == [
-        "Conflict",
-        "Done",
-        "Done",
+        "CommitConflict",
+        "CommitDone",
+        "CommitDone",
     ]
     assert len(moves(bench.store, 1)) == 2
     assert len(moves(bench.store, 2)) == len(moves(bench.store, 5)) == 1
@@ -154,7 +154,9 @@ def test_a_drain_tries_as_often_as_replies_are_laid_under_its_hands(bench: Bench
     store = meanwhile(
         bench, lambda: lay(bench.store, 1, ConditionalMove(1, (OUT,), next(others))), times=5
     )
-    assert [type(result).__name__ for result in store.results] == ["Conflict"] * 5 + ["Done"]
+    assert [type(result).__name__ for result in store.results] == ["CommitConflict"] * 5 + [
+        "CommitDone"
+    ]
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
 
 
@@ -162,7 +164,7 @@ def test_a_refusal_does_not_mind_replies_laid_meanwhile(bench: Bench) -> None:
     bench.start(1)
     bench.send(BOB, PlayMove(text=FORTH))
     store = meanwhile(bench, lambda: lay(bench.store, 1, ON_OUT))
-    assert [type(result).__name__ for result in store.results] == ["Done"]
+    assert [type(result).__name__ for result in store.results] == ["CommitDone"]
     assert unpack(laid(bench.store)) == {1: ConditionalMoves((ON_OUT,))}
 
 

@@ -9,12 +9,13 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import PlayMove
-from domain.match.events import Flagged, Nagged
+from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer
+from domain.match.events import SERVER_ACCOUNT, Flagged, Nagged, command_id
 from domain.match.state import Reason
 from infra.redis import keys
 from tests.helpers.given import ALICE
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
+from workers import scheduler as scheduler_module
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
 SHARDS = range(4)
@@ -264,3 +265,12 @@ def test_clocks_a_minute_apart_are_believed(
     bench.tick(keeper, DAY)
     assert bench.kept() == [(Nagged, DAY)]
     assert alarms(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "word"), [(FlagPlayer(ply=4), "Flag"), (RemindPlayer(ply=4), "Nag")]
+)
+def test_the_ids_of_commands_are_those_of_earlier_versions(command, word):
+    needs = scheduler_module._DueCommand(7, 3, command, 4)
+    submission = scheduler_module._submission(scheduler_module._DueMatch(needs))
+    assert submission.id == command_id("keeper", SERVER_ACCOUNT, f"7 3 {word}")
