@@ -199,19 +199,11 @@ class Forgetful(Outbox):
 
     killed = False
 
-<<<<<<< HEAD
-    def remove(self, letter: LeasedEmail) -> None:
-        if not self.killed:
-            self.killed = True
-            raise LostConnectionError
-        super().remove(letter)
-=======
     def remove(self, email: LeasedEmail) -> None:
         if not self.killed:
             self.killed = True
             raise LostConnectionError
         super().remove(email)
->>>>>>> p-mail
 
 
 def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing: Mailing, sink: Sink):
