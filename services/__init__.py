@@ -1,3 +1,3 @@
 """The front ends and programs that people use: command language, terminal, pages, API, mail."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
