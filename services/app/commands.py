@@ -23,12 +23,28 @@ from domain.match.commands import (
 from domain.match.decide import OFFER_KINDS, seat_of
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_by_id
-from infra.store.gateway import OutcomePending
+from infra.store.gateway import WAIT_SECONDS, OutcomePending
 from infra.store.outcomes import CommandOutcome
 from services.app.actor import Actor
 from services.app.context import App
 from services.app.draws import NO_DRAW_PART, DrawPart, accept_command, read_text
 from services.app.move_text import read_move
+
+__all__ = [
+    "PLAIN_ACTIONS",
+    "WAIT_SECONDS",
+    "AcceptAction",
+    "Action",
+    "MatchCommand",
+    "MoveAction",
+    "OfferAction",
+    "OutcomeNotDurable",
+    "OutcomePending",
+    "RevealAction",
+    "command_of",
+    "finish",
+    "needs_redis",
+]
 
 
 class MoveAction(msgspec.Struct, frozen=True):

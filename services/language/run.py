@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.store.gateway import WAIT_SECONDS
 from services.app.actor import Actor
+from services.app.commands import WAIT_SECONDS
 from services.app.context import App
 from services.app.games import game_keys
 from services.language.answer import Answer, refusal

@@ -115,14 +115,6 @@ BY_CONTEXT: Final = {
 }
 """The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""
 
-BY_API: Final = {
-    ("services.http.api.routes.challenges", "start"): (
-        "challenges.start_when_full",
-        "challenges.mark_started",
-    )
-}
-"""The use cases behind functions of the API that pages share."""
-
 
 def modules(folder: str) -> Iterator[ast.Module]:
     for file in sorted((ROOT / folder).rglob("*.py")):
@@ -152,7 +144,6 @@ def called_in(module: ast.Module) -> Iterator[str]:
             for one in node.names:
                 if node.module.startswith("services.app."):
                     yield f"{node.module.rpartition('.')[2]}.{one.name}"
-                yield from BY_API.get((node.module, one.name), ())
     for node in ast.walk(module):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.value.id in aliases:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from domain.match.events import CommandId
-from infra.store.gateway import OutcomePending
+from services.app.commands import OutcomePending
 
 
 class PendingAt(OutcomePending):

@@ -10,7 +10,7 @@ from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.store.gateway import OutcomePending
+from services.app.commands import OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
 from services.http.api.pending import PendingAt

@@ -9,8 +9,7 @@ from litestar.exceptions import HTTPException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from infra.store.gateway import OutcomePending
-from services.app.commands import OutcomeNotDurable
+from services.app.commands import OutcomeNotDurable, OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure
 from services.http.api import problem_details
 from services.http.web.render import HEADERS, local_path, redirect_to, render

@@ -9,7 +9,6 @@ from domain.match.commands import CommandEnvelope
 from domain.match.events import EventEnvelope, decode_event
 from domain.match.history import replay
 from domain.match.start_options import read_draw_options
-from infra.store.gateway import OutcomePending
 from infra.store.outcomes import CommandOutcome
 from services.app.actor import Actor
 from services.app.commands import (
@@ -20,6 +19,7 @@ from services.app.commands import (
     MoveAction,
     OfferAction,
     OutcomeNotDurable,
+    OutcomePending,
     RevealAction,
     command_of,
     finish,

@@ -12,9 +12,9 @@ from litestar.params import JSONBody, PathParameter, QueryParameter
 from domain.errors import Code
 from infra.people.challenges import Challenge, ChallengeState
 from infra.people.tokens import Scope
-from infra.store.gateway import WAIT_SECONDS
 from services.app import challenges
 from services.app.challenges import mark_started, proposal_of, start_when_full
+from services.app.commands import WAIT_SECONDS
 from services.app.games import read_game
 from services.app.names import userids_of
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller

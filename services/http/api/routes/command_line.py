@@ -11,7 +11,7 @@ from litestar.params import QueryParameter
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from infra.people.tokens import Scope
-from infra.store.gateway import WAIT_SECONDS
+from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
 from services.app.names import userids_of

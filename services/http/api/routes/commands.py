@@ -11,10 +11,10 @@ from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import CommandId
 from infra.people.tokens import Scope
-from infra.store.gateway import WAIT_SECONDS
 from infra.store.outcomes import CommandOutcome, parse
 from services.app.commands import (
     PLAIN_ACTIONS,
+    WAIT_SECONDS,
     AcceptAction,
     Action,
     MatchCommand,

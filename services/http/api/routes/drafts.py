@@ -12,8 +12,8 @@ from domain.errors import Code
 from domain.match.decide import seat_of
 from domain.rules import rules_by_id
 from infra.people.tokens import Scope
-from infra.store.gateway import WAIT_SECONDS
 from services.app import drafts
+from services.app.commands import WAIT_SECONDS
 from services.app.matches import load_state
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody

@@ -18,9 +18,9 @@ from services.http.anonymous_limit import WEIGHT
 from services.http.api.bodies import TEXT
 from services.http.api.declared_errors import declare_errors
 from services.http.api.etags import ETag
-from services.http.api.match_json import Match, Place, match_json, ply_json
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
+from services.http.match_json import Match, Place, match_json, ply_json
 
 AnyRequest = Request[Any, Any, Any]
 

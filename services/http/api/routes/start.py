@@ -11,7 +11,7 @@ from litestar.params import JSONBody
 from domain.errors import Code
 from domain.rules import latest_rules
 from infra.people.tokens import Scope
-from infra.store.gateway import WAIT_SECONDS
+from services.app.commands import WAIT_SECONDS
 from services.app.start import start_by_name
 from services.http.api.auth import PLAY_SCOPE, Caller
 from services.http.api.bodies import RequestBody

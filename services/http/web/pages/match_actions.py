@@ -7,10 +7,10 @@ from litestar import post
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from infra.store.gateway import WAIT_SECONDS
 from services.app.actor import Actor
 from services.app.commands import (
     PLAIN_ACTIONS,
+    WAIT_SECONDS,
     AcceptAction,
     Action,
     MoveAction,

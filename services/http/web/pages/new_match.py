@@ -9,15 +9,14 @@ from litestar.response import Redirect
 from domain.errors import Refusal
 from domain.match.events import CommandId
 from domain.rules import AnyRules, game_by_key, latest_rules
-from infra.people.challenges import ChallengeState
-from infra.store.gateway import WAIT_SECONDS
+from infra.people.challenges import Challenge, ChallengeState
 from services.app import challenges
 from services.app.actor import Actor
 from services.app.challenges import gathers, proposal_of
+from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
 from services.app.start import start_by_name
-from services.http.api.routes.challenges import start
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import (
@@ -157,8 +156,17 @@ async def take(
     own = _commitment(form, gathers=gathers(proposal))
     taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, own)
     if taken.state is ChallengeState.TAKEN:
-        taken = await start(context, taken, WAIT_SECONDS)
+        taken = await _start_when_full(context, taken)
     return redirect_to("/#open" if taken.board is None else f"/m/{taken.board}")
+
+
+async def _start_when_full(context: ApiContext, challenge: Challenge) -> Challenge:
+    """Start a full challenge's match; if its outcome comes too late, the scheduler does it."""
+    command = await asyncio.to_thread(challenges.start_when_full, context.app, challenge)
+    await context.send(command, WAIT_SECONDS)
+    return await asyncio.to_thread(
+        challenges.mark_started, context.app, challenge, command.sent.match
+    )
 
 
 @post("/challenges/{challenge:str}/withdraw", sync_to_thread=True)

@@ -13,8 +13,8 @@ from infra.people.messages import CHAT_LIMIT
 from services.app.matches import check_ply, load_snapshot
 from services.app.messages import read_chat
 from services.app.names import FORMER_PLAYER, names_by_seat, shown_names
-from services.http.api.match_json import Match, match_json
 from services.http.context import ApiContext
+from services.http.match_json import Match, match_json
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import BoardView, draw_match
 
