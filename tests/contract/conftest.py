@@ -11,11 +11,11 @@ from infra.durability import Mode
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.store.async_store import AsyncStore
-from infra.store.memory import MemoryStore
 from infra.store.port import Layout, Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import MemoryStore
 
 CAP = 5
 SHAPE = Layout(shards=4, lanes=1)

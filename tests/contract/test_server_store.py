@@ -14,11 +14,11 @@ from domain.match.events import NO_HASH
 from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import redis_store
-from infra.store.memory import MemoryStore
 from infra.store.outcome_pubsub import OutcomeListener, encode
 from infra.store.outcomes import tail
 from infra.store.port import Layout, NotDurable, Queued, Submission, Write
 from infra.store.redis_store import RedisStore
+from tests.fakes.memory_store import MemoryStore
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
 

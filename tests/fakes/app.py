@@ -30,10 +30,10 @@ from infra.seed_chains import SeedChains
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
-from infra.store.memory import MemoryStore
 from infra.store.port import Layout
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
+from tests.fakes.memory_store import MemoryStore
 from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 

@@ -11,9 +11,9 @@ from domain.match.events import decode_anchor
 from infra.durability import Mode
 from infra.redis import keys
 from infra.seed_chains import ChainExhausted, LostSeedsError, SeedChains
-from infra.store.memory import MemoryStore
 from infra.store.port import Layout, Store
 from infra.store.redis_store import RedisStore
+from tests.fakes.memory_store import MemoryStore
 
 
 @pytest.fixture(params=["memory", "valkey"])

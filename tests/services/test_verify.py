@@ -10,9 +10,9 @@ from domain.match.decide import Decision, decide
 from domain.match.events import decode_event, decode_refusal, encode_event
 from domain.match.history import BrokenHistory, chain_events, pack_snapshot, unpack_snapshot
 from infra.store import outcomes
-from infra.store.memory import MemoryStore
 from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
+from tests.fakes.memory_store import MemoryStore
 
 BOARD = 1
 EVENTS = 8

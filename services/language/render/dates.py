@@ -17,11 +17,6 @@ def instant(at: int) -> str:
     return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
 
 
-def day_of(at: int) -> int:
-    """Return the days from 1970 to an instant."""
-    return at // _DAY
-
-
 def span(ms: int) -> str:
     """Return a span in its two largest units, rounded down, such as `9 days 3 hours`."""
     days, rest = divmod(max(ms, 0), _DAY)
