@@ -244,7 +244,7 @@ def test_legal_moves_are_accepted_and_nothing_else_is(drawn, name, back):
 def test_a_turned_or_mirrored_board_is_worth_the_same(drawn, symmetry):
     key, at = drawn
     other = play(key, start(key), *(playing.turned(name, symmetry) for name in board(key, at)))
-    assert rules(key).lines_of(other.stones) == rules(key).lines_of(at.stones)
+    assert rules(key).count_lines(other.stones) == rules(key).count_lines(at.stones)
     assert {playing.turned(text.removeprefix("-"), symmetry) for text in legal(key, at)[:-1]} == {
         text.removeprefix("-") for text in legal(key, other)[:-1]
     }

@@ -91,7 +91,8 @@ def test_pages_scripts_and_styles_name_none(path: Path) -> None:
 @pytest.mark.parametrize("key", KEYS)
 def test_a_game_names_no_other(key: str) -> None:
     for path in (GAMES / key).glob("*.py"):
-        assert {name.rpartition(".")[2].lower() for name in names_in(path.read_text())} <= {key}
+        named = {name.rpartition(".")[2] for name in names_in(path.read_text())}
+        assert {name.removesuffix("Rules").lower() for name in named} <= {key}
 
 
 def test_the_tuple_of_games_has_a_line_a_game() -> None:
@@ -110,8 +111,8 @@ def test_the_project_file_names_none() -> None:
         "from domain.games.line import GAME",
         "from domain.games import one",
         "import domain.games.two.game",
-        'rules = pinned("jump/1")',
-        "position: Goliath",
+        'rules = rules_by_id("jump/1")',
+        "position: GoliathRules",
         "def paint(): return torere.GAME",
     ],
 )
