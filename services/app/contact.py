@@ -75,7 +75,7 @@ def is_known(app: App, account: AccountId, other: AccountId) -> bool:
     other, if it has moved in a match of both that goes on, or if one has ended that counts.
     """
     return (
-        app.letters.has_written(account, other)
+        app.messages.has_written(account, other)
         or any(other in entry.others for entry in app.starts.of(account))
         or _plays(app, account, other)
         or any(app.head_to_head.of(game, account, other).played for game in game_keys())

@@ -155,7 +155,7 @@ class App:
         return CommandRateLimit(self.settings.command_rate)
 
     @cached_property
-    def letters(self) -> MessageStore:
+    def messages(self) -> MessageStore:
         """Messages, broadcasts and chat."""
         return MailingMessageStore(self.data, self._shards)
 
@@ -205,12 +205,12 @@ class App:
     @cached_property
     def notices(self) -> AccountNotices:
         """News for players: of their matches, and of messages and chat."""
-        return AccountNotices(MatchNotices(self.data), self.letters.notices)
+        return AccountNotices(MatchNotices(self.data), self.messages.notices)
 
     @cached_property
     def unread(self) -> UnreadCounter:
         """Counts of unread messages and chat."""
-        return UnreadCounter(self.letters)
+        return UnreadCounter(self.messages)
 
     @cached_property
     def history(self) -> FinishedMatches:
@@ -234,7 +234,7 @@ class App:
 
     def forget(self, account: AccountId) -> None:
         """Erase everything stored about an account except its record."""
-        self.letters.forget(account)
+        self.messages.forget(account)
         self.tokens.forget(account)
         self.challenges.forget(account)
         self.blocks.forget(account)

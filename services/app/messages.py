@@ -29,7 +29,7 @@ def send_message(
 ) -> None:
     """Write to players; `not-wanted` if one of them blocks the account."""
     check_message(app, account, to)
-    app.letters.send(account, to, _normalize_line_ends(text), command)
+    app.messages.send(account, to, _normalize_line_ends(text), command)
 
 
 def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> None:
@@ -37,17 +37,17 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     profile = app.accounts.record_of(account)
     if profile is None or not profile.arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
-    app.letters.broadcast(account, _normalize_line_ends(text), command)
+    app.messages.broadcast(account, _normalize_line_ends(text), command)
 
 
 def inbox(app: App, account: AccountId) -> list[PlayerMessage]:
     """Return all messages and broadcasts that an account can read, the newest first."""
-    return app.letters.read(account, BOX_LIMIT + BROADCAST_LIMIT)
+    return app.messages.read(account, BOX_LIMIT + BROADCAST_LIMIT)
 
 
 def mark_read_until(app: App, account: AccountId, until: int) -> None:
     """Mark the messages that were written up to a time, in ms, as read."""
-    app.letters.mark_read(account, [one for one in inbox(app, account) if one.at <= until])
+    app.messages.mark_read(account, [one for one in inbox(app, account) if one.at <= until])
 
 
 def write_chat(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
@@ -55,7 +55,7 @@ def write_chat(app: App, board: int, account: AccountId, text: str, command: Com
     state = load_state(app, board)
     seat_of(account, state)
     check_chat(app, account, state.seats)
-    app.letters.chat(board, account, _normalize_line_ends(text), command, state.seats)
+    app.messages.chat(board, account, _normalize_line_ends(text), command, state.seats)
 
 
 def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list[PlayerMessage]:
@@ -64,8 +64,8 @@ def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list
     `not-a-player` for an account that does not play.
     """
     seat_of(account, load_state(app, board))
-    lines = app.letters.chat_of(board, count)
-    app.letters.mark_chat_read(account, board, lines)
+    lines = app.messages.chat_of(board, count)
+    app.messages.mark_chat_read(account, board, lines)
     return lines
 
 

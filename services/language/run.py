@@ -34,10 +34,10 @@ _BY_RULE: Final = {form.rule: form for form in FORMS}
 class Language:
     """Carries out command lines, one instance for each front end. As thread-safe as its `App`."""
 
-    def __init__(self, app: App, door: str = "terminal", origin: Origin = UNKNOWN) -> None:
+    def __init__(self, app: App, front_end: str = "terminal", origin: Origin = UNKNOWN) -> None:
         """`origin` applies to each line that comes without one."""
         self._app = app
-        self._door = door
+        self._front_end = front_end
         self._origin = origin
 
     def do(
@@ -80,7 +80,7 @@ class Language:
         form = _BY_RULE[line.form]
         call = Invocation(
             app=self._app,
-            via=self._door,
+            via=self._front_end,
             key=call_key,
             seconds=seconds,
             usage=form.usage(line.get("game").lower()),
@@ -97,7 +97,7 @@ class Language:
             account = form.proof(self._app, line, origin)
             if account is not None:
                 self._app.pace.check(account)
-                call = replace(call, identity=Actor(account, self._door, call_key))
+                call = replace(call, identity=Actor(account, self._front_end, call_key))
             answer = form.handler(call)
         except Refusal as reason:
             answer = refusal(redact_refusal(reason, line, call.usage))

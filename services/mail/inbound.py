@@ -48,7 +48,7 @@ from services.mail.reply import LAST_REPLY, NO_COMMAND, CommandResult, MailReply
 
 logger = logging.getLogger(__name__)
 
-DOOR: Final = "mail"
+MAIL_FRONT_END: Final = "mail"
 """The front end in command ids, so that its keys never equal those of another front end."""
 
 WAIT_SECONDS: Final = 5.0
@@ -98,7 +98,7 @@ class InboundMail:
         seconds: float = WAIT_SECONDS,
     ) -> None:
         self._app = app
-        self._language = Language(app, DOOR)
+        self._language = Language(app, MAIL_FRONT_END)
         self._addresses = addresses
         self._directory = RecipientDirectory(app, addresses)
         self._deliveries = ProcessedMail(client)

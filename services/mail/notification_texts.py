@@ -142,7 +142,7 @@ class NotificationTexts:
         kinds = dict.fromkeys(NoticeKind(item.what) for item in items if item.board == board)
         happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds if kind in _HAPPENED)
         chat = [one.at for one in items if (one.board, one.what) == (board, NoticeKind.CHAT)]
-        said = lines_since(self._app.letters, account, board, min(chat)) if chat else []
+        said = lines_since(self._app.messages, account, board, min(chat)) if chat else []
         parts = [f"{summary(scene, self._app.store.now())}\nsince the last e-mail:\n{happened}"]
         parts += [self._chat_lines(said)] if said else []
         if asked := _asked(scene, seat):

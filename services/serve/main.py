@@ -89,7 +89,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     ]
     if settings.relay is not None:
         children.append(mailer_child(settings, url))
-        ticks.append(_bell(MailerWakeup(store, data, queue)))
+        ticks.append(_wakeup(MailerWakeup(store, data, queue)))
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
     # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
     ticks.append(_sign_of_life(heartbeat, data))
@@ -99,10 +99,10 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     supervisor.run(started=lambda: _started(settings, url, listener))
 
 
-def _bell(bell: MailerWakeup) -> Callable[[], None]:
+def _wakeup(wakeup: MailerWakeup) -> Callable[[], None]:
     """Return the tick that wakes the mailer; events from now on are mailed."""
-    bell.begin()
-    return bell.tick
+    wakeup.begin()
+    return wakeup.tick
 
 
 def _end(heartbeat: Heartbeat, data: Redis) -> None:

@@ -57,7 +57,7 @@ class FakeApp:
         self.scores = Leaderboards(self.client)
         self.damage = DamagedMatches(self.client)
         self.pace = CommandRateLimit(1_000_000)
-        self.letters = MessageStore(self.client, lambda: 4)
+        self.messages = MessageStore(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)
         self.blocks = BlockList(self.client)
         self.starts = PendingStarts(self.client)
@@ -110,7 +110,7 @@ class FakeApp:
 
     def forget(self, account: AccountId) -> None:
         """Erase what is kept of an account beside its record."""
-        self.letters.forget(account)
+        self.messages.forget(account)
         self.blocks.forget(account)
         self.starts.forget(account)
         self.sessions.forget(account)

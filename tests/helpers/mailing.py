@@ -45,7 +45,7 @@ class Mailing:
         app: Any = SimpleNamespace(
             store=self.bench.store,
             accounts=self.accounts,
-            letters=MessageStore(client, lambda: self.bench.store.layout().shards),
+            messages=MessageStore(client, lambda: self.bench.store.layout().shards),
         )
         self.composing = NotificationTexts(app, self.addresses)
         self.relay = SmtpRelay(SmtpUrl("127.0.0.1", sink.port, tls=False), DOMAIN)

@@ -27,7 +27,7 @@ def mailing(redis_client: Redis, tmp_path: Path) -> Mailing:
 
 
 @pytest.fixture
-def bell(mailing: Mailing) -> MailerWakeup:
+def wakeup(mailing: Mailing) -> MailerWakeup:
     return MailerWakeup(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
 
 
@@ -36,82 +36,82 @@ def jobs(mailing: Mailing) -> list[str]:
     return [job.func_name for job in queue.get_jobs()]
 
 
-def test_where_nothing_is_to_be_done_nobody_is_asked(mailing: Mailing, bell: MailerWakeup):
-    bell.tick()
-    assert not bell.has_work()
+def test_where_nothing_is_to_be_done_nobody_is_asked(mailing: Mailing, wakeup: MailerWakeup):
+    wakeup.tick()
+    assert not wakeup.has_work()
     assert jobs(mailing) == []
 
 
-def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, bell: MailerWakeup):
+def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: MailerWakeup):
     mailing.outbox.enqueue(ANSWER)
     for _ in range(3):
-        bell.tick()
+        wakeup.tick()
     assert jobs(mailing) == [JOB]
-    bell.acknowledge()
-    bell.tick()
+    wakeup.acknowledge()
+    wakeup.tick()
     assert jobs(mailing) == [JOB, JOB]
 
 
 def test_a_mailer_that_was_killed_is_asked_for_again_after_a_minute(
-    mailing: Mailing, bell: MailerWakeup
+    mailing: Mailing, wakeup: MailerWakeup
 ):
     mailing.outbox.enqueue(ANSWER)
-    bell.tick()
+    wakeup.tick()
     assert 0 < mailing.client.pttl(keys.MAILER_REQUESTED) <= 60_000
 
 
-def test_what_happens_in_a_match_is_work(mailing: Mailing, bell: MailerWakeup):
+def test_what_happens_in_a_match_is_work(mailing: Mailing, wakeup: MailerWakeup):
     mailing.challenge()
-    assert bell.has_work()
+    assert wakeup.has_work()
 
 
-def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, bell: MailerWakeup):
+def test_nothing_is_work_before_mail_was_begun(mailing: Mailing, wakeup: MailerWakeup):
     mailing.client.delete(keys.CURSOR)
     mailing.challenge()
-    assert not bell.has_work()
-    bell.begin()
-    assert not bell.has_work()
+    assert not wakeup.has_work()
+    wakeup.begin()
+    assert not wakeup.has_work()
     mailing.challenge(board=2)
-    bell.begin()
-    assert bell.has_work()
+    wakeup.begin()
+    assert wakeup.has_work()
 
 
-def test_a_letter_is_work_when_it_is_due_and_the_relay_is_not_left_alone(mailing, bell):
+def test_a_letter_is_work_when_it_is_due_and_the_relay_is_not_left_alone(mailing, wakeup):
     now = mailing.bench.now
     mailing.outbox.enqueue(ANSWER)
     mailing.outbox.start_backoff(RelayBackoff(now + 1_000, 1, "down"))
-    assert not bell.has_work()
+    assert not wakeup.has_work()
     mailing.bench.now += 1_000
-    assert bell.has_work()
+    assert wakeup.has_work()
 
 
-def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, bell: MailerWakeup):
+def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, wakeup: MailerWakeup):
     mailing.accounts.signup("dora", "password", ["dora@example.org"])
-    assert bell.has_work()
+    assert wakeup.has_work()
     mailing.client.delete(keys.ADDRESSES_TO_VERIFY)
     MailingMessageStore(mailing.client, lambda: 4).send(ALICE, [BOB], "hello", bytes(16))
-    assert bell.has_work()
+    assert wakeup.has_work()
 
 
-def test_a_digest_is_work_when_it_is_due(mailing: Mailing, bell: MailerWakeup):
+def test_a_digest_is_work_when_it_is_due(mailing: Mailing, wakeup: MailerWakeup):
     MailerProgress(mailing.client).add_digest_items(
         BOB, [DigestItem(1, 1, "started", 5)], mailing.bench.now
     )
-    assert not bell.has_work()
+    assert not wakeup.has_work()
     mailing.bench.now += DAY
-    assert bell.has_work()
+    assert wakeup.has_work()
 
 
 # the server's clock was set back
 
 
-def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, bell: MailerWakeup):
+def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, wakeup: MailerWakeup):
     mailing.client.set(keys.MAILER_REQUESTED, "", px=3_600_000)
     now = mailing.outbox.now()
     MailerProgress(mailing.client).add_digest_items(
         ALICE, [DigestItem(1, 1, "turn", now)], now + 40 * DAY
     )
-    bell.tick()
+    wakeup.tick()
     assert jobs(mailing) == [JOB]
     assert [account for account, _ in MailerProgress(mailing.client).digests_due(now, 10)] == [
         ALICE

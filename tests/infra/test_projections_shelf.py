@@ -32,7 +32,7 @@ def client(request: pytest.FixtureRequest) -> Redis:
 
 
 @pytest.fixture
-def shelf(client: Redis) -> Generations:
+def generations(client: Redis) -> Generations:
     return Generations(client, SPEC)
 
 
@@ -48,36 +48,36 @@ def write(client: Redis, generation: Generation, before: Checkpoint, after: Chec
     return reply
 
 
-def put_live(shelf: Generations, client: Redis, *counts: int) -> Generation:
+def put_live(generations: Generations, client: Redis, *counts: int) -> Generation:
     """A live generation that has read so much."""
-    generation = shelf.begin("builder", 2)
+    generation = generations.begin("builder", 2)
     assert write(client, generation, at(0, 0), at(*counts)) == b"done"
-    assert shelf.promote(generation, at(*counts), ENDS, "builder")
+    assert generations.promote(generation, at(*counts), ENDS, "builder")
     return generation
 
 
 def test_a_change_is_made_from_the_checkpoint_that_was_read_and_from_no_other(
-    shelf: Generations, client: Redis
+    generations: Generations, client: Redis
 ) -> None:
-    generation = shelf.begin("builder", 2)
+    generation = generations.begin("builder", 2)
     assert write(client, generation, at(0, 0), at(1, 2)) == b"done"
-    assert shelf.checkpoint(generation) == at(1, 2)
+    assert generations.checkpoint(generation) == at(1, 2)
     assert write(client, generation, at(0, 0), at(5, 5)) == b"moved"
     assert write(client, generation, at(1, 2, late=True), at(5, 5)) == b"moved"
     assert client.get(generation.key("value")) == b"(0, 0)->(1, 2)"
 
 
 def test_nothing_is_written_to_a_generation_that_was_taken_away(
-    shelf: Generations, client: Redis
+    generations: Generations, client: Redis
 ) -> None:
-    generation = shelf.begin("builder", 2)
-    shelf.drop(generation, "builder")
+    generation = generations.begin("builder", 2)
+    generations.drop(generation, "builder")
     assert write(client, generation, at(0, 0), at(1, 2)) == b"moved"
     assert client.keys(generation.key("*")) == []
 
 
-def test_a_command_may_have_many_arguments(shelf: Generations, client: Redis) -> None:
-    generation = shelf.begin("builder", 2)
+def test_a_command_may_have_many_arguments(generations: Generations, client: Redis) -> None:
+    generation = generations.begin("builder", 2)
     words = [word for number in range(1_500) for word in (number, f"value {number}")]
     call = generation.change_call(
         at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")]
@@ -86,19 +86,21 @@ def test_a_command_may_have_many_arguments(shelf: Generations, client: Redis) ->
     assert client.hlen(generation.key("rows")) == 1_500
 
 
-def test_before_there_is_any_nothing_is_read(client: Redis, shelf: Generations) -> None:
-    assert shelf.live() is None
+def test_before_there_is_any_nothing_is_read(client: Redis, generations: Generations) -> None:
+    assert generations.live() is None
     assert Plain(client).value() is None
 
 
-def test_what_is_built_is_not_read_until_it_is_in_place(client: Redis, shelf: Generations) -> None:
-    generation = shelf.begin("builder", 2)
+def test_what_is_built_is_not_read_until_it_is_in_place(
+    client: Redis, generations: Generations
+) -> None:
+    generation = generations.begin("builder", 2)
     write(client, generation, at(0, 0), at(1, 2))
     assert Plain(client).value() is None
-    assert shelf.promote(generation, at(1, 2), ENDS, "builder")
+    assert generations.promote(generation, at(1, 2), ENDS, "builder")
     assert Plain(client).value() == b"(0, 0)->(1, 2)"
-    assert shelf.live() == (3, generation)
-    assert not shelf.is_building
+    assert generations.live() == (3, generation)
+    assert not generations.is_building
 
 
 @pytest.mark.parametrize(
@@ -112,66 +114,70 @@ def test_what_is_built_is_not_read_until_it_is_in_place(client: Redis, shelf: Ge
 )
 def test_only_what_has_read_as_much_takes_the_place(
     client: Redis,
-    shelf: Generations,
+    generations: Generations,
     counts: tuple[int, int],
     last: tuple[int, int, int],
     taken: bool,  # noqa: FBT001
 ) -> None:
-    old = put_live(shelf, client, 1, 1)
+    old = put_live(generations, client, 1, 1)
     write(client, old, at(1, 1), at(5, 5, last=(9, 1, 1)))
-    new = shelf.begin("builder", 2)
+    new = generations.begin("builder", 2)
     write(client, new, at(0, 0), at(*counts, last=last))
-    assert shelf.promote(new, at(*counts, last=last), ENDS, "builder") is taken
-    assert shelf.live() == (3, new if taken else old)
+    assert generations.promote(new, at(*counts, last=last), ENDS, "builder") is taken
+    assert generations.live() == (3, new if taken else old)
 
 
-def test_what_the_logs_have_lost_need_not_be_read(client: Redis, shelf: Generations) -> None:
-    put_live(shelf, client, 7, 7)
-    new = shelf.begin("builder", 2)
+def test_what_the_logs_have_lost_need_not_be_read(client: Redis, generations: Generations) -> None:
+    put_live(generations, client, 7, 7)
+    new = generations.begin("builder", 2)
     write(client, new, at(0, 0), at(6, 7))
-    assert not shelf.promote(new, at(6, 7), (7, 7), "builder")
-    assert shelf.promote(new, at(6, 7), (6, 7), "builder")
+    assert not generations.promote(new, at(6, 7), (7, 7), "builder")
+    assert generations.promote(new, at(6, 7), (6, 7), "builder")
 
 
-def test_an_order_that_is_broken_need_not_be_reached(client: Redis, shelf: Generations) -> None:
-    old = put_live(shelf, client, 1, 1)
+def test_an_order_that_is_broken_need_not_be_reached(
+    client: Redis, generations: Generations
+) -> None:
+    old = put_live(generations, client, 1, 1)
     write(client, old, at(1, 1), at(1, 1, last=(9, 1, 1), late=True))
-    new = shelf.begin("builder", 2)
+    new = generations.begin("builder", 2)
     write(client, new, at(0, 0), at(1, 1, last=(8, 1, 1)))
-    assert shelf.promote(new, at(1, 1, last=(8, 1, 1)), ENDS, "builder")
+    assert generations.promote(new, at(1, 1, last=(8, 1, 1)), ENDS, "builder")
 
 
 def test_a_builder_that_moved_on_or_is_not_known_puts_nothing_in_place(
-    client: Redis, shelf: Generations
+    client: Redis, generations: Generations
 ) -> None:
-    generation = shelf.begin("builder", 2)
+    generation = generations.begin("builder", 2)
     write(client, generation, at(0, 0), at(1, 2))
-    assert not shelf.promote(generation, at(0, 0), ENDS, "builder")
-    assert not shelf.promote(generation, at(1, 2), ENDS, "another")
-    assert shelf.live() is None
+    assert not generations.promote(generation, at(0, 0), ENDS, "builder")
+    assert not generations.promote(generation, at(1, 2), ENDS, "another")
+    assert generations.live() is None
 
 
-def test_one_builds_at_a_time_and_gives_signs_of_life(client: Redis, shelf: Generations) -> None:
-    generation = shelf.begin("builder", 2)
+def test_one_builds_at_a_time_and_gives_signs_of_life(
+    client: Redis, generations: Generations
+) -> None:
+    generation = generations.begin("builder", 2)
     with pytest.raises(BusyError, match="lists are being rebuilt already"):
-        shelf.begin("another", 2)
-    shelf.renew("builder")
+        generations.begin("another", 2)
+    generations.renew("builder")
     client.delete(keys.projection("lists", "building"))  # as it is after its time
     with pytest.raises(BusyError, match="was silent for too long"):
-        shelf.renew("builder")
-    other = shelf.begin("another", 2)
+        generations.renew("builder")
+    other = generations.begin("another", 2)
     assert other.number == generation.number + 1
     with pytest.raises(BusyError, match="was silent for too long"):
-        shelf.renew("builder")
+        generations.renew("builder")
 
 
-def test_who_begins_takes_away_what_others_left(client: Redis, shelf: Generations) -> None:
-    live = put_live(shelf, client, 1, 1)
-    left = shelf.begin("killed", 2)
+def test_who_begins_takes_away_what_others_left(client: Redis, generations: Generations) -> None:
+    live = put_live(generations, client, 1, 1)
+    left = generations.begin("killed", 2)
     write(client, left, at(0, 0), at(1, 1))
     client.delete(keys.projection("lists", "building"))
     client.set(keys.projection("lists", "an-old-form"), "x")
-    shelf.begin("builder", 2)
+    generations.begin("builder", 2)
     assert not client.exists(left.checkpoint_key)
     assert 0 < client.ttl(left.key("value")) <= 60
     assert client.ttl(keys.projection("lists", "an-old-form")) > 0
@@ -179,23 +185,25 @@ def test_who_begins_takes_away_what_others_left(client: Redis, shelf: Generation
     assert client.ttl(keys.projection("lists", "live")) == -1
 
 
-def test_a_generation_is_held_by_one_and_released_by_it(client: Redis, shelf: Generations) -> None:
-    live = put_live(shelf, client, 1, 1)
-    shelf.freeze(live, "one")
+def test_a_generation_is_held_by_one_and_released_by_it(
+    client: Redis, generations: Generations
+) -> None:
+    live = put_live(generations, client, 1, 1)
+    generations.freeze(live, "one")
     assert write(client, live, at(1, 1), at(2, 2)) == b"held"
     with pytest.raises(BusyError, match="are being compared already"):
-        shelf.freeze(live, "another")
-    shelf.keep_frozen(live, "one")
+        generations.freeze(live, "another")
+    generations.keep_frozen(live, "one")
     with pytest.raises(BusyError, match="could not be kept still"):
-        shelf.keep_frozen(live, "another")
-    shelf.unfreeze(live, "another")
+        generations.keep_frozen(live, "another")
+    generations.unfreeze(live, "another")
     assert write(client, live, at(1, 1), at(2, 2)) == b"held"
-    shelf.unfreeze(live, "one")
+    generations.unfreeze(live, "one")
     assert write(client, live, at(1, 1), at(2, 2)) == b"done"
 
 
-def test_data_of_another_version_are_not_read(client: Redis, shelf: Generations) -> None:
-    put_live(shelf, client, 1, 1)
+def test_data_of_another_version_are_not_read(client: Redis, generations: Generations) -> None:
+    put_live(generations, client, 1, 1)
 
     class Newer(Plain):
         spec = Spec("lists", 4)
@@ -210,23 +218,23 @@ HOURS_SECONDS = 3_600
 
 
 def test_a_builder_whose_mark_seems_to_last_stops_no_other(
-    shelf: Generations, client: Redis
+    generations: Generations, client: Redis
 ) -> None:
-    shelf.begin("killed", 2)
-    assert shelf.is_building
+    generations.begin("killed", 2)
+    assert generations.is_building
     client.expire(keys.projection(SPEC.name, "building"), HOURS_SECONDS)
-    assert not shelf.is_building
-    shelf.begin("next", 2)
+    assert not generations.is_building
+    generations.begin("next", 2)
     with pytest.raises(BusyError):
-        shelf.begin("third", 2)
+        generations.begin("third", 2)
 
 
-def test_a_hold_that_seems_to_last_holds_nothing(shelf: Generations, client: Redis) -> None:
-    generation = put_live(shelf, client, 1, 1)
-    shelf.freeze(generation, "killed")
+def test_a_hold_that_seems_to_last_holds_nothing(generations: Generations, client: Redis) -> None:
+    generation = put_live(generations, client, 1, 1)
+    generations.freeze(generation, "killed")
     assert write(client, generation, at(1, 1), at(2, 2)) == b"held"
     client.expire(generation.hold_key, HOURS_SECONDS)
     assert write(client, generation, at(1, 1), at(2, 2)) == b"done"
-    shelf.freeze(generation, "next")
+    generations.freeze(generation, "next")
     with pytest.raises(BusyError):
-        shelf.freeze(generation, "third")
+        generations.freeze(generation, "third")

@@ -107,7 +107,7 @@ class Steps(RedisStore):
     before: Callable[[], None] = staticmethod(live)
     after: Callable[[], None] = staticmethod(live)
 
-    def waiting(
+    def read_inbox(
         self,
         shards: Sequence[int],
         count: int,
@@ -115,7 +115,7 @@ class Steps(RedisStore):
         first: Mapping[str, bytes] = NO_MESSAGES,
     ) -> list[InboxEntry]:
         del block_ms  # what comes has come already
-        return super().waiting(shards, count, first=first)
+        return super().read_inbox(shards, count, first=first)
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         self.before()
@@ -289,7 +289,7 @@ class MatchServer(RuleBasedStateMachine):
 
     def _compare(self, lane: int, *, died: bool = False) -> None:
         """Ask the inboxes how far the drain came, and compare."""
-        entries = self.store.waiting(shards_of(lane, LANES, SHARDS), 10_000)
+        entries = self.store.read_inbox(shards_of(lane, LANES, SHARDS), 10_000)
         left: set[Place] = {(entry.shard, entry.id) for entry in entries}
         self.compare.settle(self._lane(lane), left, cut=self.cut[lane])
         self.compare.check_told()

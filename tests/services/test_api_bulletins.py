@@ -322,7 +322,7 @@ def test_a_stream_that_goes_on_past_more_than_is_kept_says_so_first(api):
     board = api.match(one, other)
     with follow(api, other) as told:
         first = next(told)
-    letters = api.parts.letters
+    letters = api.parts.messages
     seats = api.parts.accounts.id_of(one.name), api.parts.accounts.id_of(other.name)
     for number in range(MOST_NOTICES + 1):
         letters.chat(board, seats[0], f"line {number}", number.to_bytes(16), seats)

@@ -323,13 +323,13 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
     bench = Bench(redis_client, tmp_path)
     bench.start(1)
     catch_up(bench.store, redis_client)
-    shelf = Generations(redis_client, SPECS[0])
-    live = shelf.live()
+    generations = Generations(redis_client, SPECS[0])
+    live = generations.live()
     assert live is not None
     stuck = ProjectionFailure(
         "leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x"
     )
-    shelf.note_failure(live[1], "3", stuck)
+    generations.note_failure(live[1], "3", stuck)
     words = "lists are stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
     assert said(found(settings), Level.WARN, words)
 

@@ -23,7 +23,7 @@ def terminal() -> Iterator[Terminal]:
     """A terminal where a minute goes by between any two letters."""
     app = FakeApp()
     minutes = itertools.count(1_700_000_000_000, 60_000)
-    app.letters = MessageStore(app.client, lambda: 4, lambda: next(minutes))
+    app.messages = MessageStore(app.client, lambda: 4, lambda: next(minutes))
     yield Terminal(app)
     app.close()
 
@@ -100,9 +100,9 @@ def test_a_full_box_with_broadcasts_is_shown_whole_once(terminal):
     alice = terminal.app.accounts.id_of("alice")
     bob = terminal.app.accounts.id_of("bob")
     for number in range(BOX_LIMIT):
-        terminal.app.letters.send(alice, [bob], "to bob", number.to_bytes(16, "big"))
+        terminal.app.messages.send(alice, [bob], "to bob", number.to_bytes(16, "big"))
     for number in range(BROADCAST_LIMIT):
-        terminal.app.letters.broadcast(alice, "to all", number.to_bytes(16, "big"))
+        terminal.app.messages.broadcast(alice, "to all", number.to_bytes(16, "big"))
     answer = terminal.do("messages bob builder2")
     assert answer.sentence == "250 new"
     assert len(answer.page.splitlines()) == 250
@@ -362,7 +362,7 @@ def test_mail_that_came_back_is_told_to_who_reads_their_messages(terminal):
 
 def test_chat_that_is_shown_is_read(terminal):
     board = terminal.challenge()
-    letters, bob = terminal.app.letters, terminal.app.accounts.id_of("bob")
+    letters, bob = terminal.app.messages, terminal.app.accounts.id_of("bob")
     accepted(terminal, f"pow2 chat {board} alice wonderland hello - you")
     assert letters.unread_chat(bob) == {board: 1}
     assert "hello - you" in terminal.do(f"pow2 chat {board} bob builder2").text

@@ -79,7 +79,7 @@ def test_so_it_is_when_nobody_remembers_that_it_was_taken(office):
     office.take(seat, "m13-j7\nchat hello", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
     assert office.letters() == [first]
-    assert len(office.app.letters.chat_of(1)) == 1
+    assert len(office.app.messages.chat_of(1)) == 1
 
 
 def test_the_same_mail_without_an_id_is_the_same(office):
@@ -440,7 +440,7 @@ def test_the_lines_below_say_resign_nothing(office):
     office.take(seat, "say one\nresign")
     (data,) = office.app.store.snapshots([board])
     assert not unpack_snapshot(data).state.over
-    assert [letter.text for letter in office.app.letters.chat_of(board)] == ["one\nresign"]
+    assert [letter.text for letter in office.app.messages.chat_of(board)] == ["one\nresign"]
 
 
 # what is not known yet

@@ -49,7 +49,7 @@ def test_who_is_blocked_says_nothing_in_a_match_and_takes_no_open_challenge(api,
     assert cleo.send("/players/dan/block", on="/players/dan").status_code == 303
     assert dan.send(f"{place}/chat", {"text": "hello"}, on=place).status_code == 403
     assert dan.send(f"/challenges/{opened.id}/take").status_code == 403
-    assert api.parts.letters.chat_of(int(place.rpartition("/")[2])) == []
+    assert api.parts.messages.chat_of(int(place.rpartition("/")[2])) == []
     assert cleo.send(f"{place}/chat", {"text": "hello"}, on=place).status_code == 303
 
 

@@ -629,7 +629,7 @@ def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
     account = api.parts.accounts.id_of(two.name)
     said = one.send(f"/m/{board}/chat", {"text": "hello - you"}, on=f"/m/{board}")
     assert said.status_code == 303
-    api.parts.letters.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
+    api.parts.messages.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
     assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
     home = two.page("/")
     assert "here is new chat in the match with" in home

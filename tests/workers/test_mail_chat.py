@@ -135,11 +135,11 @@ def test_many_lines_are_counted_and_the_newest_shown(mailing: Mailing, letters):
 
 
 def test_a_line_that_waits_is_work_when_it_is_due(mailing: Mailing, letters):
-    bell = MailerWakeup(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
+    wakeup = MailerWakeup(mailing.bench.store, mailing.client, mailing.client, mailing.outbox)
     say(letters, ALICE, "one")
-    assert not bell.has_work()
+    assert not wakeup.has_work()
     mailing.bench.now += WAIT_MS
-    assert bell.has_work()
+    assert wakeup.has_work()
 
 
 def test_a_line_repeated_is_mailed_once(mailing: Mailing, letters):

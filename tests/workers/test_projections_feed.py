@@ -207,10 +207,10 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     assert {38, 43} <= seen(shelf_client)
     assert not {42, 46} & seen(shelf_client)
     assert MatchLists(shelf_client).rows([46])[0] is not None
-    shelf = Generations(shelf_client, failing.spec)
-    live = shelf.live()
+    generations = Generations(shelf_client, failing.spec)
+    live = generations.live()
     assert live is not None
-    (stuck,) = shelf.failures(live[1]).values()
+    (stuck,) = generations.failures(live[1]).values()
     index = next(i for i, leaf in logs.leaves(2, 0, 1_000) if leaf == logs.events(42)[0])
     assert stuck.what == f"leaf {index} of shard 2"
     assert stuck.error == "ZeroDivisionError: as it was told to"
@@ -219,7 +219,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     # with the mistake mended and the worker started again
     catch_up(logs.store, shelf_client, (*PROJECTIONS, Failing()))
     assert {42, 46} <= seen(shelf_client)
-    assert shelf.failures(live[1]) == {}
+    assert generations.failures(live[1]) == {}
 
 
 def test_a_leaf_that_fails_again_is_told_once(
@@ -287,16 +287,16 @@ def test_a_held_generation_does_not_change_until_it_is_released(
     logs: Logs, shelf_client: Redis
 ) -> None:
     side = catch_up(logs.store, shelf_client)
-    shelf = Generations(shelf_client, LISTS)
-    live = shelf.live()
+    generations = Generations(shelf_client, LISTS)
+    live = generations.live()
     assert live is not None
-    shelf.freeze(live[1], "token")
+    generations.freeze(live[1], "token")
     logs.add(42, 3_000, ALICE, started())
     while side.round():
         pass
     assert MatchLists(shelf_client).rows([42]) == [None]
-    shelf.unfreeze(live[1], "another token")
+    generations.unfreeze(live[1], "another token")
     assert shelf_client.exists(live[1].hold_key)
-    shelf.unfreeze(live[1], "token")
+    generations.unfreeze(live[1], "token")
     settle(side)
     assert MatchLists(shelf_client).rows([42]) != [None]

@@ -82,8 +82,8 @@ def test_when_the_logs_have_lost_leaves_everything_is_made_anew(
 def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
     logs: Logs, shelf_client: Redis, wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
-    shelf = Generations(shelf_client, LISTS)
-    shelf.begin("another", 4)
+    generations = Generations(shelf_client, LISTS)
+    generations.begin("another", 4)
     side = ProjectionWorker(logs.store, shelf_client, [MatchListsProjection()])
     for _ in range(3):
         assert side.round() == 0

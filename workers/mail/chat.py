@@ -30,7 +30,7 @@ class ChatMailer:
         """Mail the lines; return the time of the newest, 0 if there is nothing to mail."""
         context = self._context
         to = recipient_of(context.accounts.record_of(talk.account))
-        said = lines_since(context.letters, talk.account, talk.board, talk.first)
+        said = lines_since(context.messages, talk.account, talk.board, talk.first)
         if not said or to is None:
             return 0
         if to.daily:

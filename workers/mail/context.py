@@ -27,7 +27,7 @@ class MailContext:
     outbox: Outbox
     builder: EmailBuilder
     chats: ChatMailQueue
-    letters: MessageStore
+    messages: MessageStore
 
 
 class Recipient(msgspec.Struct, frozen=True):

@@ -66,7 +66,7 @@ class Mailer:
             outbox=outbox,
             builder=EmailBuilder(composer, addresses, progress),
             chats=ChatMailQueue(data),
-            letters=MessageStore(data, lambda: store.layout().shards),
+            messages=MessageStore(data, lambda: store.layout().shards),
         )
         self._tasks: Sequence[MailTask] = (
             MatchMailer(context),
@@ -88,7 +88,7 @@ class Mailer:
         return sum(task.round() for task in self._tasks)
 
 
-def run(mailer: Mailer, bell: MailerWakeup, queue: redis.Redis) -> None:
+def run(mailer: Mailer, wakeup: MailerWakeup, queue: redis.Redis) -> None:
     """Run the mailer's jobs until SIGTERM or SIGINT, or until Redis goes away.
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
@@ -98,8 +98,8 @@ def run(mailer: Mailer, bell: MailerWakeup, queue: redis.Redis) -> None:
         try:
             mailer.run(lambda: worker.stopping)
         finally:
-            bell.acknowledge()
+            wakeup.acknowledge()
 
     worker = ListedWorker(queue, QUEUE, {JOB: send_mail})
-    bell.acknowledge()  # a mailer that was killed may have left a request that no job answers any more
+    wakeup.acknowledge()  # a mailer that was killed may have left a request that no job answers any more
     worker.work(logging_level="WARNING")

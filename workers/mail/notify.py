@@ -114,7 +114,7 @@ class MatchMailer:
             context.chats.mark_mailed(talk, upto, context.outbox.now())
 
     def _unread_chat(self, talk: UnmailedChat) -> list[PlayerMessage]:
-        return lines_since(self._context.letters, talk.account, talk.board, talk.first)
+        return lines_since(self._context.messages, talk.account, talk.board, talk.first)
 
     def _recipient(self, account: AccountId) -> Recipient | None:
         if account not in self._recipients:

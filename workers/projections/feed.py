@@ -60,19 +60,19 @@ class Track:
     def __init__(
         self,
         projection: Projection,
-        shelf: Generations,
+        generations: Generations,
         generation: Generation,
         checkpoint: Checkpoint,
     ) -> None:
         self.projection = projection
-        self.shelf = shelf
+        self.generations = generations
         self.generation = generation
         self.checkpoint = checkpoint
         self.gone = False
         """Whether the generation has been replaced or deleted."""
         self.blocked: dict[int, float] = {}
         """Shards in which a leaf failed, each with the time of the next attempt."""
-        self.stuck_places = set(shelf.failures(generation))
+        self.stuck_places = set(generations.failures(generation))
         """The places that are noted as stuck."""
         self.paused_until = 0.0
         self.waiting = isinstance(projection, OrderedProjection)
@@ -92,7 +92,7 @@ class Track:
 
     def reload(self) -> None:
         """Read the checkpoint of the generation again."""
-        found = self.shelf.checkpoint(self.generation)
+        found = self.generations.checkpoint(self.generation)
         self.gone = found is None
         self.checkpoint = found or self.checkpoint
 
@@ -276,7 +276,7 @@ class Feed:
         """Note, and log once for each place, that a projection has stopped there."""
         said = f"{type(error).__name__}: {error}"
         stuck = ProjectionFailure(what, time.time_ns() // 1_000_000, said)
-        known = track.shelf.failures(track.generation).get(where)
+        known = track.generations.failures(track.generation).get(where)
         if known is None or known.what != what:
             logger.error(
                 "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
@@ -286,7 +286,7 @@ class Feed:
                 RETRY_SECONDS,
                 exc_info=error,
             )
-            track.shelf.note_failure(track.generation, where, stuck)
+            track.generations.note_failure(track.generation, where, stuck)
         track.stuck_places.add(where)
 
 

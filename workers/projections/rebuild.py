@@ -31,32 +31,34 @@ class Rebuild:
     def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
         self._store = store
         self._client = client
-        self._shelf = Generations(client, projection.spec)
+        self._generations = Generations(client, projection.spec)
         self.token = uuid4().hex
         self._rounds = 0
         self.goal: Watermark = store.watermark()
         """The ends of the logs at the beginning, up to which it must read."""
         shards = store.layout().shards
-        generation = self._shelf.begin(self.token, shards)
+        generation = self._generations.begin(self.token, shards)
         zero = Checkpoint.zero(projection.spec, shards)
-        self.track = Track(projection, self._shelf, generation, zero)
+        self.track = Track(projection, self._generations, generation, zero)
 
     def keep_alive(self) -> None:
         """Renew from time to time; call it before each round. `BusyError` if another rebuild took over."""
         if self.track.gone:
-            raise BusyError(f"the rebuild of {self._shelf.spec.name} was overtaken by another")
+            raise BusyError(
+                f"the rebuild of {self._generations.spec.name} was overtaken by another"
+            )
         if self._rounds % RENEW_ROUNDS == 0:
             self.renew()
         self._rounds += 1
 
     def renew(self) -> None:
         """Renew the claim to the rebuild; `BusyError` if another rebuild took over."""
-        self._shelf.renew(self.token)
+        self._generations.renew(self.token)
 
     def check_stuck(self) -> None:
         """Raise `StuckError` if it could not fold something."""
-        for stuck in self._shelf.failures(self.track.generation).values():
-            raise StuckError(f"{self._shelf.spec.name} stop at {stuck.what}: {stuck.error}")
+        for stuck in self._generations.failures(self.track.generation).values():
+            raise StuckError(f"{self._generations.spec.name} stop at {stuck.what}: {stuck.error}")
 
     def promote(self) -> bool:
         """Make it the live generation, if it has read enough; return whether it is."""
@@ -64,11 +66,11 @@ class Rebuild:
             return False
         ends = self._store.watermark().ends
         track = self.track
-        return self._shelf.promote(track.generation, track.checkpoint, ends, self.token)
+        return self._generations.promote(track.generation, track.checkpoint, ends, self.token)
 
     def drop(self) -> None:
         """Delete the new generation."""
-        self._shelf.drop(self.track.generation, self.token)
+        self._generations.drop(self.track.generation, self.token)
 
     def _has_read(self) -> bool:
         counts = self.track.checkpoint.counts

@@ -48,7 +48,7 @@ class ProjectionVerifier:
     ) -> None:
         self._client = client
         self._feed = Feed(store, client)
-        self._shelf = Generations(client, projection.spec)
+        self._generations = Generations(client, projection.spec)
         self._live = self._find_live()
         self._rebuild = Rebuild(store, client, projection)
         self._progress = progress
@@ -57,8 +57,8 @@ class ProjectionVerifier:
 
     def _find_live(self) -> Generation:
         """Return the live generation; `LookupError` if there is none of this version."""
-        spec = self._shelf.spec
-        live = self._shelf.live()
+        spec = self._generations.spec
+        live = self._generations.live()
         if live is None or live[0] != spec.version:
             raise LookupError(
                 f"{spec.name} of version {spec.version} are not there yet; "
@@ -70,16 +70,16 @@ class ProjectionVerifier:
         """Build, compare and clean up."""
         try:
             self._read_up_to(self._checkpoint())
-            self._shelf.freeze(self._live, self._rebuild.token)
+            self._generations.freeze(self._live, self._rebuild.token)
             try:
                 return self._compare()
             finally:
-                self._shelf.unfreeze(self._live, self._rebuild.token)
+                self._generations.unfreeze(self._live, self._rebuild.token)
         finally:
             self._rebuild.drop()
 
     def _checkpoint(self) -> Checkpoint:
-        found = self._shelf.checkpoint(self._live)
+        found = self._generations.checkpoint(self._live)
         if found is None:
             raise BusyError(f"{self._live.name} were replaced meanwhile; try again")
         return found
@@ -101,7 +101,7 @@ class ProjectionVerifier:
         if time.monotonic() >= self._next_renewal:
             self._next_renewal = time.monotonic() + KEEP_SECONDS
             self._rebuild.renew()
-            self._shelf.keep_frozen(self._live, self._rebuild.token)
+            self._generations.keep_frozen(self._live, self._rebuild.token)
 
     def _compare(self) -> VerifyResult:
         """Compare the two generations, with the live one frozen."""
@@ -113,7 +113,7 @@ class ProjectionVerifier:
             self._renew()
             self._progress(leaves, keys)
 
-        comparison = Comparison(self._client, self._shelf, compared)
+        comparison = Comparison(self._client, self._generations, compared)
         found = comparison.first_difference(self._live, self._rebuild.track.generation)
-        self._shelf.keep_frozen(self._live, self._rebuild.token)
+        self._generations.keep_frozen(self._live, self._rebuild.token)
         return VerifyResult(found, leaves, comparison.keys)

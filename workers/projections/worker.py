@@ -82,7 +82,7 @@ class _ProjectionSlot:
         self.rebuild: Rebuild | None = None
         self._store = store
         self._client = client
-        self._shelf = Generations(client, projection.spec)
+        self._generations = Generations(client, projection.spec)
         self._next_attempt = 0.0
 
     @property
@@ -125,20 +125,20 @@ class _ProjectionSlot:
     def _load_live(self) -> str:
         """Load the live generation; return why it must be rebuilt, or an empty text."""
         spec = self.projection.spec
-        live = self._shelf.live()
+        live = self._generations.live()
         if live is None:
             return "there are none yet"
         version, generation = live
         if version < spec.version:
             return f"they are of version {version}, and this program's is {spec.version}"
-        checkpoint = self._shelf.checkpoint(generation)
+        checkpoint = self._generations.checkpoint(generation)
         if version > spec.version:
             return ""
         if checkpoint is None:
             # unless it has been replaced at this moment
-            return "their checkpoint is gone" if self._shelf.live() == live else ""
+            return "their checkpoint is gone" if self._generations.live() == live else ""
         if self.track is None or self.track.generation != generation:
-            self.track = Track(self.projection, self._shelf, generation, checkpoint)
+            self.track = Track(self.projection, self._generations, generation, checkpoint)
         ends = self._store.watermark().ends
         if any(count > end for count, end in zip(checkpoint.counts, ends, strict=True)):
             return "they know of leaves that the logs have lost"

@@ -42,7 +42,7 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     homes = [one for one in topics if isinstance(one, HomeTopic)]
     chats = [one for one in topics if isinstance(one, ChatTopic)]
     accounts = [one.account for one in homes]
-    messages = parts.letters.change_marks(accounts, [one.board for one in chats])
+    messages = parts.messages.change_marks(accounts, [one.board for one in chats])
     found: dict[Topic, str] = {}
     found.update(zip(chats, map(_digest, messages[len(homes) :]), strict=True))
     if homes:

@@ -16,7 +16,6 @@ from litestar.params import QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from domain.errors import Refusal
-from infra.people.sessions import Sessions
 from services.http.context import ApiContext
 from services.http.streams.page_marks import ChatTopic, HomeTopic, Topic
 from services.http.web.params import ContextDependency, VisitorDependency
@@ -141,4 +140,4 @@ async def _session_lasts(context: ApiContext, session: str) -> bool:
 
 
 def _is_session_open(context: ApiContext, session: str) -> bool:
-    return Sessions(context.app.data).check(session) is not None
+    return context.app.sessions.check(session) is not None

@@ -43,12 +43,12 @@ def _read_recipients(call: Invocation) -> list[AccountId]:
 def messages(call: Invocation) -> Answer:
     """Show a player's messages, with all that are new, and mark them as read."""
     account = call.account()
-    letters = call.app.letters
+    store = call.app.messages
     # read before counting, because a message that comes in between is not shown and stays new
-    received, new = use_cases.inbox(call.app, account), letters.unread(account)
+    received, new = use_cases.inbox(call.app, account), store.unread(account)
     newest = received[: max(new, _SHOWN)]
     page = _page(call, newest) or "nobody has written to you"
-    letters.mark_read(account, newest)
+    store.mark_read(account, newest)
     lines = [*bounced_address_lines(call.profile(account)), page]
     return Answer(f"{new} new" if new else "", "\n".join(lines))
 

@@ -110,7 +110,7 @@ def list_messages(
     shown = inbox[cursor : cursor + limit]
     names = _userids(context, shown)
     return Messages(
-        context.app.letters.unread(account),
+        context.app.messages.unread(account),
         tuple(
             Message(message.at, name, str(message.kind), message.text)
             for message, name in zip(shown, names, strict=True)

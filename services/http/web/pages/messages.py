@@ -27,12 +27,12 @@ def show_messages(
     context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
 ) -> Response[str]:
     """Show the messages, the newest first, and mark the shown ones as read."""
-    account, letters = visitor.require_account(), context.app.letters
+    account, store = visitor.require_account(), context.app.messages
     all_messages = inbox(context.app, account)
-    read = letters.messages_read_until(account)
+    read = store.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
     names = names_by_seat(context.app, [one.sender for one in shown])
-    messages = [
+    rows = [
         MessageRow(
             one.at,
             name,
@@ -43,8 +43,8 @@ def show_messages(
         for one, name in zip(shown, names, strict=True)
     ]
     if not visitor.partial:
-        letters.mark_read(account, shown)
+        store.mark_read(account, shown)
     part = ListPart.of(
         "Messages", start=start, shown=len(shown), total=len(all_messages), path="/messages"
     )
-    return render("messages.html", visitor, messages=messages, part=part)
+    return render("messages.html", visitor, messages=rows, part=part)

@@ -137,10 +137,10 @@ def chat_lines(context: ApiContext, table: MatchView) -> list[ChatLine]:
     if table.seat is None or table.puzzle:
         return []
     account = table.state.seats[table.seat]
-    read = context.app.letters.chat_read_until(account, table.board)
-    letters = read_chat(context.app, table.board, account, CHAT_LIMIT)
-    names = names_by_seat(context.app, [letter.sender for letter in letters])
+    read = context.app.messages.chat_read_until(account, table.board)
+    stored = read_chat(context.app, table.board, account, CHAT_LIMIT)
+    names = names_by_seat(context.app, [line.sender for line in stored])
     return [
-        ChatLine(letter.at, name, letter.text, letter.sender != account and letter.at > read)
-        for letter, name in zip(letters, names, strict=True)
+        ChatLine(line.at, name, line.text, line.sender != account and line.at > read)
+        for line, name in zip(stored, names, strict=True)
     ]
