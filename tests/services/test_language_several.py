@@ -198,6 +198,6 @@ def test_only_a_newline_ends_a_command(terminal, sign):
     alone = terminal.do(line)
     answer = terminal.do(multiple(line, "list"))
     one, two = parts(answer.page, 2)
-    assert one == alone.told
+    assert one == alone.text_with_code
     assert two == "alice, bob and carol"
     assert "it is Light's turn (alice)" in terminal.do(f"pow2 show {board}").page

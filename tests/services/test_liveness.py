@@ -20,10 +20,10 @@ from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
 
 BEGIN = (
-    "import sys, time; from infra import liveness; from infra.liveness import HEART; "
-    "liveness.BEAT_SECONDS = 0.02; liveness.STALL_SECONDS = 0.2; HEART.watch(); "
+    "import sys, time; from infra import liveness; from infra.liveness import LIVENESS; "
+    "liveness.BEAT_SECONDS = 0.02; liveness.STALL_SECONDS = 0.2; LIVENESS.watch(); "
 )
-QUIET = BEGIN + "exec('while True: HEART.step(); time.sleep(0.01)')"
+QUIET = BEGIN + "exec('while True: LIVENESS.step(); time.sleep(0.01)')"
 LOOPING = BEGIN + "open(sys.argv[1], 'a').write('x'); exec('while True: pass')"
 STUCK = BEGIN + "open(sys.argv[1], 'a').write('x'); time.sleep(600)"
 WAITING = BEGIN + (
