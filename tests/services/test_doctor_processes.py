@@ -190,7 +190,7 @@ def test_what_waits_is_read_from_the_outbox(facts: Facts, redis_client: Redis) -
 
 
 def test_a_sign_of_life_stands_until_the_process_ends_in_good_order(redis_client: Redis) -> None:
-    heartbeat = Heartbeat(Role.WEB, "1", lost_shards=lambda: [2])
+    heartbeat = Heartbeat(Role.WEB, "1", lost=lambda: [2])
     heartbeat.write(redis_client)
     (beat,) = read_heartbeats(redis_client)
     assert (beat.role, beat.host, beat.pid) == (Role.WEB, socket.gethostname(), os.getpid())

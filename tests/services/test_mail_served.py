@@ -198,7 +198,7 @@ def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
         done = running.run("mail")
     assert done.returncode == 2
     assert done.stderr == (
-        "matchpost: set MATCHPOST_SMTP or MATCHPOST_LMTP to where mail is to be taken\n"
+        "matchpost: set MATCHPOST_SMTP or MATCHPOST_LMTP to the address where mail is accepted\n"
     )
     assert not (tmp_path / "data" / FILE_NAME).exists()
 

@@ -94,7 +94,7 @@ def test_without_a_relay_there_is_no_process_for_it(tmp_path: Path):
         done = running.run("mailer")
     assert done.returncode == 2
     assert done.stderr == (
-        "matchpost: set MATCHPOST_RELAY to the mail server that takes outgoing mail\n"
+        "matchpost: set MATCHPOST_RELAY to the mail server for outgoing mail\n"
     )
 
 

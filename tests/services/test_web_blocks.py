@@ -57,7 +57,7 @@ def test_whose_challenges_are_taken_is_chosen_in_the_account(api, come):
     eve, fay = come().sign_up("eve"), come().sign_up("fay")
     fields = {"language": "en", "notify": "move"}
     assert eve.send("/account/preferences", {**fields, "challenges": "none"}).status_code == 303
-    assert '<option value="none" selected>of nobody' in eve.page("/account")
+    assert '<option value="none" selected>from nobody' in eve.page("/account")
     refused = fay.send("/new", {"game": "pow2", "opponent": "eve", "seat": "first"}, on="/new")
     assert refused.status_code == 403
     assert eve.send("/account/preferences", fields).status_code == 303
