@@ -180,7 +180,7 @@ def test_a_vacation_is_taken_and_ended_by_every_front_end_and_told_to_matches(
     assert [one for one in types if one in ("absent", "returned")] == ["absent", "returned"]
 
 
-# what is laid ready, drafts, chat
+# conditional moves, drafts, chat
 
 
 def test_conditional_moves_that_begin_with_the_own_turn_have_one_sentence(everywhere, pair):

@@ -55,7 +55,7 @@ class Everywhere:
         self._office = InboundMail(api.parts, api.parts.data, self._addresses)
         self._outbox = Outbox(api.parts.data)
         self._guests: dict[str, Guest] = {}
-        self._players: dict[int, tuple[Player, Player]] = {}
+        self._players: dict[int, tuple[Player, ...]] = {}
         self._numbers = itertools.count(1)
 
     def player(self) -> Player:
@@ -66,7 +66,7 @@ class Everywhere:
         return player
 
     def say(self, line: str) -> Result:
-        """Give a command line at the terminal."""
+        """Run a command line at the terminal."""
         return _result(self._language.do(line))
 
     def mail(self, player: Player, line: str) -> Result:
@@ -77,6 +77,13 @@ class Everywhere:
         """Have the first of two players start a match; gives its board number."""
         board = self.api.match(one, other, game=game, terms=terms)
         self._players[board] = (one, other)
+        return board
+
+    def start_game(self, game: str, *players: Player) -> int:
+        """Have the first of some players start a match of a game; gives its board number."""
+        body = {"game": game, "players": [player.name for player in players]}
+        board: int = players[0].post("/api/matches", body).json()["board"]
+        self._players[board] = players
         return board
 
     def boards(self, board: int, one: Player, other: Player) -> None:

@@ -61,11 +61,11 @@ class Person:
         self.own = f"{player.name} {PASSWORD}"
 
     def terminal(self, line: str) -> Answer:
-        """Give a command line at the terminal."""
+        """Run a command line at the terminal."""
         return self.everywhere.language.do(line)
 
     def mail(self, line: str) -> str:
-        """Give a command line by mail."""
+        """Send a command line by mail."""
         return self.everywhere.mail(line)
 
 

@@ -10,6 +10,22 @@ ERROR_CODES: Final = "refuses"
 HAS_ETAG: Final = "tagged"
 MAY_BE_PENDING: Final = "waits"
 
+MOVE_ERRORS: Final = (
+    Code.UNKNOWN_BOARD,
+    Code.NOT_A_PLAYER,
+    Code.TOO_LONG,
+    Code.NOT_STARTED,
+    Code.MATCH_OVER,
+    Code.STALE_PLY,
+    Code.NOT_YOUR_TURN,
+    Code.ILLEGAL_MOVE,
+    Code.TIME_OVER,
+    Code.ID_REUSED,
+    Code.TOO_MANY_REFUSALS,
+    Code.BUSY,
+)
+"""The error codes of a move that is played."""
+
 
 def declare_errors(*codes: Code, tagged: bool = False, waits: bool = False) -> dict[str, Any]:
     """Declare the error codes of a route, in addition to those that any such route may return.

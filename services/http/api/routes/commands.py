@@ -26,7 +26,7 @@ from services.app.commands import (
 from services.app.draws import DrawPart, read_text, reveal_command
 from services.http.api.auth import LOADS_MATCH_EARLY, PLAY_SCOPE, Caller
 from services.http.api.bodies import RequestBody
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
 from services.http.context import ApiContext
 
@@ -139,28 +139,17 @@ class Answered(msgspec.Struct, frozen=True):
     tags=["commands"],
     opt={LOADS_MATCH_EARLY: True}
     | declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.NOT_A_PLAYER,
+        *MOVE_ERRORS,
         Code.UNREADABLE_MOVE,
-        Code.TOO_LONG,
         Code.UNKNOWN_OFFER,
         Code.BAD_OPTION,
         Code.WRONG_TEXT,
-        Code.NOT_STARTED,
-        Code.MATCH_OVER,
         Code.ALREADY_STARTED,
-        Code.STALE_PLY,
-        Code.NOT_YOUR_TURN,
-        Code.ILLEGAL_MOVE,
         Code.OFFER_STANDS,
         Code.NO_OFFER,
         Code.NOT_PAUSED,
-        Code.TIME_OVER,
         Code.TOO_EARLY,
         Code.TOO_LATE,
-        Code.ID_REUSED,
-        Code.TOO_MANY_REFUSALS,
-        Code.BUSY,
         waits=True,
     ),
     summary="Send a command",

@@ -17,7 +17,7 @@ from services.app.commands import WAIT_SECONDS
 from services.app.matches import load_state
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, send
 from services.http.context import ApiContext
 
@@ -125,19 +125,8 @@ def drop_draft(
     security=PLAY_SCOPE,
     tags=_TAGS,
     opt=declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.NOT_A_PLAYER,
+        *MOVE_ERRORS,
         Code.NO_DRAFT,
-        Code.TOO_LONG,
-        Code.NOT_STARTED,
-        Code.MATCH_OVER,
-        Code.STALE_PLY,
-        Code.NOT_YOUR_TURN,
-        Code.ILLEGAL_MOVE,
-        Code.TIME_OVER,
-        Code.ID_REUSED,
-        Code.TOO_MANY_REFUSALS,
-        Code.BUSY,
         waits=True,
     ),
     summary="Play your draft",

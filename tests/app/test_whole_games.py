@@ -1,0 +1,54 @@
+"""A whole match of every game, each move by the next front end, then verified."""
+
+import html
+import random
+from collections.abc import Iterator
+from itertools import cycle
+
+import pytest
+
+from domain.match.state import position_of
+from domain.rules import AnyRules, all_rules, rules_by_id, rules_id
+from services.cli.verify import check
+from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
+from tests.fakes.everywhere import everywhere as front_ends
+from tests.helpers.api import Api
+
+MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
+
+PLIES = 40
+"""After which a puzzle, which would go on, is done: an hour has an e-mail limit for each player."""
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
+    with Api(tmp_path_factory.mktemp("whole")) as api, front_ends(api) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("rules", "count"), MATCHES, ids=[f"{rules_id(rules)}-{count}" for rules, count in MATCHES]
+)
+def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
+    everywhere: Everywhere, rules: AnyRules, count: int
+) -> None:
+    chance = random.Random(rules.key)
+    players = [everywhere.player() for _ in range(count)]
+    board = everywhere.start_game(rules.key, *players)
+    turns = cycle(FRONT_ENDS)
+    while not (state := everywhere.state(board)).over:
+        legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))
+        if "done" in legal and state.ply < PLIES and len(legal) > 1:
+            legal.remove("done")
+        move = "done" if "done" in legal and state.ply >= PLIES else chance.choice(legal)
+        assert state.next is not None
+        body = {"do": "move", "move": move}
+        action = Action(move, body, body, rules.key)
+        where = next(turns)
+        assert everywhere.act(where, players[state.next], board, action) == Result(""), where
+        assert everywhere.state(board).ply == state.ply + 1, where
+    result = everywhere.api.http.get(f"/api/matches/{board}").json()["result"]
+    ending = result["text"].removeprefix("the match is over: ")
+    page = html.unescape(everywhere.guest(players[0]).page(f"/m/{board}"))
+    assert ending in page
+    assert check(everywhere.api.parts.store, board).startswith(f"match {board} holds")
