@@ -1,0 +1,139 @@
+"""What `matchpost doctor` finds in facts that are made up."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from infra.heartbeats import HeartbeatRecord, Role
+from infra.projections.lag import Lag
+from infra.projections.specs import RATINGS
+from infra.settings import Settings
+from infra.store.port import Layout
+from services.cli.doctor import exit_code, worst
+from services.doctor import Level, judge
+from services.doctor.facts import (
+    DirectoryFacts,
+    Facts,
+    LaneFacts,
+    QueueFacts,
+    ServerFacts,
+    ShardFacts,
+    WorkerFacts,
+)
+from tests.helpers.doctor import GIB, said
+
+NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
+BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
+SERVER = ServerFacts(
+    "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Layout(1, 1), "", beats=BEATS
+)
+FACTS = Facts(
+    Settings(data=Path("/data"), shards=1),
+    1_000_000,
+    DirectoryFacts("/data", True, 50 * GIB, 0.5, 5),
+    SERVER,
+    "",
+    QueueFacts(0, 0, (WorkerFacts(8, "here", True),), (LaneFacts(0, "", -2, False),)),
+)
+
+
+def with_(part: str, **changes: Any) -> Facts:
+    """The facts of a healthy server, but for one part."""
+    old = getattr(FACTS, part)
+    return msgspec.structs.replace(FACTS, **{part: msgspec.structs.replace(old, **changes)})
+
+
+def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
+    assert worst(judge(FACTS)) is Level.OK
+    assert exit_code(FACTS, judge(FACTS)) == 0
+
+
+@pytest.mark.parametrize(
+    ("facts", "level", "words"),
+    [
+        (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
+        (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),
+        (with_("directory", fsync_ms=45.0), Level.WARN, "a sync takes 45.0 ms"),
+        (with_("directory", fsync_ms=None), Level.BAD, "nothing can be written to /data"),
+        (with_("directory", owner=None), Level.BAD, "the process that started it .* is gone"),
+        (with_("server", memory=75), Level.WARN, "the server uses"),
+        (with_("server", memory=95), Level.BAD, "the server uses"),
+        (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
+        (
+            with_("queue", lanes=(LaneFacts(0, "wanted", 3_561_000, False),)),
+            Level.BAD,
+            "59 min left, longer than",
+        ),
+        (
+            with_("queue", lanes=(LaneFacts(0, "f00", 3_561_000, True),)),
+            Level.BAD,
+            "59 min left, longer than",
+        ),
+        (with_("server", not_durable="it is Redis 6; buy a new one"), Level.BAD, "it is Redis 6$"),
+        (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
+        (
+            with_("server", shards=(ShardFacts(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
+            Level.BAD,
+            "3 commands wait in shard 0, the oldest for 2 h",
+        ),
+    ],
+)
+def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: str) -> None:
+    findings = judge(facts)
+    assert said(findings, level, words)
+    assert worst(findings) is level
+    assert exit_code(facts, findings) == 1
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        (with_("queue", lanes=(LaneFacts(0, "wanted", 900, False),)), "was requested"),
+        (with_("queue", lanes=(LaneFacts(0, "f00", 2_900, True),)), "its lease ends in 2.9 s"),
+        (with_("settings", shards=8), "the setting `shards` is 8 and has no effect"),
+        (
+            with_("queue", workers=(WorkerFacts(8, "h", True), WorkerFacts(9, "h", False))),
+            "process 9 was killed",
+        ),
+        (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
+    ],
+)
+def test_what_is_only_worth_knowing_is_no_alarm(facts: Facts, words: str) -> None:
+    findings = judge(facts)
+    assert worst(findings) is Level.NOTE
+    assert any(words in finding.what for finding in findings if finding.level is Level.NOTE)
+    assert exit_code(facts, findings) == 0
+
+
+def test_a_directory_that_nobody_serves_is_no_alarm_by_itself() -> None:
+    facts = msgspec.structs.replace(with_("directory", owner=None), server=None, queue=None)
+    facts = msgspec.structs.replace(facts, unreachable="no server is running")
+    findings = judge(facts)
+    assert [f.about for f in findings if f.level > Level.NOTE] == ["server"]
+    assert exit_code(facts, findings) == 2
+
+
+LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "words"),
+    [
+        ({"version": 0}, Level.WARN, "must be rebuilt: they have version 0, and this program"),
+        ({"version": 99}, Level.WARN, "must be rebuilt: they have version 99, and this"),
+        ({"late": True}, Level.WARN, "must be rebuilt: an event arrived that belongs before"),
+        ({"late": True, "building": True}, Level.NOTE, "ratings are being rebuilt: an event"),
+        ({"events": 7, "oldest": 999_000}, Level.NOTE, "ratings are 7 events and 1 s behind"),
+        ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
+    ],
+)
+def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, words: str) -> None:
+    lag = msgspec.structs.replace(LAG, **changes)
+    findings = [f for f in judge(with_("server", projections=(lag,))) if f.about == "lists"]
+    (finding,) = findings
+    assert finding.level is level
+    assert re.search(words, finding.what)
+    assert bool(finding.remedy) is (level is Level.WARN)
