@@ -15,7 +15,6 @@ from domain.errors import Code, Refusal
 from infra.draw_texts import DrawTexts
 from infra.people.challenges import Challenge, ChallengeStore
 from infra.people.challenges.start import challenge_start
-from infra.redis.keys import lane_of, shard_of
 from infra.store.gateway import check_digest, outcome_of, submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
@@ -94,7 +93,7 @@ class ChallengeStarter:
         if outcome is None:
             self._next_submit[id_] = self._timer() + RETRY_SECONDS
             shape = self._store.layout()
-            self._lanes.request_drain(lane_of(shard_of(start.board, shape.shards), shape.lanes))
+            self._lanes.request_drain(shape.lane_of(start.board))
         return outcome
 
     def _log_failure(self, challenge: Challenge, error: Exception) -> None:

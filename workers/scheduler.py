@@ -16,7 +16,7 @@ from domain.match.events import SERVER_ACCOUNT, command_id
 from domain.match.history import unpack_snapshot
 from domain.match.state import next_due, reminder_is_due
 from infra.failpoints import failpoint
-from infra.redis.keys import lane_of, shards_of
+from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import parse
@@ -111,8 +111,8 @@ class Scheduler:
 
     def _wake_lanes(self) -> None:
         shape = self._store.layout()
-        for lane in range(shape.lanes):
-            if self._store.inbox_size(shards_of(lane, shape.lanes, shape.shards)):
+        for lane in shape.all_lanes:
+            if self._store.inbox_size(lane.shards(shape.shards)):
                 failpoint("keeper.found")
                 self._lanes.request_drain(lane)
 
@@ -136,7 +136,7 @@ class Scheduler:
         for shard in range(shape.shards):
             matches = self._due_matches(shard, now)
             if matches and self._send(shard, matches):
-                self._lanes.request_drain(lane_of(shard, shape.lanes))
+                self._lanes.request_drain(lane_of(shard, shape.lanes, shape.shards))
             self._due[shard] = matches
 
     def _due_matches(self, shard: int, now: int) -> dict[int, _DueMatch]:

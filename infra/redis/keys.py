@@ -2,19 +2,19 @@
 
 | key | what |
 |---|---|
-| `{s07}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the reply channel |
-| `{s07}:aside` | stream of inbox entries that could not be decoded, for an operator |
-| `{s07}:tries` | hash: inbox entry id -> attempts, of suspected entries |
-| `{s07}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
-| `{s07}:due` | sorted set: board by the ms at which its next reminder or flag is due |
-| `{s07}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
-| `{s07}:m:<board>` | string: 32-byte head hash, then the packed state |
-| `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
-| `{s07}:m:<board>:out` | hash: command id -> stored outcome |
-| `{s07}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
-| `{s07}:m:<board>:no` | hash: account and ply -> refusals counted |
-| `{s07}:m:<board>:chat` | list of the match's chat: `infra.people.messages` |
-| `{s07}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.people.drafts` |
+| `{s07.a1y}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the reply channel |
+| `{s07.a1y}:aside` | stream of inbox entries that could not be decoded, for an operator |
+| `{s07.a1y}:tries` | hash: inbox entry id -> attempts, of suspected entries |
+| `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
+| `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
+| `{s07.a1y}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
+| `{s07.a1y}:m:<board>` | string: 32-byte head hash, then the packed state |
+| `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1 |
+| `{s07.a1y}:m:<board>:out` | hash: command id -> stored outcome |
+| `{s07.a1y}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
+| `{s07.a1y}:m:<board>:no` | hash: account and ply -> refusals counted |
+| `{s07.a1y}:m:<board>:chat` | list of the match's chat: `infra.people.messages` |
+| `{s07.a1y}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.people.drafts` |
 | `{boards}` | the board counter |
 | `{boards}:id:<hex>` | the number allocated to a command id, as long as that is in `{boards}:ids` |
 | `{boards}:ids` | list of the command ids with an allocated number, the last million |
@@ -57,15 +57,16 @@
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
-| `lease:<lane>` | token of the drain that works a lane, in RQ's Redis |
-| `lease:<lane>:held` | mark of a lease that was not released, which tells an expired one from a released one |
+| `{lease:0/3}` | token of the drain that works lane 0 of 3, in RQ's Redis |
+| `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
 """
 
 from collections.abc import Callable
-from typing import Final
+from functools import cache
+from typing import Final, NamedTuple
 
 HEARTBEATS: Final = "{beats}"
 BOARDS: Final = "{boards}"
@@ -82,30 +83,87 @@ BROADCAST_NOTICES: Final = f"{BROADCAST}:told"
 CHALLENGES: Final = "{challenges}"
 FILLING_CHALLENGES: Final = f"{CHALLENGES}:filling"
 
+SLOTS: Final = 16_384
+"""Slots of a cluster."""
+
+MOST_SHARDS: Final = 128
+
+_SUFFIXES: Final = (
+    "6id", "7lq", "5bm", "2p", "655", "j3h", "5z4", "a1y", "1xz", "09g", "1zu", "gb", "69y",
+    "7xd", "9k4", "0g9", "77a", "62t", "7yj", "68w", "8oc", "1cn", "3mr", "2hg", "0zb", "92g",
+    "35c", "20v", "73m", "66x", "71b", "64w", "3gy", "2bl", "art", "599", "f1x", "2z5", "n2c",
+    "cf", "d2n", "843", "237", "fxz", "1do", "0az", "2of", "3js", "dp", "c4d", "bwv", "6x3",
+    "872", "d1o", "jf7", "za2", "elk", "9j6", "0l8", "lje", "byy", "624", "a6x", "quu", "0ka",
+    "1nt", "fj8", "of5", "7ff", "6cs", "7di", "kb4", "8n5", "1b8", "7xp", "69m", "82d", "3e",
+    "0uw", "14j", "bml", "chy", "4l5", "hjh", "nc", "6zp", "40d", "55q", "e8z", "1s7", "m3m",
+    "150", "byy", "624", "0lt", "1ia", "at7", "qs2", "40l", "55y", "eoj", "9i7", "3n3", "gav",
+    "843", "d2n", "fxz", "237", "j3d", "659", "b8s", "676", "1gn", "8kc", "6x3", "bwv", "d1o",
+    "872", "1u4", "8y9", "6ne", "7kp", "5el", "ic1", "624", "gs", "quu", "a6x",
+)  # fmt: skip
+"""For each shard the end of its tag, found by search so that the tag is in the shard's slot."""
+
+_TAGS: Final = tuple(f"{{s{shard:02}.{suffix}}}" for shard, suffix in enumerate(_SUFFIXES))
+
 
 def shard_of(board: int, shards: int) -> int:
     """Return the shard a board lives in."""
     return board % shards
 
 
-def lane_of(shard: int, lanes: int) -> int:
-    """Return the lane that drains a shard."""
-    return shard % lanes
+class Lane(NamedTuple):
+    """One of the lanes into which the shards are divided; a drain works one lane."""
+
+    number: int
+    """From 0."""
+    of: int
+    """How many lanes there are."""
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.of}"
+
+    def shards(self, shards: int) -> list[int]:
+        """Return the shards that this lane drains, of so many in all."""
+        return [one for one in shards_by_slot(shards) if lane_of(one, self.of, shards) == self]
 
 
-def shards_of(lane: int, lanes: int, shards: int) -> range:
-    """Return the shards a lane drains."""
-    return range(lane, shards, lanes)
+def all_lanes(count: int) -> list[Lane]:
+    """Return all lanes of a division."""
+    return [Lane(number, count) for number in range(count)]
+
+
+def lane_of(shard: int, lanes: int, shards: int) -> Lane:
+    """Return the lane that drains a shard: lanes are ranges of slots, so that few nodes serve one."""
+    return Lane(shards_by_slot(shards).index(shard) * lanes // shards, lanes)
+
+
+@cache
+def shards_by_slot(shards: int) -> tuple[int, ...]:
+    """Return the shards in the order of their slots."""
+    return tuple(sorted(range(shards), key=slot_of))
+
+
+def slot_of(shard: int) -> int:
+    """Return the slot of a shard's keys.
+
+    Each further shard halves the widest gap, so that any number of shards is spread evenly over a
+    cluster's slots: its number with its bits reversed.
+    """
+    return int(f"{shard:07b}"[::-1], 2) * (SLOTS // MOST_SHARDS)
+
+
+def shard_tag(shard: int) -> str:
+    """Return the beginning of a shard's keys: its hash tag, which is in the slot `slot_of`."""
+    return _TAGS[shard]
 
 
 def _of_shard(rest: str) -> Callable[[int], str]:
     """Return a function that returns a key of a shard."""
-    return lambda shard: f"{{s{shard:02}}}:{rest}"
+    return lambda shard: f"{_TAGS[shard]}:{rest}"
 
 
 def _of_match(rest: str) -> Callable[[int, int], str]:
     """Return a function that returns a key of a match, by its shard and board."""
-    return lambda shard, board: f"{{s{shard:02}}}:m:{board}{rest}"
+    return lambda shard, board: f"{_TAGS[shard]}:m:{board}{rest}"
 
 
 def _of_account(rest: str) -> Callable[[bytes], str]:
@@ -177,11 +235,11 @@ def generation(name: str, number: int, rest: str) -> str:
     return projection(name, f"{number}:{rest}")
 
 
-def lease(lane: int) -> str:
+def lease(lane: Lane) -> str:
     """Return the key of a lane's lease."""
-    return f"lease:{lane}"
+    return f"{{lease:{lane}}}"
 
 
-def lease_mark(lane: int) -> str:
+def lease_mark(lane: Lane) -> str:
     """Return the key of the mark of a lease that was not released."""
-    return f"lease:{lane}:held"
+    return f"{{lease:{lane}}}:held"

@@ -10,6 +10,7 @@ from redis import asyncio as aredis
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
+from infra.redis.keys import Lane
 from infra.redis.microbatch import MicroBatcher
 from infra.store.async_store import AsyncStore
 from infra.store.gateway import (
@@ -122,20 +123,20 @@ class AsyncCommandGateway:
             self._request_drain(lane)
         return answers
 
-    def _request_drain(self, lane: int) -> None:
+    def _request_drain(self, lane: Lane) -> None:
         """Request a drain without awaiting it; the sweep repeats a request that failed."""
         task = asyncio.create_task(self._request(lane))
         self._requests.add(task)
         task.add_done_callback(lambda done: self._drain_requested(lane, done))
 
-    async def _request(self, lane: int) -> None:
+    async def _request(self, lane: Lane) -> None:
         await self._lanes.request_drain(lane)
         failpoint("submit.woken")
 
-    def _drain_requested(self, lane: int, done: asyncio.Task[None]) -> None:
+    def _drain_requested(self, lane: Lane, done: asyncio.Task[None]) -> None:
         self._requests.discard(done)
         if not done.cancelled() and (error := done.exception()) is not None:
-            logger.warning("a drain of lane %d could not be asked for: %s", lane, error)
+            logger.warning("a drain of lane %s could not be asked for: %s", lane, error)
 
     async def _subscribe(self, listening: asyncio.Event) -> None:
         """Hear outcomes as they are announced; what is missed meanwhile is looked up."""

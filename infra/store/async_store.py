@@ -24,9 +24,9 @@ class AsyncStore:
         self._shape = shape
         self._cap = cap
 
-    def lane_of(self, board: int) -> int:
+    def lane_of(self, board: int) -> keys.Lane:
         """Return the lane of a match."""
-        return keys.lane_of(self._shard(board), self._shape.lanes)
+        return self._shape.lane_of(board)
 
     async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands; return an answer for each."""

@@ -16,7 +16,6 @@ from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
 from infra.failpoints import failpoint
-from infra.redis.keys import lane_of, shard_of
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import CommandOutcome, parse
@@ -158,7 +157,7 @@ class CommandGateway:
             return known
         failpoint("submit.queued")
         shape = self._store.layout()
-        self._lanes.request_drain(lane_of(shard_of(sent.match, shape.shards), shape.lanes))
+        self._lanes.request_drain(shape.lane_of(sent.match))
         failpoint("submit.woken")
         outcome = self._await(sent, time.monotonic() + seconds)
         failpoint("submit.heard")
@@ -173,7 +172,7 @@ class CommandGateway:
             some = sents[start : start + _BATCH]
             self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
             shape = self._store.layout()
-            for lane in {lane_of(shard_of(s.match, shape.shards), shape.lanes) for s in some}:
+            for lane in {shape.lane_of(one.match) for one in some}:
                 self._lanes.request_drain(lane)
 
     def _await(self, sent: CommandEnvelope, end: float) -> CommandOutcome:

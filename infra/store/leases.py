@@ -19,6 +19,7 @@ import redis
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import AutoPipeline
+from infra.redis.keys import Lane
 
 LEASE_MS: Final = 3_000
 """How long a lease lasts unless renewed: a killed drain is replaced after this."""
@@ -43,13 +44,13 @@ class LeaseResult(StrEnum):
 
 
 class LaneLeases:
-    """The leases; `wake` sends a lane's number to a worker."""
+    """The leases; `wake` sends a lane to a worker."""
 
-    def __init__(self, client: redis.Redis, wake: Callable[[int], None]) -> None:
+    def __init__(self, client: redis.Redis, wake: Callable[[Lane], None]) -> None:
         self._client = client
         self._wake = wake
 
-    def request_drain(self, lane: int) -> bool:
+    def request_drain(self, lane: Lane) -> bool:
         """Request a drain unless one runs or was requested; return whether this did."""
         if not scripts.call(self._client, *_request_call(lane)):
             return False
@@ -57,19 +58,19 @@ class LaneLeases:
         self._wake(lane)
         return True
 
-    def acquire(self, lane: int, token: str) -> LeaseResult:
+    def acquire(self, lane: Lane, token: str) -> LeaseResult:
         """Acquire the lease if no drain has it."""
         return LeaseResult(self._call(scripts.LEASE_ACQUIRE, lane, token, LEASE_MS).decode())
 
-    def renew(self, lane: int, token: str) -> bool:
+    def renew(self, lane: Lane, token: str) -> bool:
         """Renew the lease; False if another drain has it."""
         return bool(self._call(scripts.LEASE_RENEW, lane, token, LEASE_MS))
 
-    def release(self, lane: int, token: str) -> bool:
+    def release(self, lane: Lane, token: str) -> bool:
         """Release the lease; False if another drain has it."""
         return bool(self._call(scripts.LEASE_RELEASE, lane, token))
 
-    def _call(self, script: scripts.Script, lane: int, *args: scripts.Arg) -> bytes:
+    def _call(self, script: scripts.Script, lane: Lane, *args: scripts.Arg) -> bytes:
         names = [keys.lease(lane), keys.lease_mark(lane)]
         reply: bytes = scripts.call(self._client, script, names, args)
         return reply
@@ -78,17 +79,17 @@ class LaneLeases:
 class AsyncLaneLeases:
     """Requests drains from an event loop; `wake` may block, and is called in a thread."""
 
-    def __init__(self, pipe: AutoPipeline, wake: Callable[[int], None]) -> None:
+    def __init__(self, pipe: AutoPipeline, wake: Callable[[Lane], None]) -> None:
         self._pipe = pipe
         self._wake = wake
 
-    async def request_drain(self, lane: int) -> None:
+    async def request_drain(self, lane: Lane) -> None:
         """Request a drain unless one runs or was requested."""
         if (await scripts.call_all_async(self._pipe, [_request_call(lane)]))[0]:
             failpoint("wake.wanted")
             await to_thread(self._wake, lane)
 
 
-def _request_call(lane: int) -> scripts.Call:
+def _request_call(lane: Lane) -> scripts.Call:
     """Return the script call that marks a drain as requested, unless one runs or was requested."""
     return scripts.CLAIM, [keys.lease(lane)], [DRAIN_REQUESTED, DRAIN_REQUEST_MS, LEASE_MS]

@@ -29,6 +29,7 @@ from typing import Final, Protocol
 import msgspec
 
 from domain.match.events import AccountId, CommandId
+from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 
 NO_MESSAGES: Final[Mapping[str, bytes]] = MappingProxyType({})
 """No messages."""
@@ -38,10 +39,23 @@ MOST_REFUSALS: int = 50
 
 
 class Layout(msgspec.Struct, frozen=True):
-    """Layout of the data: shards never change, lanes are set at each start of a server."""
+    """Layout of the data: shards never change, lanes only when an operator asks for it."""
 
     shards: int
     lanes: int
+
+    def shard_of(self, board: int) -> int:
+        """Return the shard a board lives in."""
+        return shard_of(board, self.shards)
+
+    def lane_of(self, board: int) -> Lane:
+        """Return the lane that drains a board's shard."""
+        return lane_of(self.shard_of(board), self.lanes, self.shards)
+
+    @property
+    def all_lanes(self) -> list[Lane]:
+        """Return all lanes."""
+        return all_lanes(self.lanes)
 
 
 class Submission(msgspec.Struct, frozen=True):

@@ -11,11 +11,13 @@ import redis
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from infra.redis.keys import Lane
+
 COMMANDS: Final = "commands"
 """The queue the command workers listen on."""
 
 DRAIN: Final = "drain"
-"""The job that drains the lane given as its only argument."""
+"""The job that drains a lane; its arguments are the lane's number and the count of lanes."""
 
 JOB_SECONDS: Final = 60
 """A drain ends after a few seconds; one that takes this long is stuck."""
@@ -23,13 +25,13 @@ JOB_SECONDS: Final = 60
 FAILURE_SECONDS: Final = 3600
 
 
-def enqueue_drain(client: redis.Redis, lane: int) -> None:
+def enqueue_drain(client: redis.Redis, lane: Lane) -> None:
     """Enqueue the job that drains a lane."""
     queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
     queue.enqueue_call(
         DRAIN,
-        args=(lane,),
-        job_id=f"drain-{lane}-{uuid4().hex}",
+        args=tuple(lane),
+        job_id=f"drain-{lane.number}-of-{lane.of}-{uuid4().hex}",
         timeout=JOB_SECONDS,
         result_ttl=0,
         failure_ttl=FAILURE_SECONDS,

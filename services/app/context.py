@@ -40,6 +40,7 @@ from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.rate_limits import CommandRateLimit
 from infra.redis.clients import make_client
+from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
@@ -258,7 +259,7 @@ class App:
         """The leases of the drains, and their wake-ups."""
         return LaneLeases(self.queue, self._wake)
 
-    def _wake(self, lane: int) -> None:
+    def _wake(self, lane: Lane) -> None:
         from infra.store.rq_wakeup import enqueue_drain  # noqa: PLC0415 - RQ is slow to import, and not always needed
 
         enqueue_drain(self.queue, lane)

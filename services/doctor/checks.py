@@ -5,6 +5,7 @@ from typing import Final
 
 from infra.open_files import TOO_FEW
 from infra.projections.lag import Lag
+from infra.redis.keys import dead_letters
 from infra.store.leases import DRAIN_REQUEST_MS, DRAIN_REQUESTED, LEASE_MS
 from services.doctor.clocks import check_clocks
 from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
@@ -128,7 +129,7 @@ def _entries(facts: Facts) -> Iterator[Finding]:
                 "inbox",
                 f"{count(shard.aside, 'entry', 'entries')} of shard {shard.number} could not be "
                 "decoded",
-                f"they are kept in the stream {{s{shard.number:02}}}:aside; find out which "
+                f"they are kept in the stream {dead_letters(shard.number)}; find out which "
                 "program wrote them, then delete it",
             )
         if shard.tries:
@@ -207,30 +208,30 @@ def _lane(lane: LaneFacts) -> Finding | None:
     if lane.holder and lane.ttl < 0:
         return bad(
             "lanes",
-            f"the lease of lane {lane.number} never ends: no worker can drain it",
-            f"delete the key lease:{lane.number} in RQ's Redis, and find out which program wrote it",
+            f"the lease of lane {lane.lane} never ends: no worker can drain it",
+            f"delete the key {{lease:{lane.lane}}} in RQ's Redis, and find out which program wrote it",
         )
     if lane.holder and lane.ttl > (
         DRAIN_REQUEST_MS if lane.holder == DRAIN_REQUESTED else LEASE_MS
     ):
         return bad(
             "lanes",
-            f"the lease of lane {lane.number} has {span(lane.ttl // 1000)} left, longer than a "
+            f"the lease of lane {lane.lane} has {span(lane.ttl // 1000)} left, longer than a "
             "lease lasts: the server's clock was set back",
             "correct the clock, by NTP; the next drain takes such a lease over; if it stays, "
             "check that `matchpost serve` and its workers run",
         )
     if lane.holder == DRAIN_REQUESTED:
-        return note("lanes", f"a drain of lane {lane.number} was requested and has not begun")
+        return note("lanes", f"a drain of lane {lane.lane} was requested and has not begun")
     if lane.holder:
         return note(
             "lanes",
-            f"lane {lane.number} is being drained; its lease ends in {lane.ttl / 1000:.1f} s",
+            f"lane {lane.lane} is being drained; its lease ends in {lane.ttl / 1000:.1f} s",
         )
     if lane.unreleased:
         return warn(
             "lanes",
-            f"the last drain of lane {lane.number} was cut off, and no other has begun",
+            f"the last drain of lane {lane.lane} was cut off, and no other has begun",
             "if that does not change, check that workers run; the log says what ended the last drain",
         )
     return None

@@ -116,7 +116,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
 class LaneFacts(msgspec.Struct, frozen=True):
     """A lane's lease."""
 
-    number: int
+    lane: str
+    """Such as `0/3`: lane 0 of 3."""
     holder: str
     """Empty if no drain holds it, `wanted` if a drain was requested."""
     ttl: int
@@ -337,14 +338,17 @@ def _worker(worker: BaseWorker) -> WorkerFacts:
     return WorkerFacts(pid, str(worker.hostname), alive=not here or is_alive(pid))
 
 
-def _lanes(client: redis.Redis, lanes: int) -> tuple[LaneFacts, ...]:
+def _lanes(client: redis.Redis, count: int) -> tuple[LaneFacts, ...]:
+    lanes = keys.all_lanes(count)
     with client.pipeline(transaction=False) as pipe:
-        for number in range(lanes):
-            pipe.get(keys.lease(number))
-            pipe.pttl(keys.lease(number))
-            pipe.exists(keys.lease_mark(number))
+        for lane in lanes:
+            pipe.get(keys.lease(lane))
+            pipe.pttl(keys.lease(lane))
+            pipe.exists(keys.lease_mark(lane))
         replies = iter(pipe.execute())
     return tuple(
-        LaneFacts(number, (holder or b"").decode(errors="replace"), left, bool(held))
-        for number, (holder, left, held) in enumerate(zip(*[replies] * 3, strict=True))
+        LaneFacts(str(lane), (holder or b"").decode(errors="replace"), left, bool(unreleased))
+        for lane, (holder, left, unreleased) in zip(
+            lanes, zip(*[replies] * 3, strict=True), strict=True
+        )
     )

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from redis import Redis
 from redis.client import Pipeline
+from redis.crc import key_slot
 from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
@@ -19,6 +20,7 @@ from infra.store.outcomes import tail
 from infra.store.port import Layout, NotDurable, Queued, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryStore
+from tests.helpers.lanes import LANE
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
 
@@ -103,7 +105,7 @@ def test_no_data_is_told(redis_client: Redis) -> None:
 
 
 def test_a_script_that_fails_raises(redis_client: Redis) -> None:
-    redis_client.set("lease:0", "x")
+    redis_client.set(keys.lease(LANE), "x")
     redis_client.lpush("wrong", "x")
     with pytest.raises(ResponseError, match="WRONGTYPE"):
         scripts.call(redis_client, scripts.LEASE_ACQUIRE, ["wrong", "h"], ["t", 1000])
@@ -219,16 +221,40 @@ def test_every_key_of_a_shard_carries_its_tag() -> None:
     ]
     of_a_match = (keys.snapshot, keys.events, keys.outcomes, keys.refusals, keys.conditional_moves)
     names += [f(7, 15) for f in of_a_match]
-    assert all(name.startswith("{s07}:") for name in names)
+    assert all(name.startswith("{s07.a1y}:") for name in names)
     assert len(set(names)) == len(names)
 
 
-def test_each_shard_is_in_one_lane() -> None:
-    dealt = [shard for lane in range(3) for shard in keys.shards_of(lane, 3, 8)]
-    assert sorted(dealt) == list(range(8))
+@pytest.mark.parametrize("shards", [1, 4, 8, 12, 100])
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_each_shard_is_in_one_lane(shards: int, count: int) -> None:
+    lanes = keys.all_lanes(count)
+    drained = [shard for lane in lanes for shard in lane.shards(shards)]
+    assert sorted(drained) == list(range(shards))
     assert all(
-        keys.lane_of(shard, 3) == lane for lane in range(3) for shard in keys.shards_of(lane, 3, 8)
+        keys.lane_of(shard, count, shards) == lane
+        for lane in lanes
+        for shard in lane.shards(shards)
     )
+
+
+def test_a_lane_is_a_range_of_slots() -> None:
+    slots = [keys.slot_of(shard) for lane in keys.all_lanes(5) for shard in lane.shards(64)]
+    assert slots == sorted(slots)
+
+
+def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one() -> None:
+    shards = range(keys.MOST_SHARDS)
+    assert [key_slot(keys.log(shard).encode()) for shard in shards] == list(
+        map(keys.slot_of, shards)
+    )
+    assert len(set(map(keys.slot_of, shards))) == keys.MOST_SHARDS
+
+
+@pytest.mark.parametrize("shards", [2, 4, 8, 16, 32, 64])
+def test_shards_are_spread_evenly_over_the_slots(shards: int) -> None:
+    slots = sorted(map(keys.slot_of, range(shards)))
+    assert slots == list(range(0, keys.SLOTS, keys.SLOTS // shards))
 
 
 def test_what_is_told_first_is_heard_though_nothing_waits(redis_client: Redis) -> None:

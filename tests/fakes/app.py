@@ -26,6 +26,7 @@ from infra.projections.match_lists import MatchLists
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.rate_limits import CommandRateLimit
+from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway
@@ -69,7 +70,7 @@ class FakeApp:
         self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)
 
-    def _drain(self, lane: int) -> None:
+    def _drain(self, lane: Lane) -> None:
         if self.awake:
             Drain(self.store, self._lanes, self.client, lane, seeds=self._seeds).run()
 

@@ -20,6 +20,7 @@ from infra.projections.match_lists import MatchListsProjection
 from infra.projections.projection import Fact
 from infra.projections.specs import LISTS
 from infra.redis import keys
+from infra.redis.keys import Lane
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, encode_stored, parse
@@ -40,6 +41,7 @@ from tests.faults.harness.elsewhere import elsewhere
 from tests.faults.harness.load import STRANGER, Client, orders
 from tests.faults.harness.projected import projected
 from tests.faults.harness.record import Record, Result
+from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
@@ -150,7 +152,7 @@ class Direct:
         if isinstance(answer, AlreadyDecided):
             return parse(answer.stored)
         assert isinstance(answer, Queued)
-        Drain(self.store, self.lanes, self.store.client, 0, lambda: True, self.decider).run()
+        Drain(self.store, self.lanes, self.store.client, LANE, lambda: True, self.decider).run()
         return parse(self.store.told[sent.id])
 
 
@@ -186,7 +188,7 @@ def run(redis_client: Redis) -> Callable[..., tuple[Record, held.Held]]:
         reader: type[Honest] = Honest,
         limit: int = 14,
     ) -> tuple[Record, held.Held]:
-        woken: list[int] = []
+        woken: list[Lane] = []
         store = kind(redis_client)
         store.create(Layout(4, 1))
         lanes = LaneLeases(redis_client, woken.append)

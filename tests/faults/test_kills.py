@@ -58,7 +58,7 @@ def test_rqs_keys_flushed_in_the_middle_cost_seconds_and_no_move(tmp_path: Path)
         players, threads = all_play(served, played)
         for flush in range(1, 4):
             until(lambda flush=flush: sum(len(p.acknowledged) for p in players) > 20 * flush)  # type: ignore[misc]
-            for pattern in ("rq:*", "lease:*"):
+            for pattern in ("rq:*", "{lease:*"):
                 client.delete(*client.keys(pattern), "none")
         before = sum(len(player.acknowledged) for player in players)
         took = until(lambda: sum(len(p.acknowledged) for p in players) > before, 10)

@@ -34,6 +34,7 @@ from services.http.context import DEFAULT_INTERVALS, TaskIntervals
 from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
 from tests.helpers.conformance import Conformance
+from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
 from workers.projections.worker import ProjectionWorker
 
@@ -209,7 +210,7 @@ class Api:
     def _turn(self, client: Redis, doors: Redis) -> None:
         store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(client, [].append)
         seeds = SeedChains(store, self._folder / "seeds")
-        Drain(store, lanes, doors, 0, self._pausing, seeds=seeds).run()
+        Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds).run()
 
     def _pausing(self) -> bool:
         return self._stopping.is_set() or not self._awake.is_set()

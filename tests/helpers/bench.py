@@ -10,6 +10,7 @@ from domain.match.decide import decide
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.durability import Mode
+from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
@@ -17,6 +18,7 @@ from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Layout, SubmitResult
 from infra.store.redis_store import RedisStore
 from tests.helpers.given import ALICE, BOB, sent
+from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 
@@ -27,7 +29,7 @@ class Bench:
     def __init__(self, client: Redis, seeds: Path) -> None:
         self.client = client
         self.folder = seeds
-        self.woken: list[int] = []
+        self.woken: list[Lane] = []
         self.store = RedisStore(client, Mode.FSYNC)
         self.store.create(Layout(shards=4, lanes=1))
         self.lanes = LaneLeases(client, self.woken.append)
@@ -37,7 +39,7 @@ class Bench:
     def drain(self, stopping: Callable[[], bool] = lambda: False, decider: Decider = decide) -> int:
         """Drain the lane as a job would; gives the number of outcomes."""
         return Drain(
-            self.store, self.lanes, self.client, 0, stopping, decider, seeds=self.seeds
+            self.store, self.lanes, self.client, LANE, stopping, decider, seeds=self.seeds
         ).run()
 
     def order(self, actor: bytes, command: Command, board: int = 1) -> CommandEnvelope:

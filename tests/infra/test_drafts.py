@@ -95,9 +95,9 @@ def test_drafts_live_in_the_slot_of_their_match_for_thirty_days_after_the_newest
     drafts, client, new_id
 ):
     drafts.put(7, ALICE, "a1-b2", 3, new_id())
-    client.expire("{s03}:m:7:draft", 5)
+    client.expire("{s03.2p}:m:7:draft", 5)
     drafts.put(7, BOB, "h8", 3, new_id())
-    assert KEPT_SECONDS - 60 < client.ttl("{s03}:m:7:draft") <= KEPT_SECONDS
+    assert KEPT_SECONDS - 60 < client.ttl("{s03.2p}:m:7:draft") <= KEPT_SECONDS
 
 
 def test_without_a_clock_the_server_tells_the_time(client, new_id):

@@ -16,6 +16,7 @@ from infra.store.port import MOST_REFUSALS, AlreadyDecided, NotAccepted, Queued
 from tests.fakes.app import FakeApp
 from tests.fakes.memory import memory_client
 from tests.helpers.given import ALICE, BOB, sent
+from tests.helpers.lanes import LANE
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -40,7 +41,7 @@ def test_a_command_waits_under_an_id_and_another_comes_with_it(app: FakeApp) -> 
     with pytest.raises(OutcomePending):
         app.gateway.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0, seconds=0)
     app.awake = True
-    app.client.delete(keys.lease(0))  # the wake-up that nobody heard has run out
+    app.client.delete(keys.lease(LANE))  # the wake-up that nobody heard has run out
     with pytest.raises(Refusal) as caught:
         app.gateway.send(sent(ALICE, PlayMove(text="m13-k11"), 1), 0)
     assert caught.value.code == Code.ID_REUSED

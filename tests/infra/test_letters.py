@@ -303,7 +303,7 @@ def test_chat_lives_in_the_slot_of_its_match_and_as_long(letters, client, clock,
     letters.chat(7, ALICE, "good luck", new_id())
     clock.now += 400 * DAY
     letters.chat(7, BOB, "a slow match", new_id())
-    assert client.ttl("{s03}:m:7:chat") == -1
+    assert client.ttl("{s03.2p}:m:7:chat") == -1
     assert texts(letters.chat_of(7)) == ["good luck", "a slow match"]
 
 

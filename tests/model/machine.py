@@ -25,7 +25,7 @@ from domain.match.commands import (
 from domain.match.decide import decide
 from infra.durability import Mode
 from infra.redis import keys
-from infra.redis.keys import lane_of, shard_of, shards_of
+from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LEASE_MS, LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
@@ -50,7 +50,7 @@ SHARDS, LANES, CAP = 4, 2, 30
 DOOR = "door:model"
 
 BOARDS = st.integers(1, 5)
-LANE = st.integers(0, LANES - 1)
+LANE = st.sampled_from(all_lanes(LANES))
 ACTORS = st.sampled_from([ALICE, BOB, CAROL])
 OPTIONS = st.sampled_from(
     [(), ("-fast",), ("-middle",), ("-fast", "-exact"), ("-noborder",), ("-noborder", "-exact")]
@@ -96,7 +96,7 @@ def live() -> None:
     """Go on."""
 
 
-def nobody_comes(lane: int) -> None:
+def nobody_comes(lane: Lane) -> None:
     """Wake nobody: the steps say when a lane is drained."""
     del lane
 
@@ -148,7 +148,7 @@ class MatchServer(RuleBasedStateMachine):
         self.model = Server(SHARDS, CAP)
         self.compare = Comparison(self.store, self.model, self.listener, SHARDS)
         self.sent: list[CommandEnvelope] = []
-        self.cut = [False] * LANES
+        self.cut = dict.fromkeys(all_lanes(LANES), False)
         """Whether the lane's last drain died."""
 
     def check_invariants(self, *args: object, **more: object) -> None:
@@ -160,7 +160,7 @@ class MatchServer(RuleBasedStateMachine):
         if not hasattr(self, "compare"):
             return
         try:
-            for lane in range(LANES):
+            for lane in all_lanes(LANES):
                 self.drain(lane)
             self.compare.check_histories()
         finally:
@@ -274,22 +274,22 @@ class MatchServer(RuleBasedStateMachine):
 
     # what is done with it
 
-    def _drain(self, lane: int, stopping: Callable[[], bool] = lambda: False) -> int:
+    def _drain(self, lane: Lane, stopping: Callable[[], bool] = lambda: False) -> int:
         drain = Drain(
             self.store, self.lanes, self.client, lane, stopping=stopping, decider=self.decider
         )
         return drain.run()
 
-    def _lane(self, lane: int) -> list[Waiting]:
+    def _lane(self, lane: Lane) -> list[Waiting]:
         return [
             waits
             for waits in self.model.waiting
-            if lane_of(shard_of(waits.sent.match, SHARDS), LANES) == lane
+            if lane_of(shard_of(waits.sent.match, SHARDS), LANES, SHARDS) == lane
         ]
 
-    def _compare(self, lane: int, *, died: bool = False) -> None:
+    def _compare(self, lane: Lane, *, died: bool = False) -> None:
         """Ask the inboxes how far the drain came, and compare."""
-        entries = self.store.read_inbox(shards_of(lane, LANES, SHARDS), 10_000)
+        entries = self.store.read_inbox(lane.shards(SHARDS), 10_000)
         left: set[Place] = {(entry.shard, entry.id) for entry in entries}
         self.compare.settle(self._lane(lane), left, cut=self.cut[lane])
         self.compare.check_told()
@@ -297,24 +297,24 @@ class MatchServer(RuleBasedStateMachine):
         self.cut[lane] = died
 
     @rule(lane=LANE)
-    def drain(self, lane: int) -> None:
+    def drain(self, lane: Lane) -> None:
         """Everything is done, and the doors are told."""
         new = {waits.sent.id for waits in self._lane(lane)}
         self._drain(lane)
         self.compare.settle(self._lane(lane), set(), cut=self.cut[lane])
         self.compare.check_told(new)
-        assert self.store.inbox_size(shards_of(lane, LANES, SHARDS)) == 0
+        assert self.store.inbox_size(lane.shards(SHARDS)) == 0
         assert not self.client.exists(keys.lease(lane), keys.lease_mark(lane))
         self.cut[lane] = False
 
     @rule(lane=LANE)
-    def drain_one_batch(self, lane: int) -> None:
+    def drain_one_batch(self, lane: Lane) -> None:
         """A worker that is stopping leaves what it can't finish to the next."""
         self._drain(lane, stopping=lambda: True)
         self._compare(lane)
 
     @rule(lane=LANE, commits=st.integers(1, 3), after=st.booleans())
-    def drain_and_die(self, *, lane: int, commits: int, after: bool) -> None:
+    def drain_and_die(self, *, lane: Lane, commits: int, after: bool) -> None:
         """A drain is killed before or after its nth commit; its lease runs out."""
         fates = iter([live] * (commits - 1) + [die])
 
@@ -331,7 +331,7 @@ class MatchServer(RuleBasedStateMachine):
         self._compare(lane, died=died)
 
     @rule(lane=LANE)
-    def drain_and_be_overtaken(self, lane: int) -> None:
+    def drain_and_be_overtaken(self, lane: Lane) -> None:
         """A drain is paused before its commit; its lease runs out and another does its work."""
 
         def overtake() -> None:
@@ -347,7 +347,7 @@ class MatchServer(RuleBasedStateMachine):
         self._compare(lane)
 
     @rule(lane=LANE)
-    def drain_and_lose_the_lease(self, lane: int) -> None:
+    def drain_and_lose_the_lease(self, lane: Lane) -> None:
         """The lease vanishes while a drain works, and nobody else takes it."""
         self.store.after = lambda: self.client.delete(keys.lease(lane))
         self._drain(lane)
@@ -355,7 +355,7 @@ class MatchServer(RuleBasedStateMachine):
         self._compare(lane)
 
     @rule(lane=LANE)
-    def drain_beside_another(self, lane: int) -> None:
+    def drain_beside_another(self, lane: Lane) -> None:
         """Another holds the lease: nothing happens."""
         self.client.set(keys.lease(lane), "another", px=LEASE_MS)
         assert self._drain(lane) == 0

@@ -10,6 +10,7 @@ from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
 from services.language import LOCAL, Language
 from tests.fakes.app import CHEAP, FakeApp
+from tests.helpers.lanes import LANE
 from tests.helpers.served import until
 
 
@@ -53,9 +54,9 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
     url = f"{valkey.url}?db=1"
     settings = Settings(data=settings.data, redis_url=valkey.url, queue_url=url)
     with App(settings) as parts:
-        parts.lanes.request_drain(0)
+        parts.lanes.request_drain(LANE)
         assert parts.data.keys() == []
-        assert parts.queue.exists("lease:0")
+        assert parts.queue.exists("{lease:0/1}")
 
 
 @pytest.mark.parametrize(

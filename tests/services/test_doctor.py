@@ -29,6 +29,7 @@ from services.doctor import Finding, Level, gather, judge
 from tests.helpers.bench import Bench
 from tests.helpers.doctor import said
 from tests.helpers.given import ALICE
+from tests.helpers.lanes import LANE
 from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up
 
@@ -160,7 +161,7 @@ def test_nothing_is_wrong_with_a_server_and_a_worker(settings: Settings) -> None
 
 
 def test_a_server_without_workers_is_bad(settings: Settings, redis_client: Redis) -> None:
-    enqueue_drain(redis_client, 0)
+    enqueue_drain(redis_client, LANE)
     assert said(found(settings), Level.BAD, "no command worker runs; 1 job waits")
 
 
@@ -172,14 +173,14 @@ def test_fewer_workers_than_lanes_are_told(settings: Settings, redis_client: Red
 
 @pytest.mark.usefixtures("worker")
 def test_a_lease_that_never_ends_is_bad(settings: Settings, redis_client: Redis) -> None:
-    redis_client.set(keys.lease(0), "nobody")
-    assert said(found(settings), Level.BAD, "the lease of lane 0 never ends")
+    redis_client.set(keys.lease(LANE), "nobody")
+    assert said(found(settings), Level.BAD, "the lease of lane 0/1 never ends")
 
 
 @pytest.mark.usefixtures("worker")
 def test_a_drain_that_was_cut_off_is_told(settings: Settings, redis_client: Redis) -> None:
-    redis_client.set(keys.lease_mark(0), "a killed drain")
-    assert said(found(settings), Level.WARN, "the last drain of lane 0 was cut off")
+    redis_client.set(keys.lease_mark(LANE), "a killed drain")
+    assert said(found(settings), Level.WARN, "the last drain of lane 0/1 was cut off")
 
 
 @pytest.mark.usefixtures("worker")

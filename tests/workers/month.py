@@ -37,6 +37,7 @@ from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, next_due
 from infra.durability import Mode
 from infra.redis import keys
+from infra.redis.keys import Lane
 from infra.store.port import Layout
 from services.cli.verify import damaged_matches
 from tests.fakes.dying import DyingClient, Killed
@@ -177,7 +178,7 @@ class Month(TimedBench):
         """Hand a command in as a door does."""
         self.send(actor, command, board)
         self.figures["commands of players"] += 1
-        self.lanes.request_drain(keys.lane_of(board % SHAPE.shards, SHAPE.lanes))
+        self.lanes.request_drain(SHAPE.lane_of(board))
         self.pump()
 
     # keepers and drains
@@ -207,7 +208,7 @@ class Month(TimedBench):
         self._hear()
         return done
 
-    def _drain(self, lane: int) -> int:
+    def _drain(self, lane: Lane) -> int:
         fates = ("before the commit", "after the commit", "before it told the doors")
         fate = self._fate(0.04, *fates)
         client = DyingClient(self.client, 0) if fate == fates[-1] else self.client

@@ -14,6 +14,7 @@ from infra.people.challenges import Challenge, ChallengeState, ChallengeStore, P
 from infra.people.challenges.start import challenge_start
 from infra.store.gateway import submission_of
 from tests.helpers.bench import Bench
+from tests.helpers.lanes import LANE
 from tests.helpers.proposals import new_command
 from workers.challenge_starter import SWEEP_SECONDS, ChallengeStarter
 from workers.scheduler import RETRY_SECONDS
@@ -74,7 +75,7 @@ def rig(bench: Bench) -> Rig:
 def test_a_full_challenge_that_nobody_starts_is_started(rig: Rig) -> None:
     challenge, starter = rig.full(), rig.starter()
     starter.tick()
-    assert rig.bench.woken == [0]
+    assert rig.bench.woken == [LANE]
     assert rig.bench.drain() == 1
     rig.sweep(starter)
     started = rig.now(challenge)

@@ -33,6 +33,7 @@ from infra.store.redis_store import RedisStore
 from services.cli.verify import check
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from workers.commands.drain import Drain
 
@@ -185,9 +186,9 @@ def test_a_drain_killed_with_the_last_reveal_has_started_the_match_or_not_begun(
         assert waits
         with pytest.raises(Killed):
             Drain(
-                store(bench.client, Mode.FSYNC), bench.lanes, bench.client, 0, seeds=bench.seeds
+                store(bench.client, Mode.FSYNC), bench.lanes, bench.client, LANE, seeds=bench.seeds
             ).run()
-        bench.client.delete(keys.lease(0))
+        bench.client.delete(keys.lease(LANE))
     assert drawn(bench, 3) == (1, 1)
     bench.drain()
     assert [type(body) for body in bodies(bench, 3, MatchStarted | Revealed)] == [

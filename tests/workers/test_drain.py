@@ -21,6 +21,7 @@ from infra.store.port import AlreadyDecided, CommitResult, Submission, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.lanes import LANE
 from workers.commands.drain import SMALL_BACKLOG, SMALL_BATCH, Drain
 from workers.commands.handle import Decider
 from workers.commands.suspects import TRIES
@@ -212,9 +213,9 @@ def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
 
     def overtake() -> None:
         bench.send(BOB, PlayMove(text="a13-a9"))
-        bench.client.delete(keys.lease(0))
+        bench.client.delete(keys.lease(LANE))
         bench.drain()
-        bench.client.delete(keys.lease(0))
+        bench.client.delete(keys.lease(LANE))
         bench.send(ALICE, PlayMove(text="m9-m13"))
 
     one_after_the_other(bench, overtake)
@@ -314,13 +315,13 @@ def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
 ) -> None:
     bench.start(1, 2)
     orders = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (1, 2)]
-    assert bench.lanes.acquire(0, "a drain that is killed") is LeaseResult.FREE
-    bench.client.delete(keys.lease(0))
+    assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.FREE
+    bench.client.delete(keys.lease(LANE))
     with caplog.at_level(logging.WARNING):
         assert bench.drain() == 2
     assert "commands now worked one by one: 2" in caplog.text
     assert all(bench.outcome(order) for order in orders)
-    assert not bench.client.exists(keys.lease_mark(0))
+    assert not bench.client.exists(keys.lease_mark(LANE))
 
 
 def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
@@ -329,7 +330,7 @@ def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
     (entry,) = bench.store.read_inbox(range(4), 10)
     for _ in range(TRIES):
         bench.store.count_attempt(entry.shard, entry.id)
-    bench.client.set(keys.lease_mark(0), "a drain that is killed")
+    bench.client.set(keys.lease_mark(LANE), "a drain that is killed")
     assert bench.drain() == 1
     outcome = bench.outcome(order)
     assert outcome is not None
@@ -375,9 +376,9 @@ def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Benc
     for _ in range(2 * TRIES):
         store = Broken(bench.client, Mode.FSYNC)
         with pytest.raises(RedisConnectionError):
-            Drain(store, bench.lanes, bench.client, 0).run()
-        assert bench.client.exists(keys.lease_mark(0))
-        bench.client.delete(keys.lease(0))
+            Drain(store, bench.lanes, bench.client, LANE).run()
+        assert bench.client.exists(keys.lease_mark(LANE))
+        bench.client.delete(keys.lease(LANE))
     bench.drain()
     outcome = bench.outcome(order)
     assert outcome is not None

@@ -23,6 +23,7 @@ from infra.store.redis_store import RedisStore
 from services.cli.verify import check, damaged_matches
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
 
 
@@ -94,10 +95,10 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
     def run() -> None:
         # four drains that all believe the lane to be theirs, as zombies do
         client = Redis(connection_pool=bench.client.connection_pool)
-        client.delete(keys.lease(0))
+        client.delete(keys.lease(LANE))
         store = RedisStore(client, Mode.FSYNC)
         seeds = SeedChains(store, bench.folder)
-        Drain(store, LaneLeases(client, bench.woken.append), client, 0, seeds=seeds).run()
+        Drain(store, LaneLeases(client, bench.woken.append), client, LANE, seeds=seeds).run()
 
     threads = [Thread(target=run) for _ in range(4)]
     for thread in threads:
@@ -105,7 +106,7 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
     for thread in threads:
         thread.join()
     while bench.store.inbox_size(range(4)):
-        bench.client.delete(keys.lease(0))
+        bench.client.delete(keys.lease(LANE))
         bench.drain()
     assert all((outcome := bench.outcome(order)) and outcome.accepted for order in orders)
     draws = sorted((draw_of(bench, board) for board in boards), key=lambda draw: draw.k)
@@ -264,8 +265,8 @@ def test_draws_that_were_cut_off_are_no_alarm(
     for board in (7, 11):
         bench.send(ALICE, drain_start(), board)
     with pytest.raises(KeyboardInterrupt):
-        Drain(store, bench.lanes, bench.client, 0, seeds=SeedChains(store, bench.folder)).run()
-    bench.client.delete(keys.lease(0))
+        Drain(store, bench.lanes, bench.client, LANE, seeds=SeedChains(store, bench.folder)).run()
+    bench.client.delete(keys.lease(LANE))
     assert [draw.chain for draw in start_all(bench, 15)] == [2]
     assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
     assert "draws were cut off" in caplog.text
@@ -284,7 +285,7 @@ def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench: Bench) -> N
     store = Looking(bench.client, Mode.FSYNC)
     for board in (3, 7):
         bench.send(ALICE, drain_start(), board)
-    Drain(store, bench.lanes, bench.client, 0, seeds=SeedChains(store, bench.folder)).run()
+    Drain(store, bench.lanes, bench.client, LANE, seeds=SeedChains(store, bench.folder)).run()
     assert marks == [b"       1        2\n"]
 
 

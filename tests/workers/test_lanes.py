@@ -9,12 +9,14 @@ from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
+from infra.redis.keys import Lane
 from infra.store.leases import LEASE_MS, AsyncLaneLeases, LaneLeases, LeaseResult
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
+from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
 from workers.scheduler import Scheduler
 
@@ -22,10 +24,10 @@ from workers.scheduler import Scheduler
 def test_a_lane_has_one_drain_at_a_time(bench: Bench) -> None:
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.lanes.acquire(0, "another")
+    bench.lanes.acquire(LANE, "another")
     assert bench.drain() == 0
     assert bench.outcome(order) is None
-    bench.lanes.release(0, "another")
+    bench.lanes.release(LANE, "another")
     assert bench.drain() == 1
 
 
@@ -44,12 +46,12 @@ def test_a_drain_overtaken_between_deciding_and_committing_writes_nothing(bench:
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
 
     def overtake() -> None:
-        bench.client.delete(keys.lease(0))
+        bench.client.delete(keys.lease(LANE))
         assert bench.drain() == 1
 
     store = Between(bench.client, Mode.FSYNC)
     store.happens = overtake
-    Drain(store, bench.lanes, bench.client, 0).run()
+    Drain(store, bench.lanes, bench.client, LANE).run()
     assert len(bench.store.events(1)) == 2
     assert bench.outcome(order) is not None
 
@@ -66,7 +68,7 @@ def test_a_stopping_drain_finishes_its_batch_and_asks_for_another(bench: Bench) 
     assert bench.drain(stopping) == 1
     assert bench.outcome(first) is not None
     assert bench.outcome(late[0]) is None
-    assert bench.woken == [0]
+    assert bench.woken == [LANE]
     assert bench.drain() == 1
 
 
@@ -75,7 +77,7 @@ class Slow(LaneLeases):
 
     happens: Callable[[], None]
 
-    def release(self, lane: int, token: str) -> bool:
+    def release(self, lane: Lane, token: str) -> bool:
         self.happens()
         return super().release(lane, token)
 
@@ -86,38 +88,38 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
     def late() -> None:
         bench.send(ALICE, PlayMove(text="m13-m9"))
         # its sender sees the lease and asks for nobody
-        assert not bench.lanes.request_drain(0)
+        assert not bench.lanes.request_drain(LANE)
 
     lanes = Slow(bench.client, bench.woken.append)
     lanes.happens = late
-    Drain(bench.store, lanes, bench.client, 0).run()
-    assert bench.woken == [0]
+    Drain(bench.store, lanes, bench.client, LANE).run()
+    assert bench.woken == [LANE]
 
 
 def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
-    assert [bench.lanes.request_drain(0) for _ in range(3)] == [True, False, False]
-    assert bench.woken == [0]
-    assert bench.lanes.acquire(0, "a") is LeaseResult.FREE
+    assert [bench.lanes.request_drain(LANE) for _ in range(3)] == [True, False, False]
+    assert bench.woken == [LANE]
+    assert bench.lanes.acquire(LANE, "a") is LeaseResult.FREE
 
 
 def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) -> None:
-    bench.lanes.acquire(0, "a")
-    assert 0 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
-    assert bench.lanes.acquire(0, "b") is LeaseResult.BUSY
-    bench.client.pexpire(keys.lease(0), LEASE_MS // 10)
-    assert bench.lanes.renew(0, "a")
-    assert LEASE_MS // 2 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
-    assert not bench.lanes.renew(0, "b")
-    assert not bench.lanes.release(0, "b")
-    assert bench.lanes.release(0, "a")
-    assert bench.lanes.acquire(0, "b") is LeaseResult.FREE
+    bench.lanes.acquire(LANE, "a")
+    assert 0 < bench.client.pttl(keys.lease(LANE)) <= LEASE_MS
+    assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
+    bench.client.pexpire(keys.lease(LANE), LEASE_MS // 10)
+    assert bench.lanes.renew(LANE, "a")
+    assert LEASE_MS // 2 < bench.client.pttl(keys.lease(LANE)) <= LEASE_MS
+    assert not bench.lanes.renew(LANE, "b")
+    assert not bench.lanes.release(LANE, "b")
+    assert bench.lanes.release(LANE, "a")
+    assert bench.lanes.acquire(LANE, "b") is LeaseResult.FREE
 
 
 def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
-    bench.lanes.acquire(0, "a")
+    bench.lanes.acquire(LANE, "a")
     bench.client.flushall()
-    assert bench.lanes.renew(0, "a")
-    assert bench.lanes.acquire(0, "b") is LeaseResult.BUSY
+    assert bench.lanes.renew(LANE, "a")
+    assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
 
 
 def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Bench) -> None:
@@ -127,10 +129,10 @@ def test_the_keeper_wakes_a_lane_where_commands_wait_and_no_drain_runs(bench: Be
     bench.send(ALICE, PlayMove(text="m13-m9"))
     keeper.tick()
     keeper.tick()
-    assert bench.woken == [0]
+    assert bench.woken == [LANE]
     bench.drain()
     keeper.tick()
-    assert bench.woken == [0]
+    assert bench.woken == [LANE]
 
 
 def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) -> None:
@@ -142,8 +144,8 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
     ]
 
     def run() -> None:
-        bench.client.delete(keys.lease(0))
-        Drain(bench.store, bench.lanes, bench.client, 0).run()
+        bench.client.delete(keys.lease(LANE))
+        Drain(bench.store, bench.lanes, bench.client, LANE).run()
 
     # the limits are for the main thread: these drains decide without
     threads = [Thread(target=run) for _ in range(4)]
@@ -168,53 +170,53 @@ def ahead(bench: Bench, key: str) -> None:
 def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench) -> None:
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.lanes.acquire(0, "killed")
-    ahead(bench, keys.lease(0))
-    assert bench.lanes.acquire(0, "next") is LeaseResult.EXPIRED
-    assert 0 < bench.client.pttl(keys.lease(0)) <= LEASE_MS
-    assert bench.lanes.acquire(0, "third") is LeaseResult.BUSY
-    bench.lanes.release(0, "next")
+    bench.lanes.acquire(LANE, "killed")
+    ahead(bench, keys.lease(LANE))
+    assert bench.lanes.acquire(LANE, "next") is LeaseResult.EXPIRED
+    assert 0 < bench.client.pttl(keys.lease(LANE)) <= LEASE_MS
+    assert bench.lanes.acquire(LANE, "third") is LeaseResult.BUSY
+    bench.lanes.release(LANE, "next")
     assert bench.drain() == 1
     assert bench.outcome(order) is not None
 
 
 def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None:
     for holder in ("killed", "wanted"):
-        bench.client.set(keys.lease(0), holder, px=1)
-        bench.client.set(keys.lease(0), holder, px=HOURS_MS)
-        assert bench.lanes.request_drain(0)
-        assert not bench.lanes.request_drain(0)
+        bench.client.set(keys.lease(LANE), holder, px=1)
+        bench.client.set(keys.lease(LANE), holder, px=HOURS_MS)
+        assert bench.lanes.request_drain(LANE)
+        assert not bench.lanes.request_drain(LANE)
 
 
 def test_the_scheduler_has_a_lane_drained_whose_lease_seems_to_last(bench: Bench) -> None:
     bench.start(1)
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.lanes.acquire(0, "killed")
-    ahead(bench, keys.lease(0))
+    bench.lanes.acquire(LANE, "killed")
+    ahead(bench, keys.lease(LANE))
     Scheduler(bench.store, bench.lanes).tick()
-    assert bench.woken == [0]
+    assert bench.woken == [LANE]
     assert bench.drain() == 1
     assert bench.outcome(order) is not None
 
 
 def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench: Bench) -> None:
-    bench.lanes.acquire(0, "other")
-    assert not bench.lanes.renew(0, "mine")
-    ahead(bench, keys.lease(0))
-    assert bench.lanes.renew(0, "mine")
-    assert bench.lanes.acquire(0, "other") is LeaseResult.BUSY
+    bench.lanes.acquire(LANE, "other")
+    assert not bench.lanes.renew(LANE, "mine")
+    ahead(bench, keys.lease(LANE))
+    assert bench.lanes.renew(LANE, "mine")
+    assert bench.lanes.acquire(LANE, "other") is LeaseResult.BUSY
 
 
 def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
     bench: Bench, valkey: EmbeddedServer
 ) -> None:
-    bench.client.set(keys.lease(0), "killed", px=HOURS_MS)
+    bench.client.set(keys.lease(LANE), "killed", px=HOURS_MS)
 
     async def ask() -> None:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
             lanes = AsyncLaneLeases(pipe, bench.woken.append)
-            await lanes.request_drain(0)
-            await lanes.request_drain(0)
+            await lanes.request_drain(LANE)
+            await lanes.request_drain(LANE)
 
     asyncio.run(asyncio.wait_for(ask(), 30))
-    assert bench.woken == [0]
+    assert bench.woken == [LANE]

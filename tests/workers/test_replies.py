@@ -27,6 +27,7 @@ from infra.valkey.server import EmbeddedServer
 from tests.fakes.dying import Killed
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, TimedBench
 from workers.commands.drain import Drain
 
@@ -87,7 +88,7 @@ def meanwhile(bench: Bench, happens: Callable[[], object], times: int = 1) -> Me
     """Drain with something happening before its first commits."""
     store = Meanwhile(bench.client, Mode.FSYNC)
     store.happens, store.times = happens, times
-    Drain(store, bench.lanes, bench.client, 0).run()
+    Drain(store, bench.lanes, bench.client, LANE).run()
     return store
 
 
@@ -238,7 +239,7 @@ def test_a_drain_killed_before_its_commit_leaves_the_reply_to_the_next(bench: Be
         meanwhile(bench, die)
     assert moves(bench.store) == []
     assert unpack(laid(bench.store)) == {1: ConditionalMoves((ON_OUT,))}
-    bench.client.delete(keys.lease(0))
+    bench.client.delete(keys.lease(LANE))
     assert bench.drain() == 1
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
 
@@ -250,8 +251,8 @@ def test_a_drain_killed_after_its_commit_has_played_the_reply_once(bench: Bench)
     bench.submit(order)
     bench.submit(order)
     with pytest.raises(Killed):
-        Drain(Silent(bench.client, Mode.FSYNC), bench.lanes, bench.client, 0).run()
-    bench.client.delete(keys.lease(0))
+        Drain(Silent(bench.client, Mode.FSYNC), bench.lanes, bench.client, LANE).run()
+    bench.client.delete(keys.lease(LANE))
     bench.drain()
     assert moves(bench.store) == [(OUT, False), (FORTH, True)]
     assert bench.outcome(order) is not None

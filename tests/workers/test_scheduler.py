@@ -14,6 +14,7 @@ from domain.match.events import SERVER_ACCOUNT, Flagged, Nagged, command_id
 from domain.match.state import Reason
 from infra.redis import keys
 from tests.helpers.given import ALICE
+from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
 from workers import scheduler as scheduler_module
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
@@ -71,7 +72,7 @@ def test_a_tick_asks_for_the_drain_of_what_it_sent(bench: TimedBench, keeper: Sc
     assert bench.woken == []
     bench.now += DAY
     keeper.tick()
-    assert bench.woken == [0]
+    assert bench.woken == [LANE]
 
 
 def test_a_move_that_was_in_the_inbox_before_stops_the_flag(

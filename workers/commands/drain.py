@@ -20,7 +20,7 @@ import redis
 from domain.match import commands
 from domain.match.decide import Rejection, decide
 from infra.failpoints import failpoint
-from infra.redis.keys import shards_of
+from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases, LeaseResult
 from infra.store.outcome_pubsub import OutcomeMessage, encode, publish
@@ -61,7 +61,7 @@ class Drain:
         store: Store,
         lanes: LaneLeases,
         client: redis.Redis,
-        lane: int,
+        lane: Lane,
         stopping: Callable[[], bool] = lambda: False,
         decider: Decider = decide,
         *,
@@ -73,7 +73,7 @@ class Drain:
         self._lanes = lanes
         self._client = client
         self._lane = lane
-        self._shards = list(shards_of(lane, shape.lanes, shape.shards))
+        self._shards = lane.shards(shape.shards)
         self._contexts = StartContexts(seeds, client if data is None else data)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
@@ -112,7 +112,7 @@ class Drain:
         entries = self._store.read_inbox(self._shards, BATCH)
         if entries:
             logger.warning(
-                "lane %d: the drain before was cut off; commands now worked one by one: %d",
+                "lane %s: the drain before was cut off; commands now worked one by one: %d",
                 self._lane,
                 len(entries),
             )

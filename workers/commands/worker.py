@@ -3,6 +3,7 @@
 import redis
 
 from domain.match.decide import decide
+from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
@@ -29,7 +30,8 @@ def run(
     `decider` is for tests.
     """
 
-    def drain(lane: int) -> None:
+    def drain(number: int, of: int) -> None:
+        lane = Lane(number, of)
         Drain(store, lanes, data, lane, lambda: worker.stopping, decider, seeds=seeds).run()
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
