@@ -156,6 +156,11 @@ def shard_tag(shard: int) -> str:
     return _TAGS[shard]
 
 
+def shard_tags(shards: int) -> str:
+    """Return the tags of all shards in one word, to record and to compare."""
+    return " ".join(_TAGS[:shards])
+
+
 def _of_shard(rest: str) -> Callable[[int], str]:
     """Return a function that returns a key of a shard."""
     return lambda shard: f"{_TAGS[shard]}:{rest}"
@@ -177,6 +182,9 @@ attempts: Final = _of_shard("tries")
 seed_chain: Final = _of_shard("draws")
 log: Final = _of_shard("log")
 due: Final = _of_shard("due")
+floor: Final = _of_shard("floor")
+shard_boards: Final = _of_shard("boards")
+shard_allocated_ids: Final = _of_shard("ids")
 
 snapshot: Final = _of_match("")
 events: Final = _of_match(":ev")
@@ -203,6 +211,11 @@ pending_starts: Final = _of_account(":starts")
 def allocated(command: bytes) -> str:
     """Return the key of the board number of a command id."""
     return f"{BOARDS}:id:{command.hex()}"
+
+
+def shard_allocated(shard: int, command: bytes) -> str:
+    """Return the key of the board number of a command id, where shards number their boards."""
+    return f"{_TAGS[shard]}:given:{command.hex()}"
 
 
 def user(name: str) -> str:

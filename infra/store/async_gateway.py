@@ -159,12 +159,14 @@ class AsyncCommandGateway:
                         self._resolve(command, stored)
 
     async def _look_up(self) -> None:
+        """Look for outcomes that were not heard, and for a change of the lanes."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             wanted = [(board, command) for command, (board, _) in self._waiting.items()]
             try:
+                await self._store.refresh_layout()
                 found = await self._store.outcomes(wanted) if wanted else []
-            except (aredis.RedisError, OSError):
+            except (aredis.RedisError, OSError, LookupError):
                 continue  # a caller that waits gets `OutcomePending` in time
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:

@@ -11,6 +11,7 @@ from redis import asyncio
 
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.store.layout import decode_layout
 from infra.store.port import Layout, Submission, SubmitResult
 from infra.store.redis_store import read_submit_reply, submit_call
 
@@ -23,6 +24,11 @@ class AsyncStore:
         self._pipe = pipe
         self._shape = shape
         self._cap = cap
+
+    async def refresh_layout(self) -> None:
+        """Read the layout again, because its lanes may have changed."""
+        (found,) = raise_errors(await self._pipe.send([("HGETALL", keys.LAYOUT)]))
+        self._shape = decode_layout(dict(zip(found[::2], found[1::2], strict=True)))
 
     def lane_of(self, board: int) -> keys.Lane:
         """Return the lane of a match."""

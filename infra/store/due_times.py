@@ -4,11 +4,12 @@ Commits keep them up to date (`commit.lua`); the check compares them with the sn
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import redis
 
 from infra.redis import keys, scripts
+from infra.store.board_numbers import BoardNumbers
 from infra.store.port import Layout
 
 _REPAIR: Final = scripts.Script("repair_due")
@@ -20,11 +21,11 @@ class DueTimes:
     def __init__(self, client: redis.Redis, shape: Layout) -> None:
         self._client = client
         self._shards = shape.shards
+        self._numbers = BoardNumbers(client, shape)
 
     def highest_board(self) -> int:
         """Return the highest number that a match can have."""
-        found: Any = self._client.get(keys.BOARDS)
-        return int(found or 0)
+        return self._numbers.highest()
 
     def read(self, boards: Sequence[int]) -> list[tuple[bytes | None, int]]:
         """Return for each match the snapshot and its stored due time, ms; 0 for never."""

@@ -13,8 +13,9 @@ Each guarantee has a test in the contract suite that every adapter passes:
     log order is commit order.
 5.  A snapshot read after a commit has returned is that commit's or a later one.
 6.  `allocate` returns the same board number for the same command id each time.
-7.  A watermark stays true as long as the server's clock does not run back: every event older than
-    its time is in the logs, below its ends.
+7.  A watermark stays true: every event older than its time is in the logs, below its ends. Where the
+    server's clock runs back, commands are received at the last watermark's time until it is there
+    again. A clock that runs back by more than `MOST_AHEAD_MS` is believed, and breaks the promise.
 8.  Conditional moves change only if they are as they were read, and a commit that was decided on
     others conflicts.
 9.  A match is due at the time of the last commit of its events, at no other time.
@@ -23,6 +24,7 @@ Each guarantee has a test in the contract suite that every adapter passes:
 """
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -38,11 +40,29 @@ MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
 
 
+MOST_AHEAD_MS: Final = 600_000
+"""How far commands may be received ahead of the server's clock, ms.
+
+Received times decide whether a move is in time. So this is the most that a player can lose when a clock
+that ran ahead is put right, and it is little beside a turn of days.
+"""
+
+
+class Numbering(StrEnum):
+    """Where boards get their numbers."""
+
+    SERVER = "server"
+    """One counter numbers all boards."""
+    SHARD = "shard"
+    """Each shard numbers its own boards, as a cluster needs it."""
+
+
 class Layout(msgspec.Struct, frozen=True):
     """Layout of the data: shards never change, lanes only when an operator asks for it."""
 
     shards: int
     lanes: int
+    numbering: Numbering = Numbering.SERVER
 
     def shard_of(self, board: int) -> int:
         """Return the shard a board lives in."""
@@ -56,6 +76,12 @@ class Layout(msgspec.Struct, frozen=True):
     def all_lanes(self) -> list[Lane]:
         """Return all lanes."""
         return all_lanes(self.lanes)
+
+
+def check_lanes(lanes: int, shards: int) -> None:
+    """Raise ValueError for a number of lanes into which so many shards can't be divided."""
+    if not 1 <= lanes <= shards:
+        raise ValueError(f"the lanes are a number from 1 to {shards}, because there are {shards} shards")
 
 
 class Submission(msgspec.Struct, frozen=True):
@@ -179,11 +205,22 @@ class Store(Protocol):
     """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
 
     def layout(self) -> Layout:
-        """Return the layout; `LookupError` before `create`."""
+        """Return the layout; `LookupError` before `create`.
+
+        Its lanes are those of about a second ago, because `change_lanes` may change them meanwhile.
+        """
         ...
 
     def create(self, shape: Layout) -> Layout:
-        """Create the layout; of existing data the shards stay and the lanes are replaced."""
+        """Create the layout, and return it; existing data keep theirs."""
+        ...
+
+    def change_lanes(self, lanes: int) -> Layout:
+        """Divide the shards into so many lanes, from 1 to their number; `ValueError` for others.
+
+        Running processes learn of it within seconds. Until then drains of both divisions may work on a
+        shard, which the heads that `commit` compares make safe.
+        """
         ...
 
     def allocate(self, command: CommandId) -> int:
@@ -310,8 +347,9 @@ class Store(Protocol):
         """Return up to when the logs are complete.
 
         That is the least, over the shards, of the received time of the oldest inbox entry, or of the
-        server's time if the inbox is empty. A later command is stamped later, and an earlier one that
-        no longer waits was committed, so it is in the log.
+        server's time if the inbox is empty; a store may return a time up to a second older. A later
+        command is not stamped earlier, and an earlier one that no longer waits was committed, so it is
+        in the log.
         """
         ...
 

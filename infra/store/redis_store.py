@@ -1,7 +1,9 @@
 """The store on Redis or Valkey: scripts that write, and pipelines that read."""
 
+import math
+import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import redis
 from redis.exceptions import ResponseError
@@ -12,7 +14,10 @@ from infra.durability import Mode, append_barrier, check_barrier
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
+from infra.store.board_numbers import BoardNumbers
+from infra.store.layout import create_layout, read_layout
 from infra.store.port import (
+    MOST_AHEAD_MS,
     MOST_REFUSALS,
     NO_MESSAGES,
     AlreadyDecided,
@@ -29,18 +34,38 @@ from infra.store.port import (
     SubmitResult,
     Watermark,
     Write,
+    check_lanes,
     refusal_field,
 )
 
-FORMAT: Final = b"1"
-"""Version of the keys and values; data of another format are refused."""
+LAYOUT_SECONDS: Final = 1.0
+"""How old the layout may be that is returned: its lanes may change while processes run."""
 
-IDS_KEPT: int = 1_000_000
-"""Starts whose board numbers are remembered, so that a repetition gets the same."""
+FLOOR_STEP_MS: Final = 250
+"""By how much a floor is raised at least: what comes meanwhile is in order that much later."""
+
+FLOOR_MS: Final = 60_000
+"""How far floors may stay behind the time on a server without new leaves."""
+
+
+class _Floors(NamedTuple):
+    """The floors of all shards, before which nothing more can come."""
+
+    at: int
+    """The least of them, ms."""
+    ends: tuple[int, ...]
+    """Of the logs, read with them."""
+    now: int
+    """The server's time, or the greatest floor if that is ahead."""
+    possible: int
+    """Up to where all of them could be raised."""
 
 
 class RedisStore:
-    """See `infra.store.port.Store`."""
+    """See `infra.store.port.Store`.
+
+    `clock` returns the received time in ms, for tests; `layout` is for data that has none recorded yet.
+    """
 
     def __init__(
         self,
@@ -48,57 +73,57 @@ class RedisStore:
         mode: Mode,
         cap: int = 100_000,
         clock: Clock | None = None,
+        layout: Layout | None = None,
     ) -> None:
         self._client = client
         self._mode = mode
         self._cap = cap
         self._clock = clock
-        self._layout: Layout | None = None
+        self._layout = layout
+        self._layout_due = math.inf if layout else 0.0
+        """When the layout is read again, by the monotonic clock."""
+        self._quiet_since: tuple[tuple[int, ...], int] | None = None
+        """The ends of the logs, and a time at which they were there: no later leaf is known."""
 
     # layout
 
     def layout(self) -> Layout:
-        """Return the layout, read once."""
-        if self._layout is None:
-            self._layout = self._read_layout()
+        """Return the layout, read in the last `LAYOUT_SECONDS`."""
+        if self._layout is None or time.monotonic() >= self._layout_due:
+            self._layout = read_layout(self._client)
+            self._layout_due = time.monotonic() + LAYOUT_SECONDS
         return self._layout
-
-    def _read_layout(self) -> Layout:
-        found: Any = self._client.hgetall(keys.LAYOUT)
-        if not found:
-            raise LookupError("there is no data yet")
-        if found[b"format"] != FORMAT:
-            theirs = found[b"format"].decode()
-            raise LookupError(f"the data has format {theirs}; this version reads {FORMAT.decode()}")
-        return Layout(int(found[b"shards"]), int(found[b"lanes"]))
 
     def create(self, shape: Layout) -> Layout:
         """Create the layout."""
-        with self._client.pipeline(transaction=True) as pipe:
-            pipe.hsetnx(keys.LAYOUT, "format", FORMAT.decode())
-            pipe.hsetnx(keys.LAYOUT, "shards", str(shape.shards))
-            pipe.hset(keys.LAYOUT, "lanes", str(shape.lanes))
-            pipe.execute()
+        create_layout(self._client, shape)
         self._layout = None
         return self.layout()
 
+    def change_lanes(self, lanes: int) -> Layout:
+        """Divide the shards into so many lanes."""
+        check_lanes(lanes, self._fixed.shards)
+        self._client.hset(keys.LAYOUT, "lanes", str(lanes))
+        self._layout = None
+        return self.layout()
+
+    @property
+    def _fixed(self) -> Layout:
+        """The layout for what never changes in it: not read again."""
+        return self._layout or self.layout()
+
     def _shard(self, board: int) -> int:
-        return keys.shard_of(board, self.layout().shards)
+        return self._fixed.shard_of(board)
 
     # commands in
 
     def allocate(self, command: CommandId) -> int:
         """Return the board number for the start with that id."""
-        names = [keys.BOARDS, keys.allocated(command), keys.ALLOCATED_IDS]
-        args: list[scripts.Arg] = [command, IDS_KEPT, keys.allocated(b"")]
-        return int(scripts.call(self._client, scripts.ALLOCATE_BOARD, names, args))
+        return BoardNumbers(self._client, self._fixed).allocate(command)
 
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers of these ids."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for command in commands:
-                pipe.get(keys.allocated(command))
-            return [None if found is None else int(found) for found in pipe.execute()]
+        return BoardNumbers(self._client, self._fixed).find(commands)
 
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands."""
@@ -286,21 +311,40 @@ class RedisStore:
         return sorted(numbers[name] for name, _ in found or [])
 
     def watermark(self) -> Watermark:
-        """Return up to when the logs are complete: one script a shard reads inbox and clock."""
+        """Return up to when the logs are complete.
+
+        Each promise is a write of the floors, and a sync of the server. So they are raised only while
+        there may be leaves that are not older than they are.
+        """
+        read = self._read_watermark()
+        if self._quiet_since is None or self._quiet_since[0] != read.ends:
+            self._quiet_since = (read.ends, read.now)
+        needed = read.at <= self._quiet_since[1] or read.now - read.at > FLOOR_MS
+        if needed and read.possible >= read.at + FLOOR_STEP_MS:
+            read = self._read_watermark(str(FLOOR_STEP_MS))
+        return Watermark(read.at, read.ends)
+
+    def _read_watermark(self, step: str = "") -> _Floors:
+        """Return the floors, raised if `step` is a number of ms that is worth it."""
         now = "" if self._clock is None else str(self._clock())
         calls: list[scripts.Call] = [
-            (scripts.WATERMARK, [keys.inbox(shard), keys.log(shard)], [now])
-            for shard in range(self.layout().shards)
+            (
+                scripts.WATERMARK,
+                [keys.inbox(shard), keys.log(shard), keys.floor(shard)],
+                [now, MOST_AHEAD_MS, step],
+            )
+            for shard in range(self._fixed.shards)
         ]
-        marks = scripts.call_all(self._client, calls)
-        return Watermark(min(int(at) for at, _ in marks), tuple(int(end) for _, end in marks))
+        floors, ends, times, possible = zip(*scripts.call_all(self._client, calls), strict=True)
+        return _Floors(min(floors), ends, max(times), min(possible))
 
 
 def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
     """Return the call that submits a command; `received` in ms, or empty for the server's time."""
     names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
+    names.append(keys.floor(shard))
     args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
-    args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS]
+    args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS, MOST_AHEAD_MS]
     return scripts.SUBMIT, names, args
 
 

@@ -11,7 +11,7 @@ from infra.durability import Mode
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.store.async_store import AsyncStore
-from infra.store.port import Layout, Store, Submission, SubmitResult
+from infra.store.port import Layout, Numbering, Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client
@@ -19,6 +19,7 @@ from tests.fakes.memory_store import MemoryStore
 
 CAP = 5
 SHAPE = Layout(shards=4, lanes=1)
+BY_SHARD = Layout(shards=4, lanes=1, numbering=Numbering.SHARD)
 
 
 class LoopStore(RedisStore):
@@ -51,27 +52,30 @@ class LoopStore(RedisStore):
         return super().inbox_size(shards)
 
 
-@pytest.fixture(params=["memory", "fakeredis", "valkey", "event loop"])
+@pytest.fixture(
+    params=["memory", "memory by shard", "fakeredis", "valkey", "valkey by shard", "event loop"]
+)
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:
-    if request.param == "memory":
+    shape = BY_SHARD if request.param.endswith("by shard") else SHAPE
+    if request.param.startswith("memory"):
         made: Store = MemoryStore(cap=CAP)
-        made.create(SHAPE)
+        made.create(shape)
         yield made
     elif request.param == "fakeredis":
         with memory_client() as client:
-            yield redis_store(client, Mode.NONE)
+            yield redis_store(client, Mode.NONE, shape)
     else:
         client = request.getfixturevalue("redis_client")
-        made = redis_store(client, Mode.FSYNC)
-        if request.param == "valkey":
+        made = redis_store(client, Mode.FSYNC, shape)
+        if request.param.startswith("valkey"):
             yield made
         else:
             yield from loop_store(client, request.getfixturevalue("valkey"))
 
 
-def redis_store(client: Redis, mode: Mode) -> Store:
+def redis_store(client: Redis, mode: Mode, shape: Layout) -> Store:
     made = RedisStore(client, mode, cap=CAP)
-    made.create(SHAPE)
+    made.create(shape)
     return made
 
 

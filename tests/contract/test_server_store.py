@@ -1,5 +1,6 @@
 """What only the store on a server promises."""
 
+import time
 from collections.abc import Callable
 from threading import Thread
 from typing import Any
@@ -14,11 +15,11 @@ from redis.exceptions import ResponseError
 from domain.match.events import NO_HASH
 from infra.durability import Mode
 from infra.redis import keys, scripts
-from infra.store import redis_store
+from infra.store import board_numbers
 from infra.store.outcome_pubsub import OutcomeListener, encode
 from infra.store.outcomes import tail
-from infra.store.port import Layout, NotDurable, Queued, Submission, Write
-from infra.store.redis_store import RedisStore
+from infra.store.port import Layout, NotDurable, Numbering, Queued, Submission, Write
+from infra.store.redis_store import FLOOR_MS, FLOOR_STEP_MS, LAYOUT_SECONDS, RedisStore
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.lanes import LANE
 
@@ -49,7 +50,7 @@ def test_the_number_given_to_a_challenge_is_remembered_whatever_the_time(
 def test_the_numbers_of_the_last_challenges_are_remembered(
     redis_client: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(redis_store, "IDS_KEPT", 3)
+    monkeypatch.setattr(board_numbers, "IDS_KEPT", 3)
     store = make(redis_client)
     ids = [bytes([number]) * 16 for number in (0, 10, 37, 200, 255)]
     assert [store.allocate(id_) for id_ in ids] == [1, 2, 3, 4, 5]
@@ -94,9 +95,77 @@ def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
 
 
 def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
-    redis_client.hset(keys.LAYOUT, mapping={"format": "9", "shards": "8", "lanes": "1"})
-    with pytest.raises(LookupError, match="the data has format 9; this version reads 1"):
+    redis_client.hset(keys.LAYOUT, "format", "9")
+    with pytest.raises(LookupError, match="has format 9, and this version reads 2; use the version"):
         RedisStore(redis_client, Mode.FSYNC).layout()
+
+
+def test_data_of_the_first_format_are_to_be_upgraded(redis_client: Redis) -> None:
+    redis_client.hset(keys.LAYOUT, mapping={"format": "1", "shards": "8", "lanes": "1"})
+    store = RedisStore(redis_client, Mode.FSYNC)
+    for use in (store.layout, lambda: store.create(Layout(8, 1))):
+        with pytest.raises(LookupError, match="has format 1, .*run `matchpost upgrade`"):
+            use()
+    assert len(redis_client.hgetall(keys.LAYOUT)) == 3, "nothing was added"
+
+
+def test_data_whose_shards_have_other_names_are_refused(redis_client: Redis) -> None:
+    make(redis_client)
+    redis_client.hset(keys.LAYOUT, "tags", "{s00} {s01}")
+    with pytest.raises(LookupError, match="other names of its shards"):
+        RedisStore(redis_client, Mode.FSYNC).layout()
+
+
+def test_the_recorded_layout_is_read(redis_client: Redis) -> None:
+    layout = Layout(3, 2, Numbering.SHARD)
+    assert RedisStore(redis_client, Mode.FSYNC).create(layout) == layout
+    assert redis_client.hgetall(keys.LAYOUT) == {
+        b"format": b"2",
+        b"shards": b"3",
+        b"tags": b"{s00.6id} {s01.7lq} {s02.5bm}",
+        b"numbering": b"shard",
+        b"lanes": b"2",
+    }
+    assert RedisStore(redis_client, Mode.FSYNC).layout() == layout
+
+
+def test_a_change_of_the_lanes_is_seen_within_a_second(
+    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, other = make(redis_client), RedisStore(redis_client, Mode.FSYNC)
+    assert store.layout().lanes == 1
+    other.change_lanes(4)
+    assert store.layout().lanes == 1
+    later = time.monotonic() + LAYOUT_SECONDS
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert store.layout().lanes == 4
+
+
+def test_watermarks_of_quiet_logs_write_nothing(redis_client: Redis) -> None:
+    now = 1_795_100_400_000
+    make(redis_client)
+    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now)
+    first = store.watermark().at
+    assert first == now
+    now += FLOOR_STEP_MS
+    assert store.watermark().at == now, "an event may have come at the time of the first"
+    for _ in range(20):
+        now += FLOOR_STEP_MS
+        assert store.watermark().at == first + FLOOR_STEP_MS
+    now += FLOOR_MS
+    assert store.watermark().at == now
+
+
+def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client: Redis) -> None:
+    now = 1_795_100_400_000
+    make(redis_client)
+    store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now)
+    store.submit([SUBMISSION])
+    assert store.watermark().at == now
+    for _ in range(3):
+        now += FLOOR_MS
+        assert store.watermark().at == 1_795_100_400_000
+    assert {redis_client.get(keys.floor(shard)) for shard in range(8)} == {b"1795100400000"}
 
 
 def test_no_data_is_told(redis_client: Redis) -> None:

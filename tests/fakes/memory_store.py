@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -12,6 +12,7 @@ from domain.match.events import NO_HASH, AccountId, CommandId
 from infra.redis.keys import shard_of
 from infra.store.outcomes import encode_stored
 from infra.store.port import (
+    MOST_AHEAD_MS,
     MOST_REFUSALS,
     NO_MESSAGES,
     AlreadyDecided,
@@ -21,12 +22,14 @@ from infra.store.port import (
     InboxEntry,
     Layout,
     NotAccepted,
+    Numbering,
     Queued,
     SeedChain,
     Submission,
     SubmitResult,
     Watermark,
     Write,
+    check_lanes,
     refusal_field,
 )
 
@@ -68,7 +71,7 @@ class MemoryStore:
         self._publish = publish
         self._cap = cap
         self._layout: Layout | None = None
-        self._numbers = itertools.count(1)
+        self._numbers: dict[int, Iterator[int]] = defaultdict(lambda: itertools.count(1))
         self._ids = itertools.count(1)
         self._allocated: dict[CommandId, int] = {}
         self._inboxes: dict[int, dict[str, InboxEntry]] = defaultdict(dict)
@@ -77,6 +80,8 @@ class MemoryStore:
         self._matches: dict[int, _MemoryMatch] = defaultdict(_MemoryMatch)
         self._due: dict[int, dict[int, int]] = defaultdict(dict)
         self._draws: dict[int, SeedChain] = {}
+        self._floor = 0
+        """The time of the last watermark: nothing is received before it."""
         self._anchors: dict[tuple[int, int], int] = {}
         self.dead_letters: list[InboxEntry] = []
 
@@ -88,15 +93,27 @@ class MemoryStore:
 
     def create(self, shape: Layout) -> Layout:
         """Create the layout."""
-        kept = self._layout.shards if self._layout else shape.shards
-        self._layout = Layout(kept, shape.lanes)
+        self._layout = self._layout or shape
+        return self._layout
+
+    def change_lanes(self, lanes: int) -> Layout:
+        """Divide the shards into so many lanes."""
+        check_lanes(lanes, self.layout().shards)
+        self._layout = msgspec.structs.replace(self.layout(), lanes=lanes)
         return self._layout
 
     def allocate(self, command: CommandId) -> int:
         """Return the board number for the challenge of that id."""
         if command not in self._allocated:
-            self._allocated[command] = next(self._numbers)
+            self._allocated[command] = self._next_number(command)
         return self._allocated[command]
+
+    def _next_number(self, command: CommandId) -> int:
+        layout = self.layout()
+        if layout.numbering is Numbering.SERVER:
+            return next(self._numbers[0])
+        shard = int.from_bytes(command) % layout.shards
+        return next(self._numbers[shard]) * layout.shards + shard
 
     def board_numbers(self, commands: Sequence[CommandId]) -> list[int | None]:
         """Return the board numbers of these ids."""
@@ -116,9 +133,15 @@ class MemoryStore:
         shard = shard_of(new.board, self.layout().shards)
         if len(self._inboxes[shard]) >= self._cap:
             return NotAccepted(Code.BUSY)
-        entry = InboxEntry(shard, f"{next(self._ids)}-0", self._clock(), new.reply_to, new.payload)
+        received = self._received(shard)
+        entry = InboxEntry(shard, f"{next(self._ids)}-0", received, new.reply_to, new.payload)
         self._inboxes[shard][entry.id] = entry
         return Queued(entry.id, entry.received)
+
+    def _received(self, shard: int) -> int:
+        now = self._clock()
+        newest = [entry.received for entry in self._inboxes[shard].values()][-1:]
+        return max(now, *(at for at in (0, self._floor, *newest) if at <= now + MOST_AHEAD_MS))
 
     def read_inbox(
         self,
@@ -267,7 +290,8 @@ class MemoryStore:
     def watermark(self) -> Watermark:
         """Return up to when the logs are complete."""
         shards = range(self.layout().shards)
-        oldest = [next(iter(self._inboxes[shard].values()), None) for shard in shards]
         now = self._clock()
-        at = min(now if entry is None else entry.received for entry in oldest)
-        return Watermark(at, tuple(len(self._logs[shard]) for shard in shards))
+        floor = self._floor if self._floor <= now + MOST_AHEAD_MS else 0
+        oldest = [entry.received for inbox in self._inboxes.values() for entry in inbox.values()]
+        self._floor = min(oldest, default=max(now, floor))
+        return Watermark(self._floor, tuple(len(self._logs[shard]) for shard in shards))

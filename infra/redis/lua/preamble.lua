@@ -22,3 +22,19 @@ local function next_index(log)
   return 0
 end
 
+-- when an inbox entry was received, in ms; `found` is the reply to XRANGE or XREVRANGE with COUNT 1
+local function received_ms(found)
+  local fields = found[1][2]
+  for i = 1, #fields, 2 do
+    if fields[i] == 't' then
+      return tonumber(fields[i + 1])
+    end
+  end
+end
+
+-- the floor of a shard's clock in ms, before which nothing is received; 0 for none, and for one that
+-- is more than `most` ms ahead of the time `now`, because the clock was wrong then
+local function floor_ms(key, now, most)
+  local floor = tonumber(redis.call('GET', key) or '0')
+  return floor <= now + most and floor or 0
+end

@@ -1,9 +1,9 @@
 -- Adds a command to its shard's inbox, or answers it from its stored outcome.
 --
--- KEYS  1 inbox  2 outcomes of the match  3 refusals of the match
+-- KEYS  1 inbox  2 outcomes of the match  3 refusals of the match  4 floor of the shard's clock
 -- ARGV  1 command id  2 digest (8 bytes)  3 packed command  4 reply channel
 --       5 received ms, or '' for TIME  6 most entries the inbox may hold  7 field of the refusals
---       8 most refusals in it
+--       8 most refusals in it  9 ms by which the floor may be ahead of the time
 -- Returns  {'known', stored outcome} | {'reused'} | {'refused-too-often'} | {'full'}
 --          | {'queued', entry id, received ms}
 
@@ -18,9 +18,19 @@ local refused = redis.call('HGET', KEYS[3], ARGV[7])
 if refused and tonumber(refused) >= tonumber(ARGV[8]) then
   return {'refused-too-often'}
 end
-if redis.call('XLEN', KEYS[1]) >= tonumber(ARGV[6]) then
+local waiting = redis.call('XLEN', KEYS[1])
+if waiting >= tonumber(ARGV[6]) then
   return {'full'}
 end
-local received = time_ms(ARGV[5])
+local now, most = tonumber(time_ms(ARGV[5])), tonumber(ARGV[9])
+local received = math.max(now, floor_ms(KEYS[4], now, most))
+if waiting > 0 then
+  -- a watermark promises the time of the oldest entry, so none is older than the one before it
+  local newest = received_ms(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1))
+  if newest <= now + most then
+    received = math.max(received, newest)
+  end
+end
+received = string.format('%d', received)
 local entry = redis.call('XADD', KEYS[1], '*', 'c', ARGV[3], 't', received, 'd', ARGV[4])
 return {'queued', entry, received}

@@ -1,0 +1,71 @@
+"""The numbers of boards: each start gets one, and a repeated start gets the same.
+
+With `Numbering.SERVER` one counter numbers all boards. With `Numbering.SHARD` the command id chooses the
+shard, each shard counts its own boards, and a board is `count * shards + shard`: so neither the counters
+nor the ids are in one slot of a cluster.
+"""
+
+from collections.abc import Sequence
+
+import redis
+
+from domain.match.events import CommandId
+from infra.redis import keys, scripts
+from infra.store.port import Layout, Numbering
+
+IDS_KEPT: int = 1_000_000
+"""Starts whose board numbers are remembered, so that a repetition gets the same."""
+
+
+class BoardNumbers:
+    """The board numbers of a layout. Errors of the server pass through."""
+
+    def __init__(self, client: redis.Redis, layout: Layout) -> None:
+        self._client = client
+        self._layout = layout
+
+    def allocate(self, command: CommandId) -> int:
+        """Return the board number for the start with that id."""
+        return int(scripts.call(self._client, *self._call(command)))
+
+    def find(self, commands: Sequence[CommandId]) -> list[int | None]:
+        """Return the board numbers that `allocate` has returned for these ids, None for others."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for command in commands:
+                pipe.get(self._allocated(command))
+            return [None if found is None else int(found) for found in pipe.execute()]
+
+    def highest(self) -> int:
+        """Return the highest number that a board can have; 0 before the first."""
+        if self._layout.numbering is Numbering.SERVER:
+            return int(self._client.get(keys.BOARDS) or 0)
+        shards = self._layout.shards
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard in range(shards):
+                pipe.get(keys.shard_boards(shard))
+            counts = pipe.execute()
+        used = (int(count) * shards + shard for shard, count in enumerate(counts) if count)
+        return max(used, default=0)
+
+    def _call(self, command: CommandId) -> scripts.Call:
+        shards = self._layout.shards
+        if self._layout.numbering is Numbering.SERVER:
+            names = [keys.BOARDS, keys.allocated(command), keys.ALLOCATED_IDS]
+            return scripts.ALLOCATE_BOARD, names, [command, IDS_KEPT, keys.allocated(b""), 1, 0]
+        shard = _shard_of(command, shards)
+        names = [
+            keys.shard_boards(shard),
+            keys.shard_allocated(shard, command),
+            keys.shard_allocated_ids(shard),
+        ]
+        args: list[scripts.Arg] = [command, -(-IDS_KEPT // shards)]
+        return scripts.ALLOCATE_BOARD, names, [*args, keys.shard_allocated(shard, b""), shards, shard]
+
+    def _allocated(self, command: CommandId) -> str:
+        if self._layout.numbering is Numbering.SERVER:
+            return keys.allocated(command)
+        return keys.shard_allocated(_shard_of(command, self._layout.shards), command)
+
+
+def _shard_of(command: CommandId, shards: int) -> int:
+    return int.from_bytes(command) % shards

@@ -1,0 +1,86 @@
+"""The layout as it is recorded in the data, and the check that this program can read the data.
+
+| field of `{boards}:shape` | what | changes |
+|---|---|---|
+| `format` | version of keys and values | by `matchpost upgrade` |
+| `shards` | number of shards | never |
+| `tags` | the hash tags of the shards | never |
+| `numbering` | how boards are numbered: `infra.store.board_numbers` | never |
+| `lanes` | number of lanes | by `matchpost lanes` |
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import redis
+
+from infra.redis import keys
+from infra.store.port import Layout, Numbering
+
+FORMAT: Final = "2"
+"""Version of the keys and values; data of another format are refused."""
+
+OLD_FORMAT: Final = "1"
+"""The format that `matchpost upgrade` reads."""
+
+UPGRADING: Final = "1 to 2"
+"""The format of data whose upgrade has begun and not ended: no version reads them."""
+
+
+def read_layout(client: redis.Redis) -> Layout:
+    """Return the recorded layout; `LookupError` if there is none, or this program can't read the data."""
+    found: Any = client.hgetall(keys.LAYOUT)
+    return decode_layout(found)
+
+
+def create_layout(client: redis.Redis, layout: Layout) -> None:
+    """Record a layout, unless one is recorded already."""
+    if client.exists(keys.LAYOUT):
+        return
+    with client.pipeline(transaction=True) as pipe:
+        # field by field, because another process may record another layout at the same time
+        for field, value in layout_fields(layout).items():
+            pipe.hsetnx(keys.LAYOUT, field, value)
+        pipe.execute()
+
+
+def layout_fields(layout: Layout) -> dict[str, str]:
+    """Return the fields that record a layout."""
+    return {
+        "format": FORMAT,
+        "shards": str(layout.shards),
+        "tags": keys.shard_tags(layout.shards),
+        "numbering": layout.numbering,
+        "lanes": str(layout.lanes),
+    }
+
+
+def decode_layout(found: Mapping[bytes, bytes]) -> Layout:
+    """Return the layout that fields record; `LookupError` as `read_layout`."""
+    if not found:
+        raise LookupError("there is no data yet")
+    theirs = found[b"format"].decode()
+    if theirs == OLD_FORMAT:
+        raise LookupError(
+            f"the data has format {theirs}, and this version reads {FORMAT}; stop the server, copy the "
+            "data to a safe place, and run `matchpost upgrade`"
+        )
+    if theirs == UPGRADING:
+        raise LookupError(
+            f"the data has no whole format yet: its upgrade to {FORMAT} was begun and has not ended; "
+            "run `matchpost upgrade` again"
+        )
+    if theirs != FORMAT:
+        raise LookupError(
+            f"the data has format {theirs}, and this version reads {FORMAT}; use the version of "
+            "matchpost that wrote it"
+        )
+    layout = Layout(
+        int(found[b"shards"]), int(found[b"lanes"]), Numbering(found[b"numbering"].decode())
+    )
+    if found[b"tags"].decode() != keys.shard_tags(layout.shards):
+        raise LookupError(
+            "the data has a format with other names of its shards than this version uses; use the "
+            "version of matchpost that wrote it"
+        )
+    return layout
