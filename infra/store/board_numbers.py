@@ -59,7 +59,11 @@ class BoardNumbers:
             keys.shard_allocated_ids(shard),
         ]
         args: list[scripts.Arg] = [command, -(-IDS_KEPT // shards)]
-        return scripts.ALLOCATE_BOARD, names, [*args, keys.shard_allocated(shard, b""), shards, shard]
+        return (
+            scripts.ALLOCATE_BOARD,
+            names,
+            [*args, keys.shard_allocated(shard, b""), shards, shard],
+        )
 
     def _allocated(self, command: CommandId) -> str:
         if self._layout.numbering is Numbering.SERVER:

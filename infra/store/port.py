@@ -81,7 +81,9 @@ class Layout(msgspec.Struct, frozen=True):
 def check_lanes(lanes: int, shards: int) -> None:
     """Raise ValueError for a number of lanes into which so many shards can't be divided."""
     if not 1 <= lanes <= shards:
-        raise ValueError(f"the lanes are a number from 1 to {shards}, because there are {shards} shards")
+        raise ValueError(
+            f"the lanes are a number from 1 to {shards}, because there are {shards} shards"
+        )
 
 
 class Submission(msgspec.Struct, frozen=True):

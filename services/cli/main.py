@@ -47,6 +47,14 @@ def _seconds(text: str) -> float:
 _seconds.__name__ = "number of seconds"  # argparse puts it into "invalid ... value"
 
 
+def _whole(text: str) -> int:
+    """Read a whole number; argparse turns `ValueError` into a sentence."""
+    return int(text)
+
+
+_whole.__name__ = "whole number"
+
+
 def _projection(name: str) -> str:
     """Read a projection's name."""
     if name not in PROJECTIONS:
@@ -133,6 +141,22 @@ _SUBCOMMANDS: Final = (
                 "action": "store_true", "help": "only compare with a rebuild, and replace nothing",
             }),
         ),
+    ),
+    _Subcommand(
+        "lanes",
+        "show or change into how many lanes the shards are divided",
+        "Show into how many lanes the shards are divided, or change it while the server runs. "
+        "A command worker drains one lane at a time: make as many lanes as there are workers.",
+        (("count", {
+            "nargs": "?", "type": _whole, "metavar": "N",
+            "help": "how many lanes there shall be, from 1 to the number of shards",
+        }),),
+    ),
+    _Subcommand(
+        "upgrade",
+        "turn data of an earlier format into this version's, once",
+        "Turn data of the first format into the format of this version, while no server and no "
+        "worker runs. It can be stopped and run again. Exit code 1: the data can't be upgraded.",
     ),
     _Subcommand(
         "referee",

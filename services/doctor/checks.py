@@ -7,6 +7,7 @@ from infra.open_files import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
 from infra.store.leases import DRAIN_REQUEST_MS, DRAIN_REQUESTED, LEASE_MS
+from services.cli.lanes import division, idle_workers
 from services.doctor.clocks import check_clocks
 from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
 from services.doctor.findings import (
@@ -79,16 +80,14 @@ def _shape(facts: Facts) -> Iterator[Finding]:
     if server is None:
         return
     if server.shape is None:
-        if "format" in server.no_shape:
-            yield bad("data", server.no_shape, "use the version of matchpost that wrote it")
+        what, _, remedy = server.no_shape.partition("; ")
+        if remedy:
+            yield bad("data", what, remedy)
         else:
             yield note("data", f"{server.no_shape}; `matchpost serve` creates it")
         return
     shape = server.shape
-    yield ok(
-        "data",
-        f"{count(shape.shards, 'shard', 'shards')} in {count(shape.lanes, 'lane', 'lanes')}",
-    )
+    yield ok("data", division(shape))
     if shape.shards != facts.settings.shards:
         yield note(
             "data",
@@ -193,6 +192,8 @@ def _worker_count(facts: Facts, queue: QueueFacts) -> Finding:
             f"{what} (process {who}); {waiting}",
             "the log of `serve` says why a worker ended",
         )
+    if shape and (idle := idle_workers(len(alive), shape)):
+        return note("workers", f"{idle} (process {who}); {waiting}")
     return ok("workers", f"{what} (process {who}); {waiting}")
 
 

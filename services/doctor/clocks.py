@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from infra.store.port import MOST_AHEAD_MS
 from services.doctor.facts import Facts, ServerFacts
 from services.doctor.findings import Finding, bad, count, ok, span, warn
 
@@ -19,6 +20,9 @@ def check_clocks(facts: Facts) -> Iterator[Finding]:
     yield _difference(facts.clock - facts.server.clock)
     if left := facts.server.steps.distrust_ms(facts.server.clock):
         yield _stepped(facts.server.steps.step, left)
+    ahead = max((shard.floor - facts.server.clock for shard in facts.server.shards), default=0)
+    if WARN_SKEW_MS < ahead <= MOST_AHEAD_MS:
+        yield _ahead(ahead)
     if facts.server.shape is not None:
         yield _overdue(facts.server)
 
@@ -48,6 +52,16 @@ def _stepped(step: int, left: int) -> Finding:
         f"the server's clock was set {how} by {span(abs(step) // 1000)}; no reminder is sent and no flag "
         f"falls for another {span(left // 1000)}",
         "check that the clock is right now, and correct it, by NTP, before flags fall",
+    )
+
+
+def _ahead(ahead: int) -> Finding:
+    how_long = span(ahead // 1000)
+    return warn(
+        "clock",
+        f"the server's clock was set back: moves are received {how_long} ahead of it, so that their order "
+        "stays, and one that near its deadline is refused",
+        f"check that the clock is right now; this ends by itself in {how_long}",
     )
 
 

@@ -67,6 +67,8 @@ class ShardFacts(msgspec.Struct, frozen=True):
     """Matches whose reminder or flag has been due for more than a minute."""
     due: int | None = None
     """When the next reminder or flag is due, in ms by the server's clock."""
+    floor: int = 0
+    """No command is received before this time, in ms, even if the server's clock is behind it."""
 
 
 class OutboxFacts(msgspec.Struct, frozen=True):
@@ -291,13 +293,14 @@ def _shards(client: redis.Redis, shape: Layout, clock: int) -> tuple[ShardFacts,
             pipe.hvals(keys.attempts(number))
             pipe.zcount(keys.due(number), 0, clock - OVERDUE_MS)
             pipe.zrange(keys.due(number), 0, 0, withscores=True)
+            pipe.get(keys.floor(number))
         replies = iter(pipe.execute())
-    rows = zip(*[replies] * 6, strict=True)
+    rows = zip(*[replies] * 7, strict=True)
     return tuple(_shard(number, row) for number, row in enumerate(rows))
 
 
 def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
-    waiting, first, aside, tries, overdue, due = row
+    waiting, first, aside, tries, overdue, due, floor = row
     return ShardFacts(
         number,
         waiting,
@@ -306,6 +309,7 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
         tries=max(map(int, tries), default=0),
         overdue=overdue,
         due=int(due[0][1]) if due else None,
+        floor=int(floor or 0),
     )
 
 

@@ -29,6 +29,7 @@ from infra.store.rq_wakeup import enqueue_drain
 from infra.store.server_clock import ServerClockRecord
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services import __version__
+from services.cli.lanes import idle_workers
 from services.serve.banner import banner
 from services.serve.logging import log_to_stderr
 from services.serve.processes import mail_child, mailer_child, side_child, web_child, worker_child
@@ -69,10 +70,12 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     failpoint("serve.loaded")
     verify(data, settings.durability)
     store = RedisStore(data, settings.durability, settings.queue_cap)
-    shape = store.create(Layout(settings.shards, settings.workers))
+    shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
     lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
     scheduler = Scheduler(store, lanes, clock_check=ClockCheck(ServerClockRecord(data)))
-    workers = [worker_child(n, settings, url) for n in range(1, shape.lanes + 1)]
+    if idle := idle_workers(settings.workers, shape):
+        logger.warning(idle)
+    workers = [worker_child(n, settings, url) for n in range(1, settings.workers + 1)]
     children = [*workers, side_child(settings, url)]
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:

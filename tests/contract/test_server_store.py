@@ -96,7 +96,9 @@ def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
 
 def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
     redis_client.hset(keys.LAYOUT, "format", "9")
-    with pytest.raises(LookupError, match="has format 9, and this version reads 2; use the version"):
+    with pytest.raises(
+        LookupError, match="has format 9, and this version reads 2; use the version"
+    ):
         RedisStore(redis_client, Mode.FSYNC).layout()
 
 
@@ -104,7 +106,7 @@ def test_data_of_the_first_format_are_to_be_upgraded(redis_client: Redis) -> Non
     redis_client.hset(keys.LAYOUT, mapping={"format": "1", "shards": "8", "lanes": "1"})
     store = RedisStore(redis_client, Mode.FSYNC)
     for use in (store.layout, lambda: store.create(Layout(8, 1))):
-        with pytest.raises(LookupError, match="has format 1, .*run `matchpost upgrade`"):
+        with pytest.raises(LookupError, match=r"has format 1, .*run `matchpost upgrade`"):
             use()
     assert len(redis_client.hgetall(keys.LAYOUT)) == 3, "nothing was added"
 

@@ -1,7 +1,5 @@
 """The guarantees of the port about a server's clock that is set, asked of every adapter."""
 
-from collections.abc import Iterator
-
 import pytest
 from redis import Redis
 
@@ -31,14 +29,14 @@ def clock() -> Clock:
 
 
 @pytest.fixture(params=["memory", "valkey"])
-def store(request: pytest.FixtureRequest, clock: Clock) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest, clock: Clock) -> Store:
     if request.param == "memory":
         made: Store = MemoryStore(clock)
     else:
         client: Redis = request.getfixturevalue("redis_client")
         made = RedisStore(client, Mode.FSYNC, clock=clock)
     made.create(Layout(shards=4, lanes=1))
-    yield made
+    return made
 
 
 def test_nothing_is_received_before_the_last_watermark_though_the_clock_steps_back(

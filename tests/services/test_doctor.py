@@ -167,7 +167,7 @@ def test_a_server_without_workers_is_bad(settings: Settings, redis_client: Redis
 
 @pytest.mark.usefixtures("worker")
 def test_fewer_workers_than_lanes_are_told(settings: Settings, redis_client: Redis) -> None:
-    RedisStore(redis_client, Mode.FSYNC).create(Layout(shards=4, lanes=2))
+    RedisStore(redis_client, Mode.FSYNC).change_lanes(2)
     assert said(found(settings), Level.WARN, "1 command worker for 2 lanes")
 
 
@@ -283,8 +283,8 @@ def test_the_lag_of_each_projection_is_told_in_events_and_time(
 ) -> None:
     past = time.time_ns() // 1_000_000 - 90_000
     bench = Bench(redis_client, tmp_path)
-    catch_up(bench.store, redis_client)
     bench.store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: past)
+    catch_up(bench.store, redis_client)
     bench.start(1, 2)
     findings = found(settings)
     for spec in SPECS:
@@ -321,6 +321,8 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
 def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) -> None:
     redis_client.hset(keys.LAYOUT, "format", "9")
     assert said(found(settings), Level.BAD, "the data has format 9")
+    redis_client.hset(keys.LAYOUT, "format", "1")
+    assert said(found(settings), Level.BAD, "the data has format 1, and this version reads 2")
 
 
 def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:

@@ -11,7 +11,7 @@ from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
 from infra.projections.specs import RATINGS
 from infra.settings import Settings
-from infra.store.port import Layout
+from infra.store.port import MOST_AHEAD_MS, Layout
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
 from services.doctor.facts import (
@@ -137,3 +137,39 @@ def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, 
     assert finding.level is level
     assert re.search(words, finding.what)
     assert bool(finding.remedy) is (level is Level.WARN)
+
+
+@pytest.mark.parametrize(
+    ("layout", "words"),
+    [
+        (
+            Layout(1, 1),
+            "3 command workers for 1 lane: 2 are idle, because there are no more shards",
+        ),
+        (
+            Layout(8, 2),
+            "3 command workers for 2 lanes: 1 is idle; `matchpost lanes 3` makes more lanes",
+        ),
+        (
+            Layout(2, 1),
+            "3 command workers for 1 lane: 2 are idle; `matchpost lanes 2` makes more lanes",
+        ),
+    ],
+)
+def test_workers_without_a_lane_are_noted(layout: Layout, words: str) -> None:
+    workers = tuple(WorkerFacts(number, "h", True) for number in (8, 9, 10))
+    facts = msgspec.structs.replace(
+        with_("queue", workers=workers), server=with_("server", shape=layout).server
+    )
+    notes = [one.what for one in judge(facts) if (one.level, one.about) == (Level.NOTE, "workers")]
+    assert notes == [f"{words} (process 8, 9, 10); no jobs wait"]
+
+
+def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found() -> None:
+    ahead = ShardFacts(0, 0, None, 0, 0, floor=1_000_000 + 300_000)
+    assert said(
+        judge(with_("server", shards=(ahead,))), Level.WARN, "are received 5 min ahead of it"
+    )
+    for near in (1_000_000 + 1_000, 1_000_000 + MOST_AHEAD_MS + 1):
+        facts = with_("server", shards=(msgspec.structs.replace(ahead, floor=near),))
+        assert worst(judge(facts)) is Level.OK
