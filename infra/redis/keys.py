@@ -7,9 +7,14 @@
 | `{s07}:tries` | hash: inbox entry id -> attempts, of suspected entries |
 | `{s07}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07}:due` | sorted set: board by the ms at which its next reminder or flag is due |
-| `{s07}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
-| `{s07}:m:<board>` | string: 32-byte head hash, then the packed state |
+| `{s07}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
+| `{s07}:over` | sorted set: board of a match that has ended by the ms of its end |
+| `{s07}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |
+| `{s07}:m:<board>` | string: 32-byte head hash, a byte of marks (`commit.lua`), then the packed state |
+| `{s07}:m:<board>:moves` | string: the moves, separated by blanks |
+| `{s07}:m:<board>:turns` | string: the times of the moves, in a match with clocks: `domain.clocks.match_clock` |
 | `{s07}:m:<board>:ev` | list of event bytes, position = seq - 1 |
+| `{s07}:m:<board>:at` | string: where the leaves of the match are in the log: `infra.store.locators` |
 | `{s07}:m:<board>:out` | hash: command id -> stored outcome |
 | `{s07}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
 | `{s07}:m:<board>:no` | hash: account and ply -> refusals counted |
@@ -98,6 +103,11 @@ def shards_of(lane: int, lanes: int, shards: int) -> range:
     return range(lane, shards, lanes)
 
 
+def archive_bit(board: int, shards: int) -> int:
+    """Return the place of a match in the bits of its shard's archived matches."""
+    return board // shards
+
+
 def _of_shard(rest: str) -> Callable[[int], str]:
     """Return a function that returns a key of a shard."""
     return lambda shard: f"{{s{shard:02}}}:{rest}"
@@ -119,9 +129,14 @@ attempts: Final = _of_shard("tries")
 seed_chain: Final = _of_shard("draws")
 log: Final = _of_shard("log")
 due: Final = _of_shard("due")
+ended: Final = _of_shard("over")
+archived: Final = _of_shard("gone")
 
 snapshot: Final = _of_match("")
+moves: Final = _of_match(":moves")
+turns: Final = _of_match(":turns")
 events: Final = _of_match(":ev")
+locator: Final = _of_match(":at")
 outcomes: Final = _of_match(":out")
 refusals: Final = _of_match(":no")
 chat: Final = _of_match(":chat")
