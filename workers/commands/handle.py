@@ -118,6 +118,7 @@ class CommandHandler:
             logger.error("ALARM: match %d: %s", sent.match, error)  # noqa: TRY400
             write, after = _chain(task, match, _SEEDLESS)
         except Exception:
+            LIMITED.leave()
             logger.exception("match %d: deciding command %s failed", sent.match, sent.id.hex())
             return None
         self._matches[sent.match] = after
