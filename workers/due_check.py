@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from domain.match.history import unpack_snapshot
+from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import next_due
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.due_times import DueTimes
@@ -62,7 +62,7 @@ class DueCheck:
                 "ALARM: the due times of %d matches were wrong, and repaired", self._repaired
             )
 
-    def _check(self, board: int, data: bytes, listed: int) -> None:
+    def _check(self, board: int, data: PackedSnapshot, listed: int) -> None:
         try:
             snapshot = unpack_snapshot(data)
             wanted = next_due(snapshot.state)

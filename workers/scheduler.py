@@ -13,7 +13,7 @@ import msgspec
 from domain.errors import Code
 from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer
 from domain.match.events import SERVER_ACCOUNT, command_id
-from domain.match.history import unpack_snapshot
+from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import next_due, reminder_is_due
 from infra.failpoints import failpoint
 from infra.redis.keys import lane_of
@@ -208,7 +208,7 @@ def _log_refusal(one: _DueMatch, needs: _DueCommand, code: str) -> None:
         )
 
 
-def _due_match(board: int, data: bytes | None, now: int, before: _DueMatch) -> _DueMatch:
+def _due_match(board: int, data: PackedSnapshot | None, now: int, before: _DueMatch) -> _DueMatch:
     """Return what is known of a due match: `before` as long as the match needs the same."""
     try:
         needs = _due_command(board, data, now)
@@ -220,7 +220,7 @@ def _due_match(board: int, data: bytes | None, now: int, before: _DueMatch) -> _
     return before if needs == before.needs else _DueMatch(needs)
 
 
-def _due_command(board: int, data: bytes | None, now: int) -> _DueCommand | None:
+def _due_command(board: int, data: PackedSnapshot | None, now: int) -> _DueCommand | None:
     state = unpack_snapshot(data).state
     if not 0 < next_due(state) <= now:
         return None

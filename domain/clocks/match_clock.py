@@ -25,6 +25,8 @@ ALL_SEATS: Final = -1
 _TURN_FORMAT: Final = ">BBI"
 """One ply in `MatchClock.turns`: the seat, and its counted ms as 5 bytes, high one first."""
 _TURN_RECORD: Final = Struct(_TURN_FORMAT)
+TURN_SIZE: Final = _TURN_RECORD.size
+"""Bytes of a record of `MatchClock.turns`."""
 _LONGEST_TURN: Final = (1 << 40) - 1
 """The most that a record can hold, nearly 35 years; a longer turn is recorded as this."""
 _NEVER: Final = 1 << 63
@@ -84,7 +86,7 @@ def after_undo(clock: MatchClock, plies: int, at: int) -> MatchClock:
 
     The players get back the time of the other plies and of the running turn.
     """
-    return _begin_turn(clock, at, clock.turns[: plies * _TURN_RECORD.size])
+    return _begin_turn(clock, at, clock.turns[: plies * TURN_SIZE])
 
 
 def after_pause(clock: MatchClock, at: int) -> MatchClock:

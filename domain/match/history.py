@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
+from domain.clocks.match_clock import TURN_SIZE
 from domain.match.commands import CommandEnvelope, RevealText, StartVacation
 from domain.match.decide import Decision, Rejection
 from domain.match.events import (
@@ -45,16 +47,53 @@ EMPTY_SNAPSHOT = Snapshot(NO_HASH, initial())
 """The snapshot of a board without events."""
 
 
-def pack_snapshot(snapshot: Snapshot) -> bytes:
-    """Return the bytes to store: 32 of the head, then the state."""
-    return snapshot.head + _PACK.encode(snapshot.state)
+class PackedSnapshot(msgspec.Struct, frozen=True):
+    """A snapshot as it is stored: a state of nearly fixed size, and apart from it what each ply adds to."""
+
+    state: bytes
+    """32 bytes of the head, then the state without its moves and their times."""
+    moves: bytes = b""
+    """`MatchState.moves` in UTF-8."""
+    turns: bytes = b""
+    """`MatchClock.turns`; empty for a match without clocks."""
 
 
-def unpack_snapshot(data: bytes | None) -> Snapshot:
-    """Read the stored bytes; `EMPTY_SNAPSHOT` for None."""
-    if data is None:
+def pack_snapshot(snapshot: Snapshot, since: MatchState | None = None) -> PackedSnapshot:
+    """Return the parts to store.
+
+    With `since`, an earlier state after which no move was taken back, moves and turns are only those
+    after it, to be appended to those that are stored.
+    """
+    state, clock = snapshot.state, snapshot.state.clock
+    moves, turns = state.moves, clock.turns if clock else b""
+    bare = replace(state, moves="", clock=clock and replace(clock, turns=b""))
+    if since is not None:
+        moves = moves[len(since.moves) :]
+        turns = turns[len(since.clock.turns) :] if since.clock else turns
+    return PackedSnapshot(snapshot.head + _PACK.encode(bare), moves.encode(), turns)
+
+
+def unpack_snapshot(packed: PackedSnapshot | None) -> Snapshot:
+    """Read a stored snapshot; `EMPTY_SNAPSHOT` for None, `msgspec.MsgspecError` for a damaged one."""
+    if packed is None:
         return EMPTY_SNAPSHOT
-    return Snapshot(data[:32], _UNPACK.decode(memoryview(data)[32:]))
+    state = _UNPACK.decode(memoryview(packed.state)[32:])
+    if packed.moves.count(b" ") + bool(packed.moves) != state.ply:
+        raise msgspec.ValidationError(f"the state has {state.ply} plies, and the moves others")
+    clock = state.clock
+    if len(packed.turns) != (0 if clock is None else state.ply * TURN_SIZE):
+        raise msgspec.ValidationError(f"the state has {state.ply} plies, and the turns others")
+    if state.ply:
+        clock = clock and replace(clock, turns=packed.turns)
+        state = replace(state, moves=_text(packed.moves), clock=clock)
+    return Snapshot(packed.state[:32], state)
+
+
+def _text(moves: bytes) -> str:
+    try:
+        return moves.decode()
+    except UnicodeDecodeError as error:
+        raise msgspec.ValidationError(f"the moves are no text: {error}") from error
 
 
 def chain_events(

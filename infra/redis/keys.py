@@ -7,9 +7,14 @@
 | `{s07.a1y}:tries` | hash: inbox entry id -> attempts, of suspected entries |
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
-| `{s07.a1y}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
-| `{s07.a1y}:m:<board>` | string: 32-byte head hash, then the packed state |
+| `{s07.a1y}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
+| `{s07.a1y}:over` | sorted set: board of a match that has ended by the ms of its end |
+| `{s07.a1y}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |
+| `{s07.a1y}:m:<board>` | string: 32-byte head hash, a byte of marks (`commit.lua`), then the packed state |
+| `{s07.a1y}:m:<board>:moves` | string: the moves, separated by blanks |
+| `{s07.a1y}:m:<board>:turns` | string: the times of the moves, in a match with clocks: `domain.clocks.match_clock` |
 | `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1 |
+| `{s07.a1y}:m:<board>:at` | string: where the leaves of the match are in the log: `infra.store.locators` |
 | `{s07.a1y}:m:<board>:out` | hash: command id -> stored outcome |
 | `{s07.a1y}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
 | `{s07.a1y}:m:<board>:no` | hash: account and ply -> refusals counted |
@@ -161,6 +166,11 @@ def shard_tags(shards: int) -> str:
     return " ".join(_TAGS[:shards])
 
 
+def archive_bit(board: int, shards: int) -> int:
+    """Return the place of a match in the bits of its shard's archived matches."""
+    return board // shards
+
+
 def _of_shard(rest: str) -> Callable[[int], str]:
     """Return a function that returns a key of a shard."""
     return lambda shard: f"{_TAGS[shard]}:{rest}"
@@ -185,9 +195,14 @@ due: Final = _of_shard("due")
 floor: Final = _of_shard("floor")
 shard_boards: Final = _of_shard("boards")
 shard_allocated_ids: Final = _of_shard("ids")
+ended: Final = _of_shard("over")
+archived: Final = _of_shard("gone")
 
 snapshot: Final = _of_match("")
+moves: Final = _of_match(":moves")
+turns: Final = _of_match(":turns")
 events: Final = _of_match(":ev")
+locator: Final = _of_match(":at")
 outcomes: Final = _of_match(":out")
 refusals: Final = _of_match(":no")
 chat: Final = _of_match(":chat")

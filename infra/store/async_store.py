@@ -9,8 +9,10 @@ from typing import Any
 
 from redis import asyncio
 
+from domain.match.events import event_place
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.store import snapshots
 from infra.store.layout import decode_layout
 from infra.store.port import Layout, Submission, SubmitResult
 from infra.store.redis_store import read_submit_reply, submit_call
@@ -36,14 +38,14 @@ class AsyncStore:
 
     async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands; return an answer for each."""
-        calls = [submit_call(self._shard(new.board), new, self._cap) for new in submissions]
+        calls = [submit_call(self._shape.shards, new, self._cap) for new in submissions]
         return [
             read_submit_reply(reply) for reply in await scripts.call_all_async(self._pipe, calls)
         ]
 
     def submit_snapshot(self, board: int) -> Future[list[Any]]:
-        """Read a match's snapshot; the future has it as its only reply, None if there is none."""
-        return self._pipe.submit([("GET", keys.snapshot(self._shard(board), board))])
+        """Read a match's snapshot; `infra.store.snapshots` reads the future's only reply."""
+        return self._pipe.submit([snapshots.read_command(self._shard(board), board)])
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
         """Return stored outcomes, each by its match and command id."""
@@ -92,9 +94,9 @@ class AsyncStore:
         for name, entries in found or []:
             marks[name.decode()] = entries[-1][0].decode()
             for _, fields in entries:
-                if b"e" in fields:
-                    board, seq = fields[b"e"].split(b":")
-                    events.append((int(board), int(seq)))
+                place = event_place(fields[b"l"])
+                if place is not None:
+                    events.append(place)
         return events
 
     def _shard(self, board: int) -> int:

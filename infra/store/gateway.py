@@ -20,6 +20,7 @@ from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import (
+    ARCHIVED_TEXT,
     MOST_REFUSALS,
     AlreadyDecided,
     NotAccepted,
@@ -38,6 +39,7 @@ _BATCH: Final = 200
 """Commands that are submitted in one round trip."""
 
 NOT_ACCEPTED_TEXT: Final = {
+    Code.MATCH_OVER: ARCHIVED_TEXT,
     Code.ID_REUSED: "this id was used for another command before; give each command its own",
     Code.TOO_MANY_REFUSALS: f"{MOST_REFUSALS} commands were refused at this ply; further ones are "
     "refused until the match has moved on",

@@ -21,6 +21,9 @@ Each guarantee has a test in the contract suite that every adapter passes:
 9.  A match is due at the time of the last commit of its events, at no other time.
 10. A seed is used by one commit at most, and none is skipped: a start with another seed than the
     chain's next conflicts. A chain's anchor is a leaf before any of its seeds is used.
+11. A match's locator has the log indexes of exactly its leaves, in order.
+12. A match that has ended is listed at the time of its end.
+13. A match in the archive takes no command: `submit` refuses it, and `commit` writes nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,8 +33,11 @@ from typing import Final, Protocol
 
 import msgspec
 
+from domain.errors import Code
 from domain.match.events import AccountId, CommandId
+from domain.match.history import PackedSnapshot
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
+from infra.store.outcomes import encode_stored, tail
 
 NO_MESSAGES: Final[Mapping[str, bytes]] = MappingProxyType({})
 """No messages."""
@@ -55,6 +61,10 @@ class Numbering(StrEnum):
     """One counter numbers all boards."""
     SHARD = "shard"
     """Each shard numbers its own boards, as a cluster needs it."""
+
+
+ARCHIVED_TEXT: Final = "the match is over, and in the archive"
+"""The sentence for a command that came to a match in the archive."""
 
 
 class Layout(msgspec.Struct, frozen=True):
@@ -116,7 +126,7 @@ class AlreadyDecided(msgspec.Struct, frozen=True):
 
 
 class NotAccepted(msgspec.Struct, frozen=True):
-    """The command was not accepted: `id-reused`, `too-many-refusals` or `busy`."""
+    """The command was not accepted: `id-reused`, `match-over`, `too-many-refusals` or `busy`."""
 
     code: str
 
@@ -148,12 +158,16 @@ class Write(msgspec.Struct, frozen=True):
     """The outcome without digest and log index; see `infra.store.outcomes`."""
     leaves: tuple[bytes, ...]
     """The events' bytes, or the one leaf of a refusal."""
-    snapshot: bytes | None
-    """None for a refusal."""
+    snapshot: PackedSnapshot | None
+    """None for a refusal. Its moves and turns are those that the command adds, unless `rewritten`."""
+    rewritten: bool = False
+    """Whether the snapshot has all moves and turns of the match, because some were taken back."""
     refusal_field: str = ""
     """For a refusal: its player and ply; see `refusal_field`."""
     due: int = 0
     """When the match is next due, ms; 0 for never. A refusal changes nothing."""
+    ended: int = 0
+    """When the match ended, ms, if it ended by this command; else 0."""
     conditional_before: bytes = b""
     """The conditional moves that it was decided on; empty for none."""
     conditional_after: bytes = b""
@@ -195,7 +209,19 @@ class CommitConflict(msgspec.Struct, frozen=True):
     """The match has moved on; the command stays in the inbox."""
 
 
-CommitResult = CommitDone | AlreadyDecided | CommitConflict
+class CommitArchived(msgspec.Struct, frozen=True):
+    """The match is in the archive: nothing was written, and the command has left the inbox."""
+
+    stored: bytes
+    """An outcome to announce; it is not stored."""
+
+
+CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict
+
+
+def archived_result(write: Write) -> CommitArchived:
+    """Return the result of a commit to a match in the archive."""
+    return CommitArchived(encode_stored(write.digest, 0, tail(Code.MATCH_OVER, 0, ARCHIVED_TEXT)))
 
 
 def refusal_field(actor: AccountId, ply: int) -> str:
@@ -254,13 +280,13 @@ class Store(Protocol):
         """Return the number of entries that wait."""
         ...
 
-    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+    def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots, None for a match that does not exist."""
         ...
 
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]
-    ) -> list[tuple[bytes | None, bytes]]:
+    ) -> list[tuple[PackedSnapshot | None, bytes]]:
         """Return the snapshots, each with the match's conditional moves, empty for none."""
         ...
 
@@ -318,6 +344,14 @@ class Store(Protocol):
         """Return up to `count` boards of a shard that are due, the longest due first."""
         ...
 
+    def ended_boards(self, shard: int, until: int, count: int) -> list[int]:
+        """Return up to `count` boards of a shard whose matches ended until then, the earliest first."""
+        ...
+
+    def mark_archived(self, board: int) -> None:
+        """Mark a match as in the archive, so that it takes no command any longer."""
+        ...
+
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Return a stored outcome."""
         ...
@@ -332,6 +366,10 @@ class Store(Protocol):
 
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""
+        ...
+
+    def leaf_indexes(self, board: int) -> list[int]:
+        """Return the indexes of a match's leaves, events and refusals, in its shard's log."""
         ...
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:

@@ -10,10 +10,12 @@ from redis.exceptions import ResponseError
 
 from domain.errors import Code
 from domain.match.events import AccountId, CommandId
+from domain.match.history import PackedSnapshot
 from infra.durability import Mode, append_barrier, check_barrier
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
+from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import create_layout, read_layout
 from infra.store.port import (
@@ -34,6 +36,7 @@ from infra.store.port import (
     SubmitResult,
     Watermark,
     Write,
+    archived_result,
     check_lanes,
     refusal_field,
 )
@@ -128,9 +131,8 @@ class RedisStore:
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         """Submit commands."""
         received = "" if self._clock is None else str(self._clock())
-        calls = [
-            submit_call(self._shard(new.board), new, self._cap, received) for new in submissions
-        ]
+        shards = self.layout().shards
+        calls = [submit_call(shards, new, self._cap, received) for new in submissions]
         return [read_submit_reply(reply) for reply in scripts.call_all(self._client, calls)]
 
     # the inbox
@@ -192,12 +194,15 @@ class RedisStore:
         runs: dict[int, list[int]] = {}
         for i, write in enumerate(writes):
             runs.setdefault(write.shard, []).append(i)
-        calls = [_commit_call(shard, [writes[i] for i in run]) for shard, run in runs.items()]
+        shards = self.layout().shards
+        calls = [
+            _commit_call(shards, shard, [writes[i] for i in run]) for shard, run in runs.items()
+        ]
         replies = self._run_durably(calls)
         results: list[CommitResult] = [CommitConflict()] * len(writes)
         for run, reply in zip(runs.values(), replies, strict=False):
             for i, result in zip(run, reply, strict=True):
-                results[i] = _read_commit_reply(result)
+                results[i] = _read_commit_reply(writes[i], result)
         return results
 
     def _run_durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
@@ -235,12 +240,14 @@ class RedisStore:
 
     # reading
 
-    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+    def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
+        # redis-py types no part of its pipelines
+        pipe: Any
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
-                pipe.get(keys.snapshot(self._shard(board), board))
-            return list(pipe.execute())
+                pipe.execute_command(*snapshots.read_command(self._shard(board), board))
+            return [snapshots.read_reply(reply) for reply in pipe.execute()]
 
     def now(self) -> int:
         """Return the time that stamps submitted commands."""
@@ -251,15 +258,27 @@ class RedisStore:
         found: Any = self._client.zrangebyscore(keys.due(shard), 0, now, start=0, num=count)
         return [int(board) for board in found]
 
+    def ended_boards(self, shard: int, until: int, count: int) -> list[int]:
+        """Return the boards of matches that have ended."""
+        found: Any = self._client.zrangebyscore(keys.ended(shard), 0, until, start=0, num=count)
+        return [int(board) for board in found]
+
+    def mark_archived(self, board: int) -> None:
+        """Mark a match as in the archive."""
+        bit = keys.archive_bit(board, self.layout().shards)
+        self._client.setbit(keys.archived(self._shard(board)), bit, 1)
+
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]
-    ) -> list[tuple[bytes | None, bytes]]:
+    ) -> list[tuple[PackedSnapshot | None, bytes]]:
         """Return the snapshots with the conditional moves."""
+        pipe: Any
         with self._client.pipeline(transaction=False) as pipe:
             for board in boards:
                 shard = self._shard(board)
-                pipe.mget(keys.snapshot(shard, board), keys.conditional_moves(shard, board))
-            return [(snapshot, replies or b"") for snapshot, replies in pipe.execute()]
+                more = keys.conditional_moves(shard, board)
+                pipe.execute_command(*snapshots.read_command(shard, board, more))
+            return [(snapshots.read_reply(reply), reply[-1] or b"") for reply in pipe.execute()]
 
     def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store the conditional moves."""
@@ -290,17 +309,15 @@ class RedisStore:
         found: Any = self._client.lrange(keys.events(self._shard(board), board), 0, -1)
         return list(found)
 
+    def leaf_indexes(self, board: int) -> list[int]:
+        """Return the indexes of a match's leaves."""
+        found: Any = self._client.get(keys.locator(self._shard(board), board))
+        return locators.decode(found or b"")
+
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
-        """Return leaves of a shard's log; events are read from their matches."""
+        """Return leaves of a shard's log."""
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-        rows = [(int(id_.split(b"-")[0]), fields) for id_, fields in found]
-        with self._client.pipeline(transaction=False) as pipe:
-            for _, fields in rows:
-                if b"e" in fields:
-                    board, seq = map(int, fields[b"e"].split(b":"))
-                    pipe.lindex(keys.events(shard, board), seq - 1)
-            events = iter(pipe.execute())
-        return [(i, next(events) if b"e" in fields else fields[b"l"]) for i, fields in rows]
+        return [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
 
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards with new leaves."""
@@ -339,12 +356,14 @@ class RedisStore:
         return _Floors(min(floors), ends, max(times), min(possible))
 
 
-def submit_call(shard: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
+def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
     """Return the call that submits a command; `received` in ms, or empty for the server's time."""
+    shard = keys.shard_of(new.board, shards)
     names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
-    names.append(keys.floor(shard))
+    names += [keys.floor(shard), keys.archived(shard)]
     args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
     args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS, MOST_AHEAD_MS]
+    args.append(keys.archive_bit(new.board, shards))
     return scripts.SUBMIT, names, args
 
 
@@ -357,6 +376,8 @@ def read_submit_reply(reply: Any) -> SubmitResult:
             return AlreadyDecided(reply[1])
         case b"reused":
             return NotAccepted(Code.ID_REUSED)
+        case b"archived":
+            return NotAccepted(Code.MATCH_OVER)
         case b"refused-too-often":
             return NotAccepted(Code.TOO_MANY_REFUSALS)
         case b"full":
@@ -365,36 +386,47 @@ def read_submit_reply(reply: Any) -> SubmitResult:
             raise ResponseError(f"submit answered {other!r}")
 
 
-def _read_commit_reply(reply: Any) -> CommitResult:
+def _read_commit_reply(write: Write, reply: Any) -> CommitResult:
     match reply[0]:
         case b"done":
             return CommitDone(reply[1])
         case b"known":
             return AlreadyDecided(reply[1])
+        case b"archived":
+            return archived_result(write)
         case b"conflict":
             return CommitConflict()
         case other:
             raise ResponseError(f"commit answered {other!r}")
 
 
-def _commit_call(shard: int, run: Sequence[Write]) -> scripts.Call:
+def _commit_call(shards: int, shard: int, run: Sequence[Write]) -> scripts.Call:
     names = [keys.inbox(shard), keys.log(shard), keys.attempts(shard), keys.seed_chain(shard)]
-    names.append(keys.due(shard))
+    names += [keys.due(shard), keys.ended(shard), keys.archived(shard)]
     places: dict[int, int] = {}
-    args: list[scripts.Arg] = []
+    args: list[scripts.Arg] = [shards]
     for write in run:
         board = write.board
         if board not in places:
             places[board] = len(places) + 1
             names += [
                 keys.snapshot(shard, board),
+                keys.moves(shard, board),
+                keys.turns(shard, board),
                 keys.events(shard, board),
+                keys.locator(shard, board),
                 keys.outcomes(shard, board),
                 keys.refusals(shard, board),
                 keys.conditional_moves(shard, board),
             ]
         args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
-        args += [write.refusal_field, write.snapshot or "", write.due]
+        args.append(write.refusal_field)
+        if write.snapshot is None:
+            args += ["", "", "", ""]
+        else:
+            args.append(snapshots.with_marks(write.snapshot.state, write.conditional_after))
+            args += [write.snapshot.moves, write.snapshot.turns, "1" if write.rewritten else ""]
+        args += [write.due, write.ended]
         args += [write.conditional_before, write.conditional_after, write.chain, write.k]
         args += [len(write.leaves), *write.leaves]
     return scripts.COMMIT, names, args

@@ -8,7 +8,7 @@ from domain.drawing import draw_svg, draw_text
 from domain.errors import Code, Refusal
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
-from domain.match.history import Snapshot, unpack_snapshot
+from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, game_by_key, rules_by_id
 from services.app.context import App
@@ -24,7 +24,7 @@ def load_snapshot(app: App, board: int) -> Snapshot:
     return check_exists(board, read_snapshot(app, board, data))
 
 
-def read_snapshot(app: App, board: int, data: bytes | None) -> Snapshot:
+def read_snapshot(app: App, board: int, data: PackedSnapshot | None) -> Snapshot:
     """Return a stored snapshot, an empty one for None; `damaged` if it can't be read."""
     with refuse_damaged(app.damage, board):
         return unpack_snapshot(data)

@@ -103,7 +103,7 @@ def _decision() -> dict[str, float]:
             if not isinstance(decision, Decision):
                 raise RuntimeError(f"a move was refused: {decision.sentence}")
             _, snapshot = chain_events(sent, decision, before, 1)
-            pack_snapshot(snapshot)
+            pack_snapshot(snapshot, before.state)
             if isinstance(sent.command, PlayMove):
                 times.append(time.perf_counter() - began)
     return median_and_p99(times)

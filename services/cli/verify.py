@@ -3,8 +3,8 @@
 The history is intact if the events are in sequence, chained, and decided again by the recorded rules
 with the same result (`domain.match.audit`); if the stored snapshot equals the fold of the events; if
 each command has one stored outcome, with that command's digest, which names the command's first event,
-or for a refusal the last event before it; and if the shard's log has the events and refusals at the
-indexes that the outcomes name.
+or for a refusal the last event before it; if the shard's log has the events and refusals at the
+indexes that the outcomes name; and if the match's locator has just these indexes.
 """
 
 import sys
@@ -28,7 +28,7 @@ from domain.match.events import (
     decode_event,
     decode_refusal,
 )
-from domain.match.history import BrokenHistory, unpack_snapshot
+from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
 from infra.settings import Settings
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
@@ -41,9 +41,11 @@ from services.language.arguments import read_board
 class StoredMatch(msgspec.Struct, frozen=True):
     """Everything that is stored of a match."""
 
-    snapshot: bytes | None
+    snapshot: PackedSnapshot | None
     events: list[bytes]
     outcomes: Mapping[CommandId, bytes]
+    indexes: list[int]
+    """Where its leaves are in the shard's log, by its locator."""
 
 
 def run(number: str, settings: Settings) -> int:
@@ -72,7 +74,9 @@ def check(store: Store, board: int) -> str:
     _check_snapshot(found.snapshot, verdict)
     log = ShardLog(store, board)
     indexes = _check_events(log, found, verdict.state.rules)
-    _check_refusals(log, found, indexes)
+    refused = _check_refusals(log, found, indexes)
+    if found.indexes != sorted([*indexes, *refused]):
+        raise BrokenHistory(verdict.events, "the locator of the match has other leaves of the log")
     drawn = check_draw(log, list(map(decode_event, found.events)), indexes)
     return (
         f"match {board} holds: {_event_count(verdict.events)} in sequence, chained, and decided again by "
@@ -110,14 +114,22 @@ def _read(store: Store, board: int) -> StoredMatch:
 
 def _read_steady(store: Store, board: int) -> StoredMatch:
     while True:
-        (before,) = store.snapshots([board])
-        found = StoredMatch(before, store.events(board), store.outcomes(board))
+        (before,), indexes = store.snapshots([board]), _indexes(store, board)
+        found = StoredMatch(before, store.events(board), store.outcomes(board), indexes)
         (after,) = store.snapshots([board])
-        if before == after:
+        # each commit adds a leaf, and only refusals leave the snapshot as it was
+        if before == after and _indexes(store, board) == indexes:
             return found
 
 
-def _check_snapshot(data: bytes | None, verdict: AuditResult) -> None:
+def _indexes(store: Store, board: int) -> list[int]:
+    try:
+        return store.leaf_indexes(board)
+    except ValueError as error:
+        raise BrokenHistory(1, str(error)) from error
+
+
+def _check_snapshot(data: PackedSnapshot | None, verdict: AuditResult) -> None:
     """Compare the stored snapshot with the fold of the events."""
     try:
         snapshot = unpack_snapshot(data)
@@ -186,8 +198,9 @@ def _ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
     return ply
 
 
-def _check_refusals(log: ShardLog, found: StoredMatch, indexes: Sequence[int]) -> None:
-    """Check that each outcome without an event belongs to a refusal in the log."""
+def _check_refusals(log: ShardLog, found: StoredMatch, indexes: Sequence[int]) -> list[int]:
+    """Check that each outcome without an event belongs to a refusal in the log; return their indexes."""
+    refused = []
     accepted = {decode_event(data).command for data in found.events}
     for command, stored in found.outcomes.items():
         if command in accepted:
@@ -210,6 +223,8 @@ def _check_refusals(log: ShardLog, found: StoredMatch, indexes: Sequence[int]) -
                 outcome.seq,
                 f"{log.name(outcome.index)}, for a refusal after it, is a different one",
             )
+        refused.append(outcome.index)
+    return refused
 
 
 def _refusal(data: bytes) -> RefusedLeaf | None:

@@ -19,6 +19,7 @@ from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
 from infra.redis.clients import make_async_client
 from infra.redis.microbatch import MicroBatcher
+from infra.store import snapshots
 from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.store.async_store import AsyncStore
 from infra.store.leases import AsyncLaneLeases
@@ -111,7 +112,7 @@ class ApiContext:
         """Return a match's snapshot; an empty one if there is no such match. Raises `damaged`."""
         (found,) = raise_errors(await (asked or self.store.submit_snapshot(board)))
         try:
-            return unpack_snapshot(found)
+            return unpack_snapshot(snapshots.read_reply(found))
         except UNREADABLE as error:
             raise await self.damaged(board, error) from error
 

@@ -7,9 +7,11 @@ import pytest
 from redis import Redis
 
 from domain.match.events import CommandId
+from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
+from infra.store import snapshots
 from infra.store.async_store import AsyncStore
 from infra.store.port import Layout, Numbering, Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
@@ -33,9 +35,12 @@ class LoopStore(RedisStore):
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
         return self._runner.run(self._store.submit(submissions))
 
-    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        async def read() -> list[bytes | None]:
-            return [(await self._store.submit_snapshot(board))[0] for board in boards]
+    def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
+        async def read() -> list[PackedSnapshot | None]:
+            return [
+                snapshots.read_reply((await self._store.submit_snapshot(board))[0])
+                for board in boards
+            ]
 
         return self._runner.run(read())
 

@@ -1,11 +1,9 @@
 """What only the store on a server promises."""
 
 import time
-from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-import msgspec
 import pytest
 from redis import Redis
 from redis.client import Pipeline
@@ -13,6 +11,7 @@ from redis.crc import key_slot
 from redis.exceptions import ResponseError
 
 from domain.match.events import NO_HASH
+from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers
@@ -201,62 +200,26 @@ def test_a_commit_that_is_not_known_to_be_on_disk_is_no_success(redis_client: Re
     store = RedisStore(UnsyncedRedis.from_pool(redis_client.connection_pool), Mode.FSYNC)
     (entry,) = store.read_inbox([7], 1)
     write = Write(
-        7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""), (b"e",), b"h" * 32
+        7,
+        entry.id,
+        7,
+        SUBMISSION.id,
+        NO_HASH,
+        b"digest..",
+        tail("", 1, ""),
+        (b"e",),
+        PackedSnapshot(b"h" * 32),
     )
     with pytest.raises(NotDurable):
         store.commit([write])
     assert store.outcome(7, SUBMISSION.id) is not None
 
 
-@pytest.mark.parametrize("wrong", [keys.snapshot, keys.events, keys.outcomes, keys.refusals])
-@pytest.mark.parametrize("kind", ["events", "refusal"])
-def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
-    redis_client: Redis, wrong: Callable[[int, int], str], kind: str
-) -> None:
-    store = make(redis_client)
-    store.submit([SUBMISSION])
-    (entry,) = store.read_inbox([7], 1)
-    redis_client.zadd(wrong(7, 7), {"another": 1})
-    write = Write(
-        7, entry.id, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""), (b"e",), None, "x"
-    )
-    if kind == "events":
-        write = msgspec.structs.replace(write, snapshot=b"h" * 32, refusal_field="")
-    untouched = wrong is keys.refusals if kind == "events" else wrong is keys.events
-    if untouched:
-        store.commit([write])
-        assert store.inbox_size([7]) == 0
-        return
-    before = set(redis_client.keys())
-    with pytest.raises(ResponseError, match="WRONGTYPE"):
-        store.commit([write])
-    assert set(redis_client.keys()) == before
-    assert store.inbox_size([7]) == 1
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [keys.due(7), keys.attempts(7), keys.log(7), keys.conditional_moves(7, 7)],
-    ids=lambda key: key[-4:],
-)
-def test_a_commit_that_meets_a_key_of_its_shard_or_replies_of_another_type_has_written_nothing(
-    redis_client: Redis, wrong: str
-) -> None:
-    store = make(redis_client)
-    store.submit([SUBMISSION])
-    (entry,) = store.read_inbox([7], 1)
-    redis_client.sadd(wrong, "another")
-    before = set(redis_client.keys())
-    with pytest.raises(ResponseError, match="WRONGTYPE"):
-        store.commit([replying_write(entry.id)])
-    assert set(redis_client.keys()) == before
-    assert store.inbox_size([7]) == 1
-
-
 def replying_write(entry: str) -> Write:
     """A move that is due, and leaves replies."""
     place = (7, entry, 7, SUBMISSION.id, NO_HASH, b"digest..", tail("", 1, ""))
-    return Write(*place, (b"e",), b"h" * 32, due=1234, conditional_after=b"laid")
+    snapshot = PackedSnapshot(b"h" * 32)
+    return Write(*place, (b"e",), snapshot, due=1234, conditional_after=b"laid")
 
 
 def test_due_boards_and_replies_are_where_their_names_say(redis_client: Redis) -> None:
@@ -288,9 +251,27 @@ def test_replies_that_are_not_known_to_be_on_disk_are_no_success(redis_client: R
 def test_every_key_of_a_shard_carries_its_tag() -> None:
     names = [
         f(7)
-        for f in (keys.inbox, keys.dead_letters, keys.attempts, keys.log, keys.due, keys.seed_chain)
+        for f in (
+            keys.inbox,
+            keys.dead_letters,
+            keys.attempts,
+            keys.log,
+            keys.due,
+            keys.seed_chain,
+            keys.ended,
+            keys.archived,
+        )
     ]
-    of_a_match = (keys.snapshot, keys.events, keys.outcomes, keys.refusals, keys.conditional_moves)
+    of_a_match = (
+        keys.snapshot,
+        keys.moves,
+        keys.turns,
+        keys.events,
+        keys.locator,
+        keys.outcomes,
+        keys.refusals,
+        keys.conditional_moves,
+    )
     names += [f(7, 15) for f in of_a_match]
     assert all(name.startswith("{s07.a1y}:") for name in names)
     assert len(set(names)) == len(names)

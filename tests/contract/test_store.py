@@ -5,6 +5,7 @@ import pytest
 
 from domain.errors import Code
 from domain.match.events import NO_HASH
+from domain.match.history import PackedSnapshot
 from infra.store.outcomes import parse, tail
 from infra.store.port import (
     MOST_REFUSALS,
@@ -111,7 +112,10 @@ def test_a_commit_writes_events_snapshot_log_and_outcome_and_empties_the_inbox(
     assert (outcome.accepted, outcome.seq, outcome.index) == (True, 1, 0)
     assert store.events(BOARD) == [b"event 1", b"event 2"]
     assert store.outcome(BOARD, id_of(2)) is None
-    assert store.snapshots([BOARD, 8]) == [HEADS[2] + b"state", None]
+    assert store.snapshots([BOARD, 8]) == [
+        PackedSnapshot(HEADS[2] + b"state", b" move move", b"tt"),
+        None,
+    ]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"event 2")]
     assert store.outcome(BOARD, id_of(1)) == result.stored
     assert store.outcomes(BOARD) == {id_of(1): result.stored}
@@ -127,7 +131,7 @@ def test_a_refusal_is_a_leaf_and_changes_nothing_else(store: Store) -> None:
     assert parse(result.stored).code == "illegal-move"
     assert store.events(BOARD) == [b"event 1"]
     assert store.leaves(SHARD, 0, 10) == [(0, b"event 1"), (1, b"refusal")]
-    assert store.snapshots([BOARD]) == [HEADS[1] + b"state"]
+    assert store.snapshots([BOARD]) == [PackedSnapshot(HEADS[1] + b"state", b" move", b"t")]
 
 
 def test_a_run_of_commands_is_committed_in_order_with_one_index_after_the_other(
@@ -179,7 +183,8 @@ def test_shards_are_committed_independently(store: Store) -> None:
     (entry,) = queue(store, 1)
     store.submit([submission(2, board=4)])
     (other,) = store.read_inbox([0], 10)
-    ok = Write(0, other.id, 4, id_of(2), NO_HASH, b"digest..", tail("", 1, ""), (b"e",), HEADS[1])
+    begun = PackedSnapshot(HEADS[1])
+    ok = Write(0, other.id, 4, id_of(2), NO_HASH, b"digest..", tail("", 1, ""), (b"e",), begun)
     results = store.commit([moved(entry, 1, before=3), ok])
     assert isinstance(results[0], CommitConflict)
     assert isinstance(results[1], CommitDone)

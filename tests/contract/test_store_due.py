@@ -4,6 +4,7 @@ import time
 
 import msgspec
 
+from domain.match.history import PackedSnapshot
 from infra.store.port import (
     AlreadyDecided,
     CommitConflict,
@@ -80,7 +81,9 @@ def test_a_refusal_leaves_due_time_and_replies_alone(store: Store) -> None:
     told = replying(due(refused(b, 2, before=1), 0), b"another", b"nothing")
     assert isinstance(store.commit([told])[0], CommitDone)
     assert store.due_boards(SHARD, SOON, 10) == [BOARD]
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"laid")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b"laid")
+    ]
 
 
 def test_what_conflicts_or_is_known_leaves_due_time_and_replies_alone(store: Store) -> None:
@@ -93,7 +96,9 @@ def test_what_conflicts_or_is_known_leaves_due_time_and_replies_alone(store: Sto
         AlreadyDecided,
     ]
     assert store.due_boards(SHARD, SOON, 10) == [BOARD]
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"laid")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b"laid")
+    ]
 
 
 def test_matches_come_with_what_is_laid_ready_in_them(store: Store) -> None:
@@ -101,11 +106,11 @@ def test_matches_come_with_what_is_laid_ready_in_them(store: Store) -> None:
     store.commit([moved(entry, 1, before=0)])
     assert store.snapshots_with_conditional_moves([8, BOARD]) == [
         (None, b""),
-        (HEADS[1] + b"state", b""),
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b""),
     ]
     assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"laid")
     assert store.snapshots_with_conditional_moves([BOARD, 8]) == [
-        (HEADS[1] + b"state", b"laid"),
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b"laid"),
         (None, b""),
     ]
     assert store.snapshots_with_conditional_moves([]) == []
@@ -118,13 +123,19 @@ def test_replies_are_laid_by_who_has_seen_the_match_and_the_replies_as_they_are(
     store.commit([moved(entry, 1, before=0)])
     assert not store.set_conditional_moves(BOARD, HEADS[2], b"", b"on another head")
     assert not store.set_conditional_moves(BOARD, HEADS[1], b"none such", b"on other replies")
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b"")
+    ]
     assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"one")
     assert not store.set_conditional_moves(BOARD, HEADS[1], b"", b"by who has not seen one")
     assert store.set_conditional_moves(BOARD, HEADS[1], b"one", b"two")
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"two")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b"two")
+    ]
     assert store.set_conditional_moves(BOARD, HEADS[1], b"two", b"")
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[1] + b"state", b"")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[1] + b"state", b" move" * 1, b"t" * 1), b"")
+    ]
 
 
 def test_nothing_is_laid_ready_where_there_is_no_match(store: Store) -> None:
@@ -144,16 +155,22 @@ def test_a_commit_decided_without_the_replies_that_are_there_conflicts_and_stays
     assert [entry.id for entry in store.read_inbox([SHARD], 10)] == [b.id]
     (result,) = store.commit([replying(moved(b, 2, before=1), b"laid", b"left")])
     assert isinstance(result, CommitDone)
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"left")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[2] + b"state", b" move" * 2, b"t" * 2), b"left")
+    ]
 
 
 def test_a_commit_after_which_no_replies_are_left_takes_them_away(store: Store) -> None:
     a, b, c = queue(store, 1, 2, 3)
     store.commit([replying(moved(a, 1, before=0), b"", b"laid")])
     store.commit([replying(moved(b, 2, before=1), b"laid", b"laid")])
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"laid")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[2] + b"state", b" move" * 2, b"t" * 2), b"laid")
+    ]
     store.commit([replying(moved(c, 3, before=2), b"laid", b"")])
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[3] + b"state", b"")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[3] + b"state", b" move" * 3, b"t" * 3), b"")
+    ]
 
 
 def test_what_follows_in_a_run_is_decided_with_the_replies_then_left(store: Store) -> None:
@@ -168,4 +185,6 @@ def test_what_follows_in_a_run_is_decided_with_the_replies_then_left(store: Stor
         CommitDone,
         CommitConflict,
     ]
-    assert store.snapshots_with_conditional_moves([BOARD]) == [(HEADS[2] + b"state", b"two")]
+    assert store.snapshots_with_conditional_moves([BOARD]) == [
+        (PackedSnapshot(HEADS[2] + b"state", b" move" * 2, b"t" * 2), b"two")
+    ]

@@ -1,5 +1,6 @@
 """Sealed events: golden bytes, the chain, and what is noticed when it is touched."""
 
+import itertools
 import json
 import re
 from collections.abc import Iterable
@@ -12,12 +13,13 @@ from msgspec.structs import fields
 
 from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
-from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch
+from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
 from domain.match.decide import Rejection
 from domain.match.events import (
     EVENT_LIMIT,
     NO_HASH,
     SCHEMA,
+    AnchorLeaf,
     Event,
     EventEnvelope,
     MatchStarted,
@@ -28,11 +30,13 @@ from domain.match.events import (
     decode_event,
     decode_refusal,
     encode_event,
+    event_place,
     leaf_hash,
 )
 from domain.match.history import (
     EMPTY_SNAPSHOT,
     BrokenHistory,
+    PackedSnapshot,
     check_chain,
     encode_refusal,
     pack_snapshot,
@@ -235,6 +239,50 @@ def test_a_snapshot_comes_back_as_it_was_stored() -> None:
     _, snapshot = history(TURNS)
     assert unpack_snapshot(pack_snapshot(snapshot)) == snapshot
     assert unpack_snapshot(None) == EMPTY_SNAPSHOT
+
+
+@pytest.mark.parametrize("terms", [None, TimeControl()], ids=["untimed", "with clocks"])
+def test_the_moves_of_a_snapshot_are_appended_ply_by_ply(terms: TimeControl | None) -> None:
+    actor, command = pow2()
+    assert isinstance(command, StartMatch)
+    start = msgspec.structs.replace(command, terms=terms)
+    commands = [(actor, start), (ALICE, PlayMove(text="m13-m9")), (BOB, PlayMove(text="a13-a9"))]
+    states = [EMPTY_SNAPSHOT, *(history(commands[:count])[1] for count in (1, 2, 3))]
+    stored = PackedSnapshot(b"")
+    for before, after in itertools.pairwise(states):
+        more = pack_snapshot(after, before.state)
+        stored = PackedSnapshot(more.state, stored.moves + more.moves, stored.turns + more.turns)
+        assert unpack_snapshot(stored) == after
+        assert stored == pack_snapshot(after)
+    assert more.moves == b" a13-a9"
+    assert len(more.turns) == (6 if terms else 0)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"moves": b""},
+        {"moves": b"m13-m9"},
+        {"moves": b"m13-m9 a13-a9 m9-m13"},
+        {"moves": b"m13-m9 \xff"},
+        {"turns": b"123456"},
+        {"state": b"h" * 32},
+        {"state": b"h" * 32 + b"\xc1"},
+    ],
+)
+def test_a_snapshot_whose_parts_do_not_fit_can_not_be_read(changes: dict[str, bytes]) -> None:
+    commands = [pow2(), (ALICE, PlayMove(text="m13-m9")), (BOB, PlayMove(text="a13-a9"))]
+    packed = pack_snapshot(history(commands)[1])
+    with pytest.raises(msgspec.MsgspecError):
+        unpack_snapshot(msgspec.structs.replace(packed, **changes))
+
+
+def test_the_place_of_an_event_is_read_from_its_beginning() -> None:
+    events, snapshot = history(TURNS)
+    assert [event_place(leaf) for leaf in events[:2]] == [(1, 1), (1, 2)]
+    refusal = encode_refusal(sent(ALICE, ResignMatch()), Rejection("match-over", ""), snapshot, 0)
+    anchor = encode_event(AnchorLeaf(SCHEMA, 1, 1, bytes(32)))
+    assert [event_place(leaf) for leaf in (refusal, anchor, b"", b"\xc1")] == [None] * 4
 
 
 def test_the_snapshot_equals_the_fold_of_the_events() -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from domain.errors import Code
 from domain.match.events import NO_HASH, AccountId, CommandId
+from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
 from infra.store.outcomes import encode_stored
 from infra.store.port import (
@@ -29,17 +30,19 @@ from infra.store.port import (
     SubmitResult,
     Watermark,
     Write,
+    archived_result,
     check_lanes,
     refusal_field,
 )
 
 
 class _MemoryMatch(msgspec.Struct):
-    snapshot: bytes | None = None
+    snapshot: PackedSnapshot | None = None
     events: list[bytes] = msgspec.field(default_factory=list)
     outcomes: dict[CommandId, bytes] = msgspec.field(default_factory=dict)
     refusals: dict[str, int] = msgspec.field(default_factory=dict)
     replies: bytes = b""
+    indexes: list[int] = msgspec.field(default_factory=list)
 
 
 def _now() -> int:
@@ -52,6 +55,24 @@ def _publish_nowhere(channel: str, message: bytes) -> None:
 
 def _is_next(draws: SeedChain | None, write: Write) -> bool:
     return draws is not None and (draws.chain, draws.used + 1) == (write.chain, write.k)
+
+
+def _head(match: _MemoryMatch) -> bytes:
+    return match.snapshot.state[:32] if match.snapshot else b""
+
+
+def _after(before: PackedSnapshot | None, write: Write) -> PackedSnapshot | None:
+    """Return the snapshot after a write, which has what to add to the moves, or all of them."""
+    new = write.snapshot
+    if new is None or before is None or write.rewritten:
+        return new
+    return PackedSnapshot(new.state, before.moves + new.moves, before.turns + new.turns)
+
+
+def _until(times: Mapping[int, int], until: int, count: int) -> list[int]:
+    """Return the first boards by their times, which are not 0."""
+    come = sorted((at, board) for board, at in times.items() if 0 < at <= until)
+    return [board for _, board in come[:count]]
 
 
 class MemoryStore:
@@ -79,6 +100,8 @@ class MemoryStore:
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
         self._matches: dict[int, _MemoryMatch] = defaultdict(_MemoryMatch)
         self._due: dict[int, dict[int, int]] = defaultdict(dict)
+        self._ended: dict[int, dict[int, int]] = defaultdict(dict)
+        self._archived: set[int] = set()
         self._draws: dict[int, SeedChain] = {}
         self._floor = 0
         """The time of the last watermark: nothing is received before it."""
@@ -125,6 +148,8 @@ class MemoryStore:
 
     def _submit(self, new: Submission) -> SubmitResult:
         match = self._matches[new.board]
+        if new.board in self._archived:
+            return NotAccepted(Code.MATCH_OVER)
         known = match.outcomes.get(new.id)
         if known is not None:
             return AlreadyDecided(known) if known[:8] == new.digest else NotAccepted(Code.ID_REUSED)
@@ -161,20 +186,20 @@ class MemoryStore:
         """Count the entries that wait."""
         return sum(len(self._inboxes[shard]) for shard in shards)
 
-    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+    def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
         return [self._matches[board].snapshot for board in boards]
 
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]
-    ) -> list[tuple[bytes | None, bytes]]:
+    ) -> list[tuple[PackedSnapshot | None, bytes]]:
         """Return the snapshots with the conditional moves."""
         return [(self._matches[b].snapshot, self._matches[b].replies) for b in boards]
 
     def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store the conditional moves."""
         match = self._matches[board]
-        if (match.snapshot or b"")[:32] != head or match.replies != before:
+        if _head(match) != head or match.replies != before:
             return False
         match.replies = after
         return True
@@ -186,7 +211,10 @@ class MemoryStore:
     def _commit(self, write: Write) -> CommitResult:
         match = self._matches[write.board]
         known = match.outcomes.get(write.id)
-        head = match.snapshot[:32] if match.snapshot else NO_HASH
+        head = _head(match) or NO_HASH
+        if write.board in self._archived:
+            self._leave_inbox(write)
+            return archived_result(write)
         draws = self._draws.get(write.shard)
         if known is None and (head != write.head or (write.k and not _is_next(draws, write))):
             return CommitConflict()
@@ -196,12 +224,12 @@ class MemoryStore:
             and match.replies != write.conditional_before
         ):
             return CommitConflict()
-        self._inboxes[write.shard].pop(write.entry, None)
-        self._tries[write.shard].pop(write.entry, None)
+        self._leave_inbox(write)
         if known is not None:
             return AlreadyDecided(known)
         log = self._logs[write.shard]
         match.outcomes[write.id] = encode_stored(write.digest, len(log), write.tail)
+        match.indexes.extend(range(len(log), len(log) + len(write.leaves)))
         log.extend(write.leaves)
         if draws and write.k:
             self._draws[write.shard] = msgspec.structs.replace(draws, used=write.k)
@@ -209,11 +237,17 @@ class MemoryStore:
             match.refusals[write.refusal_field] = match.refusals.get(write.refusal_field, 0) + 1
         else:
             match.events.extend(write.leaves)
-            match.snapshot = write.snapshot
+            match.snapshot = _after(match.snapshot, write)
             match.replies = write.conditional_after
             self._due[write.shard][write.board] = write.due
+            if write.ended:
+                self._ended[write.shard][write.board] = write.ended
             match.refusals.clear()
         return CommitDone(match.outcomes[write.id])
+
+    def _leave_inbox(self, write: Write) -> None:
+        self._inboxes[write.shard].pop(write.entry, None)
+        self._tries[write.shard].pop(write.entry, None)
 
     def seed_chain(self, shard: int) -> SeedChain | None:
         """Return the shard's chain of seeds."""
@@ -258,8 +292,15 @@ class MemoryStore:
 
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:
         """Return the boards that are due."""
-        come = sorted((at, board) for board, at in self._due[shard].items() if 0 < at <= now)
-        return [board for _, board in come[:count]]
+        return _until(self._due[shard], now, count)
+
+    def ended_boards(self, shard: int, until: int, count: int) -> list[int]:
+        """Return the boards of matches that have ended."""
+        return _until(self._ended[shard], until, count)
+
+    def mark_archived(self, board: int) -> None:
+        """Mark a match as in the archive."""
+        self._archived.add(board)
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Return a stored outcome."""
@@ -276,6 +317,10 @@ class MemoryStore:
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""
         return list(self._matches[board].events)
+
+    def leaf_indexes(self, board: int) -> list[int]:
+        """Return the indexes of a match's leaves."""
+        return list(self._matches[board].indexes)
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log."""

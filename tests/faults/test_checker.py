@@ -21,6 +21,7 @@ from infra.projections.projection import Fact
 from infra.projections.specs import LISTS
 from infra.redis import keys
 from infra.redis.keys import Lane
+from infra.store import locators
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, encode_stored, parse
@@ -68,9 +69,10 @@ class Honest(RedisStore):
 
     def append(self, write: Write, leaf: bytes) -> None:
         """Add an event past the commit script."""
-        seq = self.client.rpush(keys.events(write.shard, write.board), leaf)
+        self.client.rpush(keys.events(write.shard, write.board), leaf)
         index = self.client.xlen(keys.log(write.shard))
-        self.client.xadd(keys.log(write.shard), {"e": f"{write.board}:{seq}"}, f"{index}-1")
+        self.client.xadd(keys.log(write.shard), {"l": leaf}, f"{index}-1")
+        self.client.append(keys.locator(write.shard, write.board), locators.encode([index]))
 
 
 class DropsAnAcknowledged(Honest):
@@ -110,18 +112,30 @@ class LosesRaces(Honest):
                 decode_event(write.leaves[0]), command=b"rival of a move!"
             )
             self.append(write, encode_event(rival))
-            snapshot = self.snapshots([write.board])[0] or NO_HASH
-            write = msgspec.structs.replace(write, head=snapshot[:32])
+            snapshot = self.snapshots([write.board])[0]
+            head = snapshot.state[:32] if snapshot else NO_HASH
+            write = msgspec.structs.replace(write, head=head)
         return super().really([write])
 
 
 class ForgetsASnapshot(Honest):
     def really(self, writes: Sequence[Write]) -> list[CommitResult]:
         (write,) = writes
-        before = self.snapshots([write.board])[0]
+        before = self.client.get(keys.snapshot(write.shard, write.board))
         results = super().really(writes)
         if before and write.snapshot and decode_event(write.leaves[-1]).seq == 8:
             self.client.set(keys.snapshot(write.shard, write.board), before)
+        return results
+
+
+class LosesAPlace(Honest):
+    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
+        (write,) = writes
+        name = keys.locator(write.shard, write.board)
+        before = self.client.get(name)
+        results = super().really(writes)
+        if before and write.snapshot and decode_event(write.leaves[0]).seq == 5:
+            self.client.set(name, before)
         return results
 
 
@@ -229,6 +243,7 @@ def test_a_clean_run_is_clean(run) -> None:
         (LeavesAGap, {"I3", "I4"}),
         (LosesRaces, {"I2", "I3", "I4", "I6"}),
         (ForgetsASnapshot, {"I6"}),
+        (LosesAPlace, {"I4"}),
         (ChangesOutcomes, {"I1"}),
     ],
 )

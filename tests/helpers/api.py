@@ -1,7 +1,6 @@
 """The HTTP API in this process, on a real server: with a drain and a side worker beside it."""
 
 import json
-import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -74,10 +73,6 @@ class Api:
         self._numbers = iter(range(1, MANY))
 
     def __enter__(self) -> Self:
-        # a decision's limits are for a process of its own: here they would count this whole one's
-        for number in (signal.SIGVTALRM, signal.SIGPROF):
-            before = signal.signal(number, signal.SIG_IGN)
-            self._stack.callback(signal.signal, number, before)
         self.server = self._stack.enter_context(EmbeddedServer(self._folder / "data"))
         self.settings = Settings(
             data=self._folder / "data", redis_url=self.server.url, **self._allocated

@@ -1,6 +1,7 @@
 """Commands and writes of one match, as the contract of the stores needs them."""
 
 from domain.match.events import NO_HASH
+from domain.match.history import PackedSnapshot
 from infra.store.outcomes import tail
 from infra.store.port import (
     InboxEntry,
@@ -42,7 +43,9 @@ def moved(entry: InboxEntry, number: int, before: int, leaves: int = 1) -> Write
         digest=b"digest..",
         tail=tail("", before + 1, ""),
         leaves=tuple(b"event %d" % (before + 1 + i) for i in range(leaves)),
-        snapshot=HEADS[before + leaves] + b"state",
+        snapshot=PackedSnapshot(
+            HEADS[before + leaves] + b"state", b" move" * leaves, b"t" * leaves
+        ),
     )
 
 

@@ -5,10 +5,11 @@ from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 
 from domain.match.audit import verify
-from domain.match.events import decode_event
+from domain.match.events import SCHEMA, decode_event
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
@@ -228,7 +229,7 @@ def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redi
 
     def happen(number: int) -> None:
         redis_client.rpush(keys.events(shard, 1), b"event %d" % number)
-        redis_client.xadd(keys.log(shard), {"e": f"1:{number + 1}"})
+        redis_client.xadd(keys.log(shard), {"l": msgspec.msgpack.encode([SCHEMA, 1, number + 1])})
 
     async def watch() -> list[bytes]:
         async with (

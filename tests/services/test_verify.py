@@ -8,7 +8,13 @@ from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, ResignMatch
 from domain.match.decide import Decision, decide
 from domain.match.events import decode_event, decode_refusal, encode_event
-from domain.match.history import BrokenHistory, chain_events, pack_snapshot, unpack_snapshot
+from domain.match.history import (
+    BrokenHistory,
+    PackedSnapshot,
+    chain_events,
+    pack_snapshot,
+    unpack_snapshot,
+)
 from infra.store import outcomes
 from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
@@ -172,7 +178,7 @@ def test_an_inserted_copy_is_found(store, place, copied):
     assert broken(store).seq == (copied + 2 if beside else place + 1)
 
 
-def forged(store: MemoryStore) -> tuple[CommandEnvelope, list[bytes], bytes]:
+def forged(store: MemoryStore) -> tuple[CommandEnvelope, list[bytes], PackedSnapshot]:
     """A resignation that nobody sent, chained to the last event, and the snapshot after it."""
     snapshot = unpack_snapshot(store._matches[BOARD].snapshot)
     sent = CommandEnvelope(BOARD, b"f" * 16, snapshot.state.seats[0], ResignMatch())
@@ -226,10 +232,17 @@ def test_a_snapshot_that_was_changed_is_found(store):
     ):
         match.snapshot = pack_snapshot(changed)
         assert broken(store).seq == EVENTS
-    match.snapshot = snapshot.head + b"\xc1"
+    match.snapshot = PackedSnapshot(snapshot.head + b"\xc1")
     assert "can't be read" in broken(store).sentence
     match.snapshot = None
     assert broken(store).seq == 1
+
+
+@pytest.mark.parametrize("change", [lambda all_: all_[:-1], lambda all_: [*all_, 99]])
+def test_a_locator_that_was_changed_is_found(store, change):
+    match = store._matches[BOARD]
+    match.indexes = change(match.indexes)
+    assert "locator" in broken(store).sentence
 
 
 def test_an_outcome_that_was_changed_is_found(store):

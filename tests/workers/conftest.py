@@ -19,10 +19,14 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
 
 @pytest.fixture
 def cpu_limit() -> Iterator[None]:
-    """The limit's signal is the process's own, so it is handled only while a test needs it."""
-    before = signal.signal(signal.SIGVTALRM, limits._out_of_time)
+    """The limit's signals are the process's own, so they are handled only while a test needs it."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGVTALRM, signal.SIGPROF)]
+    limits.LIMITED.install()
     yield
-    signal.signal(signal.SIGVTALRM, before)
+    limits.LIMITED._stop()
+    limits.LIMITED._installed = False
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 @pytest.fixture(params=["fakeredis", "valkey"])

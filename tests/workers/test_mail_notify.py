@@ -18,6 +18,7 @@ from infra.people.accounts import MailAddress
 from infra.redis import keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.leaves import replace_leaf
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
 
 HOUR = DAY // 24
@@ -239,7 +240,7 @@ def test_what_happened_while_the_mailer_was_off_is_told_unless_it_is_old(mailing
 
 def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
     mailing.challenge(board=1)
-    mailing.client.lset(keys.events(1, 1), 0, b"broken")
+    replace_leaf(mailing.client, 1, 0, b"broken")
     mailing.challenge(board=2)
     mails = mailing.mail_to(BOB)
     assert [mail["Subject"] for mail in mails] == ["match 2: The Power of Two"]

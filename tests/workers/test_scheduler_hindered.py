@@ -17,6 +17,7 @@ from domain.match.state import MatchState
 from infra.redis import keys
 from infra.store.outcomes import parse
 from infra.store.port import MOST_REFUSALS, refusal_field
+from infra.store.snapshots import with_marks
 from tests.helpers.timed import BEGIN, FLAG, HOUR, TimedBench, TimedStore, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
 
@@ -99,7 +100,9 @@ def test_a_clock_in_disorder_stops_no_other_clock(
     snapshot = unpack_snapshot(bench.store.snapshots([1])[0])
     odd = msgspec.structs.replace(snapshot.state.clock, turns=b"no record")
     state = msgspec.structs.replace(snapshot.state, clock=odd)
-    bench.client.set(keys.snapshot(1, 1), pack_snapshot(Snapshot(snapshot.head, state)))
+    packed = pack_snapshot(Snapshot(snapshot.head, state))
+    bench.client.set(keys.snapshot(1, 1), with_marks(packed.state, b""))
+    bench.client.set(keys.turns(1, 1), packed.turns)
     bench.tick(keeper, 3 * DAY)
     assert bench.kept(5) == [(Flagged, 3 * DAY)]
     assert alarms(caplog) == ["ALARM: the clocks of match 1 can't be read"]

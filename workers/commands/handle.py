@@ -14,7 +14,9 @@ from domain.errors import Code
 from domain.match import commands, conditional_moves
 from domain.match.commands import CommandEnvelope
 from domain.match.decide import Decision, DecisionContext, Rejection
+from domain.match.events import Undone
 from domain.match.history import (
+    PackedSnapshot,
     Snapshot,
     chain_events,
     encode_refusal,
@@ -116,6 +118,7 @@ class CommandHandler:
             logger.error("ALARM: match %d: %s", sent.match, error)  # noqa: TRY400
             write, after = _chain(task, match, _SEEDLESS)
         except Exception:
+            LIMITED.leave()
             logger.exception("match %d: deciding command %s failed", sent.match, sent.id.hex())
             return None
         self._matches[sent.match] = after
@@ -133,12 +136,13 @@ class CommandHandler:
                 self._cache[board] = match
 
 
-def _load(board: int, data: bytes | None, moves: bytes) -> _LoadedMatch:
+def _load(board: int, data: PackedSnapshot | None, moves: bytes) -> _LoadedMatch:
     try:
         return _LoadedMatch(unpack_snapshot(data), moves)
     except msgspec.MsgspecError:
         logger.exception("ALARM: the snapshot of match %d can't be read", board)
-        return _LoadedMatch(Snapshot((data or b"")[:32], initial()), moves, damaged=True)
+        head = data.state[:32] if data else b""
+        return _LoadedMatch(Snapshot(head, initial()), moves, damaged=True)
 
 
 def _chain(
@@ -147,18 +151,20 @@ def _chain(
     """Return the write of a decision, and the match after it."""
     entry, sent, snapshot = task.entry, task.sent, match.snapshot
     state, left = snapshot.state, match.conditional_moves
-    seed = None
+    seed, packed, rewritten, ended, refused = None, None, False, 0, ""
     if isinstance(decision, Decision):
         leaves, after = chain_events(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1, "")
-        packed, refused = pack_snapshot(after), ""
+        rewritten = any(isinstance(event, Undone) for event in decision.events)
+        packed = pack_snapshot(after, None if rewritten else state)
+        ended = after.state.at if after.state.over else 0
         seed = decision.seed
         if decision.conditional_moves is not None:
             left = conditional_moves.pack(decision.conditional_moves)
     else:
         leaves, after = (encode_refusal(sent, decision, snapshot, entry.received),), snapshot
         tail = outcomes.tail(decision.code, state.seq, decision.sentence)
-        packed, refused = None, refusal_field(sent.actor, state.ply)
+        refused = refusal_field(sent.actor, state.ply)
     write = Write(
         shard=entry.shard,
         entry=entry.id,
@@ -169,6 +175,8 @@ def _chain(
         tail=tail,
         leaves=leaves,
         snapshot=packed,
+        rewritten=rewritten,
+        ended=ended,
         due=next_due(after.state),
         conditional_before=match.conditional_moves,
         conditional_after=left,

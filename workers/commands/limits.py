@@ -4,6 +4,10 @@ Inside `LIMITED` a decision has `CPU_SECONDS` of CPU time; then `OutOfTime` is r
 Python to run bytecode. Code that is stuck in C (a regular expression, a huge power) is ended by a second
 timer whose signal nobody handles: the process dies, the lane's lease expires, and the next drain counts
 the attempt. Neither timer uses SIGALRM, because RQ does.
+
+The timers run as long as decisions follow each other, because setting them for each costs more than
+many decisions do. The first is repeated: its handler looks when the decision in hand began, and sets
+the second back as long as none has taken too long.
 """
 
 import resource
@@ -14,7 +18,12 @@ from typing import Final
 CPU_SECONDS: Final = 1.0
 
 KILL_SECONDS: Final = 2.0
-"""CPU time after which the process is killed."""
+"""CPU time without bytecode, or after `OutOfTime` was raised in vain, until the process is killed."""
+
+TICK_SECONDS: Final = 0.25
+"""CPU time between two looks at the decision in hand, which may run over by as much."""
+
+_LIMIT_TICKS: Final = int(CPU_SECONDS / TICK_SECONDS)
 
 MEMORY_BYTES: Final = 2 << 30
 """Address space of a command worker."""
@@ -24,25 +33,28 @@ class OutOfTime(Exception):  # noqa: N818 - it says what happened
     """A decision took more than `CPU_SECONDS` of CPU time."""
 
 
-def _out_of_time(signum: int, frame: FrameType | None) -> None:
-    del signum, frame
-    raise OutOfTime(f"a decision took more than {CPU_SECONDS} s of CPU time")
-
-
-def install() -> None:
-    """Install the handler and the memory limit, once, from the main thread of the process."""
-    signal.signal(signal.SIGVTALRM, _out_of_time)
-    signal.signal(signal.SIGPROF, signal.SIG_DFL)
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, hard))
-
-
 class _Limited:
-    """Runs the body under the limits; needs `install`."""
+    """Runs the body under the limits; without `install` it only runs it."""
+
+    def __init__(self) -> None:
+        self._installed = False
+        self._running = False
+        """Whether the timers run."""
+        self._deciding = False
+        self._raised = False
+        """Whether the decision in hand has been told that its time is over."""
+        self._ticks = 0
+        self._began = 0
+        """The tick at which the last decision began."""
 
     def __enter__(self) -> None:
-        signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
-        signal.setitimer(signal.ITIMER_PROF, KILL_SECONDS)
+        self._began = self._ticks
+        self._raised = False
+        self._deciding = True
+        if self._installed and not self._running:
+            self._running = True
+            signal.setitimer(signal.ITIMER_PROF, KILL_SECONDS)
+            signal.setitimer(signal.ITIMER_VIRTUAL, TICK_SECONDS, TICK_SECONDS)
 
     def __exit__(
         self,
@@ -50,9 +62,43 @@ class _Limited:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        # the fatal one first: `OutOfTime` may still be raised between the two
+        self._deciding = False
+
+    def leave(self) -> None:
+        """End the decision in hand; only needed if `OutOfTime` may have been raised on leaving it."""
+        self._deciding = False
+
+    def install(self) -> None:
+        """Handle the timers' signals from now on; from the main thread of the process."""
+        signal.signal(signal.SIGVTALRM, self._tick)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        self._installed = True
+
+    def _tick(self, signum: int, frame: FrameType | None) -> None:
+        del signum, frame
+        self._ticks += 1
+        took = self._ticks - self._began
+        if self._deciding and took > _LIMIT_TICKS:
+            if not self._raised:
+                self._raised = True
+                raise OutOfTime(f"a decision took more than {CPU_SECONDS} s of CPU time")
+        elif self._deciding or took <= 1:
+            signal.setitimer(signal.ITIMER_PROF, KILL_SECONDS)
+        else:
+            self._stop()
+
+    def _stop(self) -> None:
+        # the fatal one first
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        self._running = False
 
 
 LIMITED: Final = _Limited()
+
+
+def install() -> None:
+    """Install the limits of time and memory, once, from the main thread of the process."""
+    LIMITED.install()
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, hard))

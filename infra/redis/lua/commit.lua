@@ -1,18 +1,23 @@
 -- Commits a run of decided commands of one shard, in inbox order. Each applies whole or not at all.
 --
--- KEYS  1 inbox  2 log  3 tries  4 draws  5 due; then for each match of the run:
---       snapshot, events, outcomes, refusals, conditional moves
--- ARGV  for each command the words that FIELDS names, then the bytes of its leaves
+-- KEYS  1 inbox  2 log  3 tries  4 draws  5 due  6 ended matches  7 archived matches; then for
+--       each match of the run: snapshot, moves, turns, events, locator, outcomes, refusals,
+--       conditional moves
+-- ARGV  1 number of shards; then for each command the words that FIELDS names, then the bytes of
+--       its leaves
 -- Returns  for each command one of
 --       {'done', stored outcome}   committed now
 --       {'known', stored outcome}  committed before, under the same command id; nothing written
+--       {'archived'}               the match is in the archive; nothing written
 --       {'conflict'}               the match, its conditional moves, or the seed it draws with
 --                                  have changed since it was decided; nothing written
 --
+-- The entries leave the inbox at the end of the run, but for conflicts, which are decided again.
 -- The stored outcome is the digest, the log index of the first leaf in decimal, ':' and the tail.
 -- Redis has no rollback, so everything that can be refused (no memory, a key of the wrong type)
 -- is met by the reads and the first write of a command, before anything else of it is written.
--- Two keys are read for that alone.
+-- Some keys are read for that alone. The snapshot's marks, the byte after its head, say whether the
+-- match has conditional moves (1) and refusals counted (2), so that most commands need not look.
 
 local FIELDS = {
   'entry',               -- id of the inbox entry
@@ -22,24 +27,57 @@ local FIELDS = {
   'digest',              -- of the command, 8 bytes
   'tail',                -- of the outcome
   'refusal',             -- field of the refusals to count up, '' for an accepted command
-  'snapshot',            -- of the match after it, '' for a refused command
+  'snapshot',            -- of the match after it, with its marks; '' for a refused command
+  'moves',               -- moves to append
+  'turns',               -- their times to append
+  'rewritten',           -- '1' if these are all moves and times of the match, and replace the others
   'due',                 -- when the match is due next, ms, 0 for never
+  'ended',               -- when the match ended by it, ms, 0 if it did not
   'conditional_before',  -- conditional moves that it was decided on, '' for none
   'conditional_after',   -- conditional moves after it, '' for none
   'chain',               -- chain of the seed it draws with, 0 if it does not draw
   'k',                   -- number of that seed in its chain, 0 if it does not draw
   'leaves',              -- how many leaves follow
 }
-local MATCH_KEYS, SHARD_KEYS = 5, 5
+local MATCH_KEYS, SHARD_KEYS = 8, 7
 local NO_HASH = string.rep('\0', 32)
-local inbox, log, tries, draws, dues = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
+local inbox, log, tries, draws, dues, over, gone =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local shards = tonumber(ARGV[1])
 
-redis.call('HLEN', tries)
+-- The bytes of a log index in a locator: see infra/store/locators.py
+local function varint(number)
+  local bytes = ''
+  while number >= 128 do
+    bytes = bytes .. string.char(number % 128 + 128)
+    number = math.floor(number / 128)
+  end
+  return bytes .. string.char(number)
+end
+
+-- Appends to a string, or replaces it
+local function write_text(key, text, replace)
+  if not replace then
+    if text ~= '' then
+      redis.call('APPEND', key, text)
+    end
+  elseif text == '' then
+    redis.call('DEL', key)
+  else
+    redis.call('SET', key, text)
+  end
+end
+
+redis.call('XLEN', inbox)
 redis.call('ZCARD', dues)
+redis.call('ZCARD', over)
+local suspected = redis.call('HLEN', tries) > 0
+local some_gone = redis.call('STRLEN', gone) > 0
 local index = next_index(log)
 
-local results = {}
-local at = 1
+local results, decided = {}, {}
+local at = 2
 while at <= #ARGV do
   local new = {}
   for offset, name in ipairs(FIELDS) do
@@ -49,45 +87,60 @@ while at <= #ARGV do
   local first = at + #FIELDS
   at = first + leaves
   local key = SHARD_KEYS + (tonumber(new.match) - 1) * MATCH_KEYS
-  local state, events, outcomes, refusals, conditional =
-    KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4], KEYS[key + 5]
+  local state, moves, turns, events, locator, outcomes, refusals, conditional = KEYS[key + 1],
+    KEYS[key + 2], KEYS[key + 3], KEYS[key + 4], KEYS[key + 5], KEYS[key + 6], KEYS[key + 7],
+    KEYS[key + 8]
+  local board = string.match(state, ':(%d+)$')
 
   local known = redis.call('HGET', outcomes, new.id)
-  local current = redis.call('GETRANGE', state, 0, 31)
+  local current = redis.call('GETRANGE', state, 0, 32)
+  local head, marks = string.sub(current, 1, 32), string.byte(current, 33) or 0
   if current == '' then
-    current = NO_HASH
+    head = NO_HASH
   end
-  if known then
-    redis.call('XDEL', inbox, new.entry)
-    redis.call('HDEL', tries, new.entry)
+  local prepared = ''
+  if new.snapshot ~= '' and (marks % 2 == 1 or new.conditional_before ~= '') then
+    prepared = redis.call('GET', conditional) or ''
+  end
+
+  if some_gone and redis.call('GETBIT', gone, math.floor(tonumber(board) / shards)) == 1 then
+    decided[#decided + 1] = new.entry
+    results[#results + 1] = {'archived'}
+  elseif known then
+    decided[#decided + 1] = new.entry
     results[#results + 1] = {'known', known}
-  elseif current ~= new.head or (k > 0 and (redis.call('HGET', draws, 'chain') ~= new.chain
+  elseif head ~= new.head or (k > 0 and (redis.call('HGET', draws, 'chain') ~= new.chain
       or redis.call('HGET', draws, 'k') ~= string.format('%d', k - 1)))
-      or (new.snapshot ~= '' and (redis.call('GET', conditional) or '') ~= new.conditional_before)
+      or (new.snapshot ~= '' and prepared ~= new.conditional_before)
   then
     results[#results + 1] = {'conflict'}
   else
     local stored = new.digest .. string.format('%d', index) .. ':' .. new.tail
+    redis.call('STRLEN', locator)
     if new.snapshot == '' then
       redis.call('HINCRBY', refusals, new.refusal, 1)
-      redis.call('XADD', log, string.format('%d-1', index), 'l', ARGV[first])
-      index = index + 1
-    else
-      local board = string.match(state, ':(%d+)$')
-      for i = first, first + leaves - 1 do
-        local seq = redis.call('RPUSH', events, ARGV[i])
-        redis.call('XADD', log, string.format('%d-1', index), 'e',
-          board .. ':' .. string.format('%d', seq))
-        index = index + 1
+      if current ~= '' and marks < 2 then
+        redis.call('SETRANGE', state, 32, string.char(marks + 2))
       end
+    else
+      if new.rewritten == '' then
+        redis.call('STRLEN', moves)
+        redis.call('STRLEN', turns)
+      end
+      redis.call('RPUSH', events, unpack(ARGV, first, first + leaves - 1))
       if k > 0 then
         redis.call('HSET', draws, 'k', string.format('%d', k))
       end
       redis.call('SET', state, new.snapshot)
+      write_text(moves, new.moves, new.rewritten ~= '')
+      write_text(turns, new.turns, new.rewritten ~= '')
       if new.due == '0' then
         redis.call('ZREM', dues, board)
       else
         redis.call('ZADD', dues, new.due, board)
+      end
+      if new.ended ~= '0' then
+        redis.call('ZADD', over, new.ended, board)
       end
       if new.conditional_after ~= new.conditional_before then
         if new.conditional_after == '' then
@@ -96,12 +149,27 @@ while at <= #ARGV do
           redis.call('SET', conditional, new.conditional_after)
         end
       end
-      redis.call('DEL', refusals)
+      if marks >= 2 or current == '' then
+        redis.call('DEL', refusals)
+      end
     end
+    local places = ''
+    for i = first, first + leaves - 1 do
+      redis.call('XADD', log, string.format('%d-1', index), 'l', ARGV[i])
+      places = places .. varint(index)
+      index = index + 1
+    end
+    redis.call('APPEND', locator, places)
     redis.call('HSET', outcomes, new.id, stored)
-    redis.call('XDEL', inbox, new.entry)
-    redis.call('HDEL', tries, new.entry)
+    decided[#decided + 1] = new.entry
     results[#results + 1] = {'done', stored}
+  end
+end
+for i = 1, #decided, MOST_IDS do
+  local last = math.min(i + MOST_IDS - 1, #decided)
+  redis.call('XDEL', inbox, unpack(decided, i, last))
+  if suspected then
+    redis.call('HDEL', tries, unpack(decided, i, last))
   end
 end
 return results

@@ -1,12 +1,17 @@
 -- Adds a command to its shard's inbox, or answers it from its stored outcome.
 --
 -- KEYS  1 inbox  2 outcomes of the match  3 refusals of the match  4 floor of the shard's clock
+--       5 archived matches
 -- ARGV  1 command id  2 digest (8 bytes)  3 packed command  4 reply channel
 --       5 received ms, or '' for TIME  6 most entries the inbox may hold  7 field of the refusals
 --       8 most refusals in it  9 ms by which the floor may be ahead of the time
--- Returns  {'known', stored outcome} | {'reused'} | {'refused-too-often'} | {'full'}
+--       10 bit of the match in KEYS 5
+-- Returns  {'known', stored outcome} | {'reused'} | {'archived'} | {'refused-too-often'} | {'full'}
 --          | {'queued', entry id, received ms}
 
+if redis.call('GETBIT', KEYS[5], ARGV[10]) == 1 then
+  return {'archived'}
+end
 local known = redis.call('HGET', KEYS[2], ARGV[1])
 if known then
   if string.sub(known, 1, 8) ~= ARGV[2] then

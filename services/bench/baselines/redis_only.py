@@ -64,7 +64,7 @@ def decide_all(
                     digest=commands.command_digest(commands.encode_command(order)),
                     tail=outcomes.tail("", before.state.seq + 1, ""),
                     leaves=leaves,
-                    snapshot=pack_snapshot(after),
+                    snapshot=pack_snapshot(after, before.state),
                 ),
             )
         )

@@ -20,7 +20,7 @@ from rq.serializers import JSONSerializer
 from domain.match.commands import Command, CommandEnvelope, PlayMove, StartMatch
 from domain.match.decide import Decision, decide
 from domain.match.events import command_id
-from domain.match.history import chain_events, pack_snapshot, unpack_snapshot
+from domain.match.history import PackedSnapshot, chain_events, pack_snapshot, unpack_snapshot
 from infra.redis.clients import make_client
 from services.bench.harness import BenchEnvironment
 from services.bench.workload import PlannedGame
@@ -123,7 +123,8 @@ def _play(
     client: redis.Redis, board: int, number: int, command: Command, actor: bytes = bytes(8)
 ) -> None:
     name = f"peer:{board}"
-    stored: Any = client.get(name)
+    found: Any = client.mget(name, f"{name}:moves")
+    stored = PackedSnapshot(found[0], found[1] or b"") if found[0] else None
     snapshot = unpack_snapshot(stored)
     id_ = command_id("bench", actor, f"{board}:{number}")
     sent = CommandEnvelope(board, id_, actor, command)
@@ -133,7 +134,9 @@ def _play(
     sealed, after = chain_events(sent, decision, snapshot, time.time_ns() // 1_000_000)
     with client.pipeline(transaction=True) as pipe:
         pipe.rpush(f"{name}:ev", *sealed)
-        pipe.set(name, pack_snapshot(after))
+        packed = pack_snapshot(after, snapshot.state)
+        pipe.set(name, packed.state)
+        pipe.append(f"{name}:moves", packed.moves)
         pipe.xadd("peer:log", {"e": f"{board}:{after.state.seq}"})
         pipe.hset(f"{name}:out", id_.hex(), after.state.seq)
         pipe.incr("peer:done")

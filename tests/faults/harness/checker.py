@@ -7,7 +7,7 @@ I1  each acknowledged command has exactly one outcome, the one that was told, wi
 I2  a definite failure left nothing; an unknown one left nothing or one outcome; nothing is there
     that nobody sent;
 I3  events of a match are 1..n;
-I4  chains hold, and each shard's log is 0..n and has each event once, in order;
+I4  chains hold, and each shard's log is 0..n and has each event once, in order, where the match's locator says;
 I6  a snapshot equals its match refolded from zero (`projected` does the same for projections);
 I7  A acknowledged before B was sent, same match: A comes first;
 I8  what was read is a prefix of the final history, as long as what was acknowledged before;
@@ -31,10 +31,12 @@ from domain.match.events import (
     MatchStarted,
     decode_event,
     decode_refusal,
+    event_place,
     leaf_hash,
 )
 from domain.match.history import BrokenHistory, check_chain, replay, unpack_snapshot
 from domain.match.state import cache_position
+from infra.store import locators
 from infra.store.outcomes import parse
 from tests.faults.harness.held import Held
 from tests.faults.harness.record import Invocation, Result
@@ -68,6 +70,8 @@ class _Checker:
                 self.sends[call.command].append(call)
         self.events: dict[int, list[EventEnvelope]] = {}
         self.refusals: dict[bytes, list[tuple[int, str]]] = defaultdict(list)
+        self.logged: dict[int, list[bytes]] = defaultdict(list)
+        self.places: dict[int, list[int]] = defaultdict(list)
         self.runs: dict[bytes, list[EventEnvelope]] = defaultdict(list)
 
     def run(self, *, complete: bool) -> Iterator[Violation]:
@@ -93,13 +97,17 @@ class _Checker:
                     self.runs[envelope.command].append(envelope)
         for shard, log in self.held.logs.items():
             for index, leaf in log:
-                if isinstance(leaf, bytes):
-                    try:
-                        refusal = decode_refusal(leaf)
-                    except msgspec.MsgspecError as error:
-                        yield Violation("I4", f"shard {shard}: leaf {index} is none ({error})")
-                    else:
-                        self.refusals[refusal.command].append((index, refusal.code))
+                if (place := event_place(leaf)) is not None:
+                    self.logged[place[0]].append(leaf)
+                    self.places[place[0]].append(index)
+                    continue
+                try:
+                    refusal = decode_refusal(leaf)
+                except msgspec.MsgspecError as error:
+                    yield Violation("I4", f"shard {shard}: leaf {index} is none ({error})")
+                else:
+                    self.refusals[refusal.command].append((index, refusal.code))
+                    self.places[refusal.match].append(index)
 
     # I1
 
@@ -187,7 +195,11 @@ class _Checker:
             if stored:
                 yield Violation("I6", f"match {board} has events and no snapshot")
             return
-        snapshot = unpack_snapshot(packed)
+        try:
+            snapshot = unpack_snapshot(packed)
+        except msgspec.MsgspecError as error:
+            yield Violation("I6", f"match {board}: its snapshot can't be read ({error})")
+            return
         if not stored or snapshot.head != leaf_hash(stored[-1]):
             yield Violation("I6", f"match {board}: the snapshot's head is not the last event's")
         try:
@@ -212,21 +224,27 @@ class _Checker:
     # the rest of I1 and I4
 
     def logs(self) -> Iterator[Violation]:
-        logged: dict[int, list[int]] = defaultdict(list)
         for shard, log in self.held.logs.items():
             if [index for index, _ in log] != list(range(len(log))):
                 yield Violation("I4", f"shard {shard}: the log's indexes have gaps")
-            for _, leaf in log:
-                if isinstance(leaf, str):
-                    board, _, seq = leaf.partition(":")
-                    logged[int(board)].append(int(seq))
-        for board in {*logged, *self.events}:
-            places = list(range(1, len(self.held.events.get(board, ())) + 1))
-            if logged[board] != places:
-                twice = [seq for seq, times in Counter(logged[board]).items() if times > 1]
+        for board in {*self.logged, *self.events}:
+            events, logged = self.held.events.get(board, []), self.logged[board]
+            if logged != events:
+                twice = sum(times > 1 for times in Counter(logged).values())
                 yield Violation(
-                    "I4", f"match {board}: {len(places)} events, logged {len(logged[board])}, "
-                    f"twice {twice[:5]}"
+                    "I4", f"match {board}: {len(events)} events, logged {len(logged)}, of which "
+                    f"{twice} more than once; or their bytes differ"
+                )  # fmt: skip
+        for board in {*self.places, *self.held.locators}:
+            try:
+                located = locators.decode(self.held.locators.get(board, b""))
+            except ValueError as error:
+                yield Violation("I4", f"match {board}: {error}")
+                continue
+            if located != self.places[board]:
+                yield Violation(
+                    "I4", f"match {board}: the locator has {len(located)} leaves, the log "
+                    f"{len(self.places[board])}, or at other places"
                 )  # fmt: skip
 
     # I7

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 from redis import Redis
 
+from domain.match.history import PackedSnapshot
 from infra.redis import keys
 
 
@@ -13,10 +14,11 @@ class Held(msgspec.Struct):
 
     shards: int
     events: dict[int, list[bytes]]
-    snapshots: dict[int, bytes]
+    snapshots: dict[int, PackedSnapshot]
     outcomes: dict[int, dict[bytes, bytes]]
-    logs: dict[int, list[tuple[int, str | bytes]]]
-    """Of each shard: index, and `board:seq` of an event or the bytes of another leaf."""
+    locators: dict[int, bytes]
+    logs: dict[int, list[tuple[int, bytes]]]
+    """Of each shard: index and bytes of each leaf."""
     waiting: int = 0
     """Commands in the inboxes."""
 
@@ -39,18 +41,24 @@ def _ends(client: Redis, shards: int) -> list[int]:
 
 def _read(client: Redis, shards: int) -> Held:
     boards = sorted(_boards(client))
-    held = Held(shards, {}, {}, {}, {})
+    held = Held(shards, {}, {}, {}, {}, {})
     for board in boards:
         shard = keys.shard_of(board, shards)
         with client.pipeline(transaction=True) as pipe:
             pipe.lrange(keys.events(shard, board), 0, -1)
             pipe.get(keys.snapshot(shard, board))
+            pipe.get(keys.moves(shard, board))
+            pipe.get(keys.turns(shard, board))
             pipe.hgetall(keys.outcomes(shard, board))
-            events, snapshot, outcomes = pipe.execute()
+            pipe.get(keys.locator(shard, board))
+            events, state, moves, turns, outcomes, locator = pipe.execute()
         held.events[board] = events
         held.outcomes[board] = outcomes
-        if snapshot is not None:
-            held.snapshots[board] = snapshot
+        held.locators[board] = locator or b""
+        if state is not None:
+            # the byte after the head marks what else there is of the match
+            packed = PackedSnapshot(state[:32] + state[33:], moves or b"", turns or b"")
+            held.snapshots[board] = packed
     for shard in range(shards):
         held.logs[shard] = list(_log(client, shard))
         held.waiting += client.xlen(keys.inbox(shard))
@@ -63,7 +71,6 @@ def _boards(client: Redis) -> Iterator[int]:
     yield from found
 
 
-def _log(client: Redis, shard: int) -> Iterator[tuple[int, str | bytes]]:
+def _log(client: Redis, shard: int) -> Iterator[tuple[int, bytes]]:
     for id_, fields in client.xrange(keys.log(shard)):
-        index = int(id_.split(b"-")[0])
-        yield index, fields[b"e"].decode() if b"e" in fields else fields[b"l"]
+        yield int(id_.split(b"-")[0]), fields[b"l"]

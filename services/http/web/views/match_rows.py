@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from domain.match.events import AccountId
-from domain.match.history import unpack_snapshot
+from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
 from domain.rules import rules_by_id
 from infra.people.unread import UnreadCounts
@@ -117,7 +117,7 @@ def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | No
     return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
 
 
-def _deadline(data: bytes | None) -> int | None:
+def _deadline(data: PackedSnapshot | None) -> int | None:
     try:
         return deadline(unpack_snapshot(data).state)
     except msgspec.MsgspecError:

@@ -1,0 +1,188 @@
+"""What every store promises of a match around its events: moves, leaves, its end, the archive."""
+
+import msgspec
+import pytest
+
+from domain.errors import Code
+from domain.match.history import PackedSnapshot
+from infra.store.outcomes import parse
+from infra.store.port import (
+    AlreadyDecided,
+    CommitArchived,
+    CommitConflict,
+    CommitDone,
+    NotAccepted,
+    Queued,
+    Store,
+    Write,
+)
+from tests.helpers.writes import (
+    ALICE,
+    BOARD,
+    HEADS,
+    SHARD,
+    id_of,
+    moved,
+    queue,
+    refused,
+    submission,
+)
+
+SOON, LATER = 1_700_000_001_000, 1_700_000_002_000
+
+
+def moving(write: Write, moves: bytes, turns: bytes = b"", *, rewritten: bool = False) -> Write:
+    """The same, with these moves and turns."""
+    assert write.snapshot is not None
+    snapshot = msgspec.structs.replace(write.snapshot, moves=moves, turns=turns)
+    return msgspec.structs.replace(write, snapshot=snapshot, rewritten=rewritten)
+
+
+def snapshot_of(store: Store) -> PackedSnapshot | None:
+    (plain,) = store.snapshots([BOARD])
+    ((loaded, _),) = store.snapshots_with_conditional_moves([BOARD])
+    assert plain == loaded
+    return plain
+
+
+def test_moves_and_turns_are_appended_to_those_before(store: Store) -> None:
+    a, b, c = queue(store, 1, 2, 3)
+    store.commit([moving(moved(a, 1, before=0), b"one", b"1")])
+    store.commit(
+        [moving(moved(b, 2, before=1), b" two", b"2"), moving(moved(c, 3, before=2), b"", b"")]
+    )
+    assert snapshot_of(store) == PackedSnapshot(HEADS[3] + b"state", b"one two", b"12")
+
+
+def test_moves_taken_back_are_replaced_by_those_that_are_left(store: Store) -> None:
+    a, b, c, d = queue(store, 1, 2, 3, 4)
+    store.commit([moving(moved(a, 1, before=0), b"one two", b"12")])
+    store.commit([moving(moved(b, 2, before=1), b"one", b"1", rewritten=True)])
+    assert snapshot_of(store) == PackedSnapshot(HEADS[2] + b"state", b"one", b"1")
+    store.commit([moving(moved(c, 3, before=2), b"", b"", rewritten=True)])
+    assert snapshot_of(store) == PackedSnapshot(HEADS[3] + b"state")
+    store.commit([moving(moved(d, 4, before=3), b"other", b"3")])
+    assert snapshot_of(store) == PackedSnapshot(HEADS[4] + b"state", b"other", b"3")
+
+
+def test_what_conflicts_is_known_or_is_refused_leaves_the_moves_alone(store: Store) -> None:
+    a, b, again, c = queue(store, 1, 2, 1, 3)
+    store.commit([moving(moved(a, 1, before=0), b"one", b"1")])
+    before = snapshot_of(store)
+    late = moving(moved(b, 2, before=0), b" two", b"2")
+    known = moving(moved(again, 1, before=1), b"none", b"", rewritten=True)
+    results = store.commit([late, known, refused(c, 3, before=1)])
+    assert [type(result) for result in results] == [CommitConflict, AlreadyDecided, CommitDone]
+    assert snapshot_of(store) == before
+
+
+def test_conditional_moves_that_came_after_the_decision_are_met_by_the_commit(
+    store: Store,
+) -> None:
+    a, b = queue(store, 1, 2)
+    store.commit([moved(a, 1, before=0)])
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
+    assert store.commit([moved(b, 2, before=1)]) == [CommitConflict()]
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"prepared", b"")
+    assert isinstance(store.commit([moved(b, 2, before=1)])[0], CommitDone)
+
+
+def test_conditional_moves_and_refusals_of_a_match_do_not_hide_each_other(store: Store) -> None:
+    a, b, c, d = queue(store, 1, 2, 3, 4)
+    store.commit([moved(a, 1, before=0)])
+    store.commit([refused(b, 2, before=1)])
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
+    store.commit([refused(c, 3, before=1)])
+    assert store.count_refusals(BOARD, ALICE, 0) == 2
+    assert store.commit([moved(d, 4, before=1)]) == [CommitConflict()]
+    aware = msgspec.structs.replace(moved(d, 4, before=1), conditional_before=b"prepared")
+    assert isinstance(store.commit([aware])[0], CommitDone)
+    assert store.count_refusals(BOARD, ALICE, 0) == 0
+    assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
+
+
+def test_refusals_before_a_match_begins_are_counted_until_it_does(store: Store) -> None:
+    a, b = queue(store, 1, 2)
+    store.commit([refused(a, 1, before=0), moved(b, 2, before=0)])
+    assert store.count_refusals(BOARD, ALICE, 0) == 0
+
+
+def test_the_leaves_of_a_match_are_found_in_the_log(store: Store) -> None:
+    first, second, third = queue(store, 1, 2, 3)
+    other = BOARD + 4
+    store.submit([submission(9, board=other)])
+    elsewhere = store.read_inbox([SHARD], 10)[-1]
+    assert store.leaf_indexes(BOARD) == []
+    store.commit([refused(first, 1, before=0)])
+    assert store.anchor(SHARD, 1, bytes(32), b"anchor")
+    beside = msgspec.structs.replace(moved(elsewhere, 9, before=0), board=other)
+    store.commit([moved(second, 2, before=0, leaves=2), beside, refused(third, 3, before=2)])
+    assert store.leaf_indexes(BOARD) == [0, 2, 3, 5]
+    assert store.leaf_indexes(other) == [4]
+
+
+def test_a_match_that_ends_is_listed_by_the_time_of_its_end(store: Store) -> None:
+    a, b, c = queue(store, 1, 2, 3)
+    store.commit([moved(a, 1, before=0)])
+    assert store.ended_boards(SHARD, LATER, 10) == []
+    store.commit([msgspec.structs.replace(moved(b, 2, before=1), ended=LATER)])
+    assert store.ended_boards(SHARD, SOON, 10) == []
+    assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
+    store.commit([msgspec.structs.replace(refused(c, 3, before=2), ended=SOON)])
+    assert store.ended_boards(SHARD, SOON, 10) == [], "a refusal ends nothing"
+    assert store.ended_boards(0, LATER, 10) == []
+
+
+def test_matches_that_ended_are_listed_the_earliest_first(store: Store) -> None:
+    for board, at in ((7, LATER), (3, SOON), (11, LATER + 1)):
+        store.submit([submission(board, board)])
+        (entry,) = store.read_inbox([SHARD], 1)
+        ended = msgspec.structs.replace(moved(entry, board, before=0), board=board, ended=at)
+        store.commit([ended])
+    assert store.ended_boards(SHARD, LATER + 1, 10) == [3, 7, 11]
+    assert store.ended_boards(SHARD, LATER + 1, 2) == [3, 7]
+
+
+# the archive
+
+
+@pytest.mark.parametrize("begun", [False, True], ids=["a start", "a move"])
+def test_a_match_in_the_archive_takes_no_command(store: Store, *, begun: bool) -> None:
+    if begun:
+        (first,) = queue(store, 1)
+        store.commit([moved(first, 1, before=0)])
+    store.mark_archived(BOARD)
+    assert store.submit([submission(2)]) == [NotAccepted(Code.MATCH_OVER)]
+    assert store.submit([submission(1)]) == [NotAccepted(Code.MATCH_OVER)], "a repetition, too"
+    assert store.inbox_size([SHARD]) == 0
+    assert isinstance(store.submit([submission(3, board=BOARD + 4)])[0], Queued)
+
+
+def test_a_repeated_start_of_a_match_in_the_archive_begins_no_other(store: Store) -> None:
+    board = store.allocate(id_of(1))
+    store.mark_archived(board)
+    assert store.allocate(id_of(1)) == board
+    assert store.submit([submission(1, board)]) == [NotAccepted(Code.MATCH_OVER)]
+
+
+@pytest.mark.parametrize("kind", [moved, refused])
+def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_leaves(
+    store: Store, kind: object
+) -> None:
+    assert callable(kind)
+    first, second, again = queue(store, 1, 2, 1)
+    store.commit([moved(first, 1, before=0)])
+    store.count_attempt(SHARD, second.id)
+    before = store.outcomes(BOARD), store.snapshots([BOARD]), store.leaves(SHARD, 0, 10)
+    store.mark_archived(BOARD)
+    results = store.commit([kind(second, 2, before=1), moved(again, 1, before=1)])
+    for result in results:
+        assert isinstance(result, CommitArchived)
+        outcome = parse(result.stored)
+        assert (outcome.code, outcome.digest) == (Code.MATCH_OVER, b"digest..")
+    after = store.outcomes(BOARD), store.snapshots([BOARD]), store.leaves(SHARD, 0, 10)
+    assert after == before
+    assert store.events(BOARD) == [b"event 1"]
+    assert store.leaf_indexes(BOARD) == [0]
+    assert store.inbox_size([SHARD]) == 0
+    assert store.attempts(SHARD) == {}

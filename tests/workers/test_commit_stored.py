@@ -1,0 +1,181 @@
+"""What commits leave of a match beside its events: locator, moves and turns, its end, the archive."""
+
+import random
+
+import pytest
+
+from domain.clocks.time_control import TimeControl
+from domain.errors import Code, Refusal
+from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
+from domain.match.events import decode_refusal, event_place
+from domain.match.history import replay, unpack_snapshot
+from domain.match.state import cache_position, position_of
+from domain.rules import rules_by_id
+from infra.redis import keys
+from infra.store import locators
+from infra.store.gateway import CommandGateway
+from infra.store.outcome_pubsub import OutcomeListener
+from infra.store.outcomes import parse
+from infra.store.port import ARCHIVED_TEXT
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE, BOB, CAROL
+
+BOARDS = (3, 7, 11)
+"""All of one shard."""
+
+SHARD = 3
+
+
+def start(bench: Bench, board: int) -> None:
+    """Begin a match of chance, whose seeds are anchored in the log, with clocks in every second."""
+    clocks = TimeControl() if board == BOARDS[1] else None
+    seats = (ALICE, BOB)
+    bench.send(
+        ALICE, StartMatch(rules="powerdrain/1", options=(), seats=seats, terms=clocks), board
+    )
+
+
+def act(bench: Bench, chance: random.Random, board: int) -> None:
+    """Submit something: mostly a move, sometimes an undo or what is refused."""
+    state = bench.state(board)
+    if not state.started or state.over:
+        return
+    roll, mover = chance.random(), state.next
+    assert mover is not None
+    if state.offer is not None:
+        answer = AnswerOffer(accept=roll < 0.7)
+        bench.send(state.seats[1 - state.offer.seat], answer, board)
+    elif roll < 0.15 and state.ply > 1:
+        bench.send(state.seats[chance.randrange(2)], MakeOffer(kind="undo"), board)
+    elif roll < 0.3:
+        bench.send(CAROL, ResignMatch(), board)
+    elif roll < 0.33:
+        bench.send(state.seats[mover], ResignMatch(), board)
+    else:
+        rules = rules_by_id(state.rules)
+        move = chance.choice(sorted(map(rules.write, rules.moves(position_of(state)))))
+        bench.send(state.seats[mover], PlayMove(text=move), board)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_random_play_everything_about_a_match_is_as_its_events_say(
+    bench: Bench, seed: int
+) -> None:
+    chance = random.Random(seed)
+    for board in BOARDS:
+        start(bench, board)
+    bench.drain()
+    for _ in range(60):
+        for board in chance.sample(BOARDS, 2):
+            act(bench, chance, board)
+        if chance.random() < 0.1:
+            draws = bench.store.seed_chain(SHARD)
+            assert draws is not None
+            assert bench.store.anchor(SHARD, draws.chain + 1, bytes(32), b"anchor")
+        bench.drain(lambda: True)
+    leaves = dict(bench.store.leaves(SHARD, 0, 10_000))
+    assert sorted(leaves) == list(range(len(leaves)))
+    ended = []
+    undone = refused = 0
+    for board in BOARDS:
+        found = [leaves[index] for index in bench.store.leaf_indexes(board)]
+        events = [leaf for leaf in found if event_place(leaf)]
+        assert events == bench.store.events(board)
+        assert {event_place(leaf) for leaf in events} == {
+            (board, seq) for seq in range(1, len(events) + 1)
+        }
+        others = [leaf for leaf in found if not event_place(leaf)]
+        assert all(decode_refusal(leaf).match == board for leaf in others)
+        assert len(found) == sum(_is_of(leaf, board) for leaf in leaves.values())
+        state = replay(events)
+        assert cache_position(bench.state(board)) == cache_position(state)
+        if state.over:
+            ended.append((state.at, board))
+        undone += sum(b"undone" in leaf for leaf in events)
+        refused += len(others)
+    assert undone
+    assert refused
+    assert bench.store.ended_boards(SHARD, 1 << 50, 10) == [board for _, board in sorted(ended)]
+
+
+def _is_of(leaf: bytes, board: int) -> bool:
+    if (place := event_place(leaf)) is not None:
+        return place[0] == board
+    return leaf != b"anchor" and b"refused" in leaf and decode_refusal(leaf).match == board
+
+
+def test_a_move_appends_to_what_is_stored_of_the_moves(bench: Bench) -> None:
+    start_ = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=TimeControl())
+    bench.send(ALICE, start_, 1)
+    bench.drain()
+    assert not bench.client.exists(keys.moves(1, 1), keys.turns(1, 1))
+    for actor, text in ((ALICE, "m13-m9"), (BOB, "a13-a9")):
+        bench.send(actor, PlayMove(text=text))
+        bench.drain()
+    assert bench.client.get(keys.moves(1, 1)) == b"m13-m9 a13-a9"
+    assert bench.client.strlen(keys.turns(1, 1)) == 12
+    size = bench.client.strlen(keys.snapshot(1, 1))
+    bench.send(ALICE, PlayMove(text="m9-m13"))
+    bench.drain()
+    assert abs(bench.client.strlen(keys.snapshot(1, 1)) - size) < 12
+    bench.send(ALICE, MakeOffer(kind="undo"))
+    bench.send(BOB, AnswerOffer(accept=True))
+    bench.drain()
+    assert bench.client.get(keys.moves(1, 1)) == b"m13-m9 a13-a9"
+    assert bench.client.strlen(keys.turns(1, 1)) == 12
+    bench.send(ALICE, PlayMove(text="m9-m13"))
+    bench.drain()
+    assert bench.client.get(keys.moves(1, 1)) == b"m13-m9 a13-a9 m9-m13"
+    assert bench.client.strlen(keys.turns(1, 1)) == 18
+
+
+def test_moves_that_do_not_fit_their_state_cost_their_own_match_only(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.start(1, 2)
+    for board in (1, 2):
+        bench.send(ALICE, PlayMove(text="m13-m9"), board)
+    bench.drain()
+    bench.client.delete(keys.moves(1, 1))
+    damaged, sound = [bench.send(BOB, PlayMove(text="a13-a9"), board) for board in (1, 2)]
+    bench.drain()
+    assert "ALARM: the snapshot of match 1 can't be read" in caplog.text
+    codes = [found.code for order in (damaged, sound) if (found := bench.outcome(order))]
+    assert codes == [Code.INTERNAL, ""]
+
+
+def test_a_locator_is_a_string_of_varints(bench: Bench) -> None:
+    bench.start(1)
+    bench.send(BOB, PlayMove(text="a1-a5"))
+    bench.drain()
+    assert bench.client.get(keys.locator(1, 1)) == locators.encode([0, 1])
+
+
+def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves(
+    bench: Bench,
+) -> None:
+    bench.start(1)
+    listener = OutcomeListener(bench.client, "door:test")
+    order = bench.send(ALICE, PlayMove(text="m13-m9"))
+    bench.store.mark_archived(1)
+    assert bench.drain() == 1
+    ((id_, stored),) = listener.poll(5)
+    outcome = parse(stored)
+    assert (id_, outcome.code, outcome.sentence) == (order.id, Code.MATCH_OVER, ARCHIVED_TEXT)
+    assert bench.outcome(order) is None
+    assert bench.store.inbox_size(range(4)) == 0
+    assert unpack_snapshot(bench.store.snapshots([1])[0]).state.ply == 0
+    assert bench.drain() == 0
+    listener.close()
+
+
+def test_a_gateway_refuses_a_command_for_a_match_in_the_archive(bench: Bench) -> None:
+    bench.start(1)
+    bench.store.mark_archived(1)
+    with (
+        CommandGateway(bench.store, bench.lanes, bench.client) as gateway,
+        pytest.raises(Refusal) as caught,
+    ):
+        gateway.send(bench.order(ALICE, PlayMove(text="m13-m9")), 0)
+    assert (caught.value.code, caught.value.sentence) == (Code.MATCH_OVER, ARCHIVED_TEXT)
+    assert bench.store.inbox_size(range(4)) == 0

@@ -1,0 +1,116 @@
+"""The limits of a decision's CPU time, which timers that run on from decision to decision keep."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import pytest
+
+from workers.commands.limits import CPU_SECONDS, LIMITED, OutOfTime
+
+BEGIN = """
+import time
+from workers.commands.limits import *
+from workers.commands.limits import LIMITED
+LIMITED.install()
+
+def use(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+"""
+
+
+def use(seconds: float) -> None:
+    """Use CPU time."""
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        pass
+
+
+def loop() -> None:
+    while True:
+        pass
+
+
+def decide(work: Callable[[], None]) -> None:
+    with LIMITED:
+        work()
+
+
+def run(program: str) -> int:
+    """Run a program in a process of its own, and return how it ended."""
+    return subprocess.run([sys.executable, "-c", BEGIN + program], check=False).returncode
+
+
+@pytest.mark.usefixtures("cpu_limit")
+def test_a_decision_that_takes_too_long_is_ended_and_no_other() -> None:
+    for _ in range(6):
+        decide(lambda: use(CPU_SECONDS / 4))
+    with pytest.raises(OutOfTime):
+        decide(loop)
+    decide(lambda: use(CPU_SECONDS / 10))
+
+
+@pytest.mark.usefixtures("cpu_limit")
+def test_the_timers_stop_when_no_decision_follows() -> None:
+    decide(lambda: use(0.01))
+    assert signal.getitimer(signal.ITIMER_VIRTUAL)[1]
+    assert signal.getitimer(signal.ITIMER_PROF)[0]
+    use(CPU_SECONDS)
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+    assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
+    with pytest.raises(OutOfTime):
+        decide(loop)
+
+
+def test_without_limits_a_decision_sets_no_timer() -> None:
+    decide(lambda: use(0.01))
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "with LIMITED: max(range(10 ** 12))",
+        "with LIMITED: use(0.01)\nwith LIMITED: max(range(10 ** 12))",
+    ],
+    ids=["the first decision", "a later one"],
+)
+def test_a_decision_that_is_stuck_in_c_ends_the_process(program: str) -> None:
+    assert run(program) == -signal.SIGPROF
+
+
+def test_a_game_that_swallows_the_end_of_its_time_ends_the_process() -> None:
+    program = """
+with LIMITED:
+    while True:
+        try:
+            use(60)
+        except OutOfTime:
+            pass
+"""
+    assert run(program) == -signal.SIGPROF
+
+
+def test_decisions_may_follow_each_other_for_longer_than_one_may_take() -> None:
+    program = """
+for _ in range(14):
+    with LIMITED:
+        use(CPU_SECONDS / 4)
+"""
+    assert run(program) == 0
+
+
+def test_what_comes_after_a_decision_may_take_long() -> None:
+    program = """
+try:
+    with LIMITED:
+        use(60)
+except OutOfTime:
+    LIMITED.leave()
+use(KILL_SECONDS + CPU_SECONDS)
+"""
+    assert run(program) == 0
