@@ -21,6 +21,7 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.sentences import SAY
 from domain.match.state import MatchState, initial, next_due
 from infra.liveness import LIVENESS
 from infra.seed_chains import LostSeedsError
@@ -34,15 +35,8 @@ logger = logging.getLogger(__name__)
 CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
 
-INTERNAL: Final = Rejection(
-    Code.INTERNAL, "the server failed to decide this command; its operator has been notified"
-)
-
-_SEEDLESS: Final = Rejection(
-    Code.SEEDS_MISSING,
-    "the server can't draw now, because one of its secret files is missing; its operator has been "
-    "notified",
-)
+INTERNAL: Final = Rejection(Code.INTERNAL, SAY("failed"))
+_SEEDLESS: Final = Rejection(Code.SEEDS_MISSING, SAY("seedless"))
 
 Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
 
@@ -150,14 +144,14 @@ def _chain(
     seed = None
     if isinstance(decision, Decision):
         leaves, after = chain_events(sent, decision, snapshot, entry.received)
-        tail = outcomes.tail("", state.seq + 1, "")
+        tail = outcomes.tail("", state.seq + 1)
         packed, refused = pack_snapshot(after), ""
         seed = decision.seed
         if decision.conditional_moves is not None:
             left = conditional_moves.pack(decision.conditional_moves)
     else:
         leaves, after = (encode_refusal(sent, decision, snapshot, entry.received),), snapshot
-        tail = outcomes.tail(decision.code, state.seq, decision.sentence)
+        tail = outcomes.tail(decision.code, state.seq, decision.text)
         packed, refused = None, refusal_field(sent.actor, state.ply)
     write = Write(
         shard=entry.shard,
