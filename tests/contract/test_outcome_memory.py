@@ -29,10 +29,7 @@ def client(request: pytest.FixtureRequest, redis_client: Redis) -> Iterator[Redi
 PLAYED = [(ALICE, "m13-m9"), (BOB, "a13-a9"), (ALICE, "m9-m13"), (BOB, "a9-a13")]
 """Moves there and back."""
 REFUSED: list[tuple[bytes, Command]] = [
-    *(
-        (ALICE, PlayMove(text=move))
-        for move in ("m13-a13", "a1-g1", "m13-m5", "m13-b4", "m13-m1")
-    ),
+    *((ALICE, PlayMove(text=move)) for move in ("m13-a13", "a1-g1", "m13-m5", "m13-b4", "m13-m1")),
     (BOB, PlayMove(text="a1-m12:b4,c3,d2")),
     (ALICE, PlayMove(text="m13-j7", ply=900)),
     (BOB, PlayMove(text="a1-a5", ply=900)),
