@@ -264,7 +264,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
 def _hash_limits(client: redis.Redis) -> HashLimits | None:
     names = ("hash-max-listpack-entries", "hash-max-listpack-value")
     try:
-        found: Mapping[str, str] = client.config_get(*names)
+        found: Any = client.config_get(*names)
     except ResponseError:  # CONFIG is not allowed, which the finding on durability names
         return None
     return HashLimits(*(int(found[name]) for name in names)) if len(found) == len(names) else None
