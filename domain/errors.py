@@ -7,6 +7,8 @@ lists them with their exit codes; a test keeps the two together.
 
 from enum import StrEnum
 
+from domain.sentences import Text, text_in
+
 
 class Code(StrEnum):
     """Every way a command can be refused."""
@@ -80,10 +82,21 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not an error
     """A command is refused.
 
     `code` is stable. `sentence` is for people: in lower case and without a full stop, it names the
-    rule that was broken, the places concerned and, if the reader can act, the remedy.
+    rule that was broken, the places concerned and, if the reader can act, the remedy. A refusal that
+    `decide` may return has a text with a key, so that it can be stored short and read in another
+    language.
     """
 
-    def __init__(self, code: Code, sentence: str) -> None:
-        super().__init__(f"{code}: {sentence}")
+    def __init__(self, code: Code, text: Text) -> None:
+        super().__init__(f"{code}: {text}")
         self.code = code
-        self.sentence = sentence
+        self.text = text
+
+    @property
+    def sentence(self) -> str:
+        """The sentence in English."""
+        return str(self.text)
+
+    def in_language(self, language: str) -> str:
+        """Return the sentence in a language, in English if there is no translation."""
+        return text_in(self.text, language)

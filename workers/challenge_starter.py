@@ -77,7 +77,7 @@ class ChallengeStarter:
         if outcome is None:
             return
         if not outcome.accepted:
-            raise Refusal(Code(outcome.code), outcome.sentence)
+            raise Refusal(Code(outcome.code), outcome.text)
         # crash window: the match has started and the challenge does not know its board
         self._challenges.mark_started(challenge.id, sent.match)
 

@@ -10,10 +10,32 @@ import msgspec
 
 from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, read_pieces, stones_json
 from domain.rules.checks import bad_position, check_turn, quantity, read_position
-from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, UnreadableMove
+from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.rules.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
+from domain.sentences import Sentences, Text
 
-FORM: Final = "a move is written a5 to set a stone, -a5 to take it back, or done"
+SAY: Final = Sentences(
+    "",
+    {
+        "set-form": (
+            "a move is written a5 to set a stone, -a5 to take it back, or done",
+            "ein Zug ist a5, um einen Stein zu setzen, -a5, um ihn zurückzunehmen, oder done",
+        ),
+        "set-none": (
+            "there is no stone at {at} to take back",
+            "auf {at} steht kein Stein, der zurückgenommen werden könnte",
+        ),
+        "set-taken": (
+            "there is a stone at {at} already; -{at} takes it back",
+            "auf {at} steht schon ein Stein; -{at} nimmt ihn zurück",
+        ),
+        "set-all": (
+            "all {stones} stones are on the board; take one back first",
+            "alle {stones} Steine sind auf dem Brett; zuerst muss einer zurückgenommen werden",
+        ),
+    },
+)
+FORM: Final = SAY("set-form")
 
 
 class LinePuzzlePosition(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -52,7 +74,7 @@ def _read(text: str) -> LinePuzzleMove:
     if text.isascii() and word == DONE:
         return FINISH
     if not text.isascii() or name not in INDEX:
-        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        raise unreadable_move(text, FORM)
     return (_SET if name == word else _BACK)[INDEX[name]]
 
 
@@ -121,7 +143,7 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             return DONE
         return f"-{NAMES[move.at]}" if move.back else NAMES[move.at]
 
-    def why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> str | None:
+    def why_illegal(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> Text | None:
         """Return which rule a move breaks; None for a legal move."""
         if position.done:
             return SOLVER_IS_DONE
@@ -129,11 +151,11 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             return None
         name, occupied = NAMES[move.at], position.stones >> move.at & 1
         if move.back:
-            return None if occupied else f"there is no stone at {name} to take back"
+            return None if occupied else SAY("set-none", at=name)
         if occupied:
-            return f"there is a stone at {name} already; -{name} takes it back"
+            return SAY("set-taken", at=name)
         if position.stones.bit_count() >= self.stone_limit:
-            return f"all {self.stone_limit} stones are on the board; take one back first"
+            return SAY("set-all", stones=self.stone_limit)
         return None
 
     def play(self, position: LinePuzzlePosition, move: LinePuzzleMove) -> LinePuzzlePosition:

@@ -14,6 +14,7 @@ from typing import Final
 
 from domain.rules.checks import bad_position
 from domain.rules.protocol import UnreadableMove
+from domain.sentences import Form, Sentences, Text, words
 
 Point = tuple[int, int]
 Reach = tuple[tuple[int, int], ...]
@@ -200,14 +201,25 @@ with the set of the intersection jumped over and the set of the landing."""
 
 # --- helpers for the games on this board
 
+SAY: Final = Sentences(
+    "",
+    {
+        "no-place": (
+            "{name!r} is no intersection; {form}",
+            "{name!r} ist kein Schnittpunkt; {form}",
+        ),
+        "gap": ("an intersection is missing; {form}", "es fehlt ein Schnittpunkt; {form}"),
+    },
+)
 
-def intersection(name: str, form: str) -> int:
+
+def intersection(name: str, form: Text) -> int:
     """Return the index of an intersection; `form` is the hint in the refusal of a wrong name."""
     try:
         return INDEX[name]
     except KeyError:
-        problem = f"{name[:24]!r} is no intersection" if name else "an intersection is missing"
-        raise UnreadableMove(f"{problem}; {form}") from None
+        problem = SAY("no-place", name=name[:24], form=form) if name else SAY("gap", form=form)
+        raise UnreadableMove(problem) from None
 
 
 def read_pieces(pieces: Mapping[str, str], letters: str, key: str) -> dict[str, int]:
@@ -233,9 +245,21 @@ def unopposed(own: int, other: int) -> int:
     return EVERYWHERE & ~barred
 
 
-def blocking_sentence(whose: str, stones: int) -> str:
-    """Return a sentence that names stones, at least one, on lines through a place."""
-    *others, final = names_of(stones)
-    if not others:
-        return f"{whose} stone at {final} stands on a line through it"
-    return f"{whose} stones at {', '.join(others)} and {final} stand on lines through it"
+# --- how sentences name places
+
+PLACE: Final = words(*NAMES)
+"""The form of an intersection, by its index."""
+
+
+def _names_joined(english: str, german: str) -> Form:
+    def joined(board: int, language: str) -> str:
+        *others, final = names_of(board)
+        joint = german if language == "de" else english
+        return f"{', '.join(others)} {joint} {final}" if others else final
+
+    return joined
+
+
+ALL_PLACES: Final = _names_joined("and", "und")
+"""The form of a set of intersections, as in `a13, b10 and d12`."""
+ANY_PLACE: Final = _names_joined("or", "oder")

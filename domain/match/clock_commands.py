@@ -23,6 +23,7 @@ from domain.match.events import (
     Withheld,
 )
 from domain.match.moves import leave_match
+from domain.match.sentences import SAY
 from domain.match.state import (
     MatchState,
     Reason,
@@ -36,15 +37,15 @@ def check_time(state: MatchState, now: int) -> None:
     """Refuse a command after the mover's time is over, because only the flag can follow."""
     flag = deadline(state)
     if flag is not None and now >= flag:
-        side = rules_by_id(state.rules).sides[seat_to_move(state)]
-        raise Refusal(Code.TIME_OVER, f"the time of {side} is over; the flag falls now")
+        side = rules_by_id(state.rules).side_text(seat_to_move(state))
+        raise Refusal(Code.TIME_OVER, SAY("flag", side=side))
 
 
 def check_commit_time(state: MatchState, now: int) -> None:
     """Refuse a command after the time to commit or to reveal is over, because the match ends then."""
     flag = deadline(state)
     if flag is not None and now >= flag:
-        raise Refusal(Code.TIME_OVER, "the time to accept or to reveal is over; the match ends now")
+        raise Refusal(Code.TIME_OVER, SAY("late"))
 
 
 def decide_timeout(
@@ -52,19 +53,19 @@ def decide_timeout(
 ) -> Decision:
     """Decide a command of the scheduler; nobody else may send it."""
     if actor != SERVER_ACCOUNT:
-        raise Refusal(Code.NOT_A_PLAYER, "only the server reminds and flags")
+        raise Refusal(Code.NOT_A_PLAYER, SAY("server-only"))
     if not state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
     if state.awaits_entropy and isinstance(command, FlagPlayer) and state.gather is not None:
         return _end_unstarted_match(state, now)
     if state.over or state.next is None or state.clock is None:
-        raise Refusal(Code.MATCH_OVER, "no clock runs in the match")
+        raise Refusal(Code.MATCH_OVER, SAY("no-clock"))
     rules = rules_by_id(state.rules)
     if isinstance(rules, MissingRules):
         # nobody can move, so nobody loses by time
-        raise Refusal(Code.UNKNOWN_RULES, rules.sentence)
+        raise Refusal(Code.UNKNOWN_RULES, rules.text)
     if command.ply not in (None, state.ply):
-        raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply} now")
+        raise Refusal(Code.STALE_PLY, SAY("ply", ply=state.ply))
     mover = state.next
     if isinstance(command, RemindPlayer):
         check_time(state, now)
@@ -85,13 +86,13 @@ def _end_unstarted_match(state: MatchState, now: int) -> Decision:
 
 def _check_due(instant: int | None, now: int) -> None:
     if instant is None or now < instant:
-        raise Refusal(Code.TOO_EARLY, "no reminder and no flag is due yet")
+        raise Refusal(Code.TOO_EARLY, SAY("not-due"))
 
 
 def end_pause(seat: Seat, state: MatchState) -> Decision:
     """End a pause."""
     if state.clock is None or not state.clock.paused:
-        raise Refusal(Code.NOT_PAUSED, "the match is not paused")
+        raise Refusal(Code.NOT_PAUSED, SAY("not-paused"))
     return Decision((Resumed(seat=seat),))
 
 
@@ -100,10 +101,10 @@ def decide_vacation(
 ) -> Event:
     """Begin or shorten a vacation."""
     if state.clock is None:
-        raise Refusal(Code.BAD_OPTION, "the match has no clocks that could stop")
+        raise Refusal(Code.BAD_OPTION, SAY("no-clocks"))
     if isinstance(command, EndVacation):
         # the past part of the vacation stays
         return Returned(seat=seat, until=max(command.until, now))
     if command.until <= now:
-        raise Refusal(Code.TOO_LATE, "the vacation is over already")
+        raise Refusal(Code.TOO_LATE, SAY("vacation-over"))
     return Absent(seat=seat, until=command.until)

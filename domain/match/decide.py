@@ -34,6 +34,7 @@ from domain.match.decision import (
 )
 from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
+from domain.match.sentences import SAY
 from domain.match.start import (
     accounts_needed,
     decide_before_draw,
@@ -74,7 +75,7 @@ def decide(
             else decision
         )
     except Refusal as refusal:
-        return Rejection(refusal.code, refusal.sentence, _canonical_move(sent.command, state))
+        return Rejection(refusal.code, refusal.text, _canonical_move(sent.command, state))
 
 
 def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) -> Decision:
@@ -86,9 +87,9 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
         return decide_timeout(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
     if state.over:
-        raise Refusal(Code.MATCH_OVER, "the match is over")
+        raise Refusal(Code.MATCH_OVER, SAY("over"))
     if seat not in state.active_seats:
-        raise Refusal(Code.NOT_A_PLAYER, "you have left the match, and the others play on")
+        raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if state.awaits_entropy:
         return decide_before_draw(sent, seat, state, context)
     if isinstance(command, ResignMatch):
@@ -119,7 +120,7 @@ def _decide_running(
         case AnswerOffer():
             return answer_offer(command, seat, state)
         case RevealText():
-            raise Refusal(Code.TOO_LATE, "the match has started; there is nothing to reveal")
+            raise Refusal(Code.TOO_LATE, SAY("begun"))
         case DeclineMatch():
             return decline_match(seat, state)
         case ResumeMatch():

@@ -10,8 +10,10 @@ from domain.fairness import ChainSeed, SetupDraw
 from domain.match.commands import TEXT_LIMIT
 from domain.match.conditional_moves import ConditionalMovesBySeat
 from domain.match.events import AccountId, Ended, Event, MatchStarted, Revealed, Sealed
+from domain.match.sentences import SAY
 from domain.match.state import MatchState
 from domain.rules import AnyRules, GameOutcome, Seat
+from domain.sentences import Text
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -55,29 +57,32 @@ NO_CONTEXT: Final = DecisionContext()
 
 
 class Rejection(msgspec.Struct, frozen=True):
-    """A rejected command: a stable code, a sentence, and the move if the command was a readable one."""
+    """A rejected command: a stable code, the reason, and the move if the command was a readable one."""
 
     code: str
-    sentence: str
+    text: Text
     move: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The reason in English."""
+        return str(self.text)
 
 
 def seat_of(actor: bytes, state: MatchState) -> Seat:
     """Return the actor's seat; raises `Refusal` before the start, and for accounts without a seat."""
     if not state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, "there is no such match")
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
     try:
         return state.seats.index(actor)
     except ValueError:
-        raise Refusal(Code.NOT_A_PLAYER, "only its players can act in this match") from None
+        raise Refusal(Code.NOT_A_PLAYER, SAY("no-player")) from None
 
 
 def read_move(rules: AnyRules, text: str) -> Any:
     """Read a move; raises `Refusal` with `too-long` or `unreadable-move`."""
     if len(text) > TEXT_LIMIT:
-        raise Refusal(
-            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
-        )
+        raise Refusal(Code.TOO_LONG, SAY("too-long", length=len(text), most=TEXT_LIMIT))
     return rules.read(text)
 
 

@@ -16,6 +16,7 @@ from domain.match.conditional_moves import (
 )
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
 from domain.match.events import Declined, Ended, Flagged, Moved, Resigned
+from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, evolve, position_of
 from domain.rules import Seat, pack_position, rules_by_id
 
@@ -26,12 +27,13 @@ def play_move(command: PlayMove, seat: Seat, state: MatchState) -> Decision:
     if command.ply is not None and command.ply != state.ply:
         raise Refusal(
             Code.STALE_PLY,
-            f"the command was meant for #{command.ply}, but the match stands at #{state.ply}",
+            SAY("stale", meant=command.ply, ply=state.ply),
         )
     if seat != state.next:
-        sides = rules.sides
-        turn = sides[state.next] if state.next is not None else "nobody"
-        raise Refusal(Code.NOT_YOUR_TURN, f"you play {sides[seat]}, and it is {turn}'s turn")
+        if state.next is None:
+            raise Refusal(Code.NOT_YOUR_TURN, SAY("no-turn", side=rules.side_text(seat)))
+        turn = rules.side_text(state.next)
+        raise Refusal(Code.NOT_YOUR_TURN, SAY("turn", side=rules.side_text(seat), turn=turn))
     before = position_of(state)
     move = rules.check(before, read_move(rules, command.text))
     after = rules.play(before, move)
@@ -99,9 +101,7 @@ def _try_conditional_move(due: ConditionalMove, state: MatchState) -> Decision |
 def decline_match(seat: Seat, state: MatchState) -> Decision:
     """Refuse to play, before one's first move."""
     if state.acted >> seat & 1:
-        raise Refusal(
-            Code.TOO_LATE, "you can decline a match only before your first move; resign instead"
-        )
+        raise Refusal(Code.TOO_LATE, SAY("moved"))
     return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
 
 

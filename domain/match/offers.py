@@ -9,6 +9,7 @@ from domain.match.commands import (
 )
 from domain.match.decision import Decision, ending_events
 from domain.match.events import Ended, Event, OfferAnswered, OfferMade, Paused, Undone
+from domain.match.sentences import SAY
 from domain.match.state import (
     CurrentOffer,
     MatchState,
@@ -32,15 +33,14 @@ def make_offer(command: MakeOffer, seat: Seat, state: MatchState) -> Decision:
     _check_offer(command.kind, rules, state)
     if state.offer is not None:
         if state.offer.kind != command.kind:
-            raise Refusal(Code.OFFER_STANDS, f"a {state.offer.kind} is proposed; answer that first")
+            raise Refusal(Code.OFFER_STANDS, SAY("proposed", kind=state.offer.kind))
         if state.offer.seat == seat:
-            raise Refusal(Code.OFFER_STANDS, f"your offer of a {state.offer.kind} stands already")
+            raise Refusal(Code.OFFER_STANDS, SAY("offered", kind=state.offer.kind))
         return answer_offer(AnswerOffer(accept=True), seat, state)
     if command.kind == "undo":
         _ply_before_last_move_of(seat, state)
     if command.kind == "pause" and (state.clock is None or state.clock.paused):
-        why = "is paused already" if state.clock else "has no clocks"
-        raise Refusal(Code.UNKNOWN_OFFER, f"a pause can't be proposed: the match {why}")
+        raise Refusal(Code.UNKNOWN_OFFER, SAY("paused") if state.clock else SAY("clockless"))
     offered = OfferMade(seat=seat, kind=command.kind)
     if command.kind == "draw" and _repetitions(state) >= _REPETITIONS:
         return Decision((offered, Ended(winners=state.active_seats, reason=Reason.REPETITION)))
@@ -49,10 +49,10 @@ def make_offer(command: MakeOffer, seat: Seat, state: MatchState) -> Decision:
 
 def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
     if len(state.seats) == 1:
-        raise Refusal(Code.UNKNOWN_OFFER, "there is nobody to propose anything to")
+        raise Refusal(Code.UNKNOWN_OFFER, SAY("alone"))
     kinds = (*OFFER_KINDS, *rules.offers)
     if kind not in kinds:
-        raise Refusal(Code.UNKNOWN_OFFER, f"{kind!r} can't be proposed; {' and '.join(kinds)} can")
+        raise Refusal(Code.UNKNOWN_OFFER, SAY("no-such-offer", kind=kind, kinds=" ".join(kinds)))
     if kind in rules.offers:
         rules.check_offer(position_of(state), kind)
 
@@ -67,11 +67,11 @@ def answer_offer(command: AnswerOffer, seat: Seat, state: MatchState) -> Decisio
     """Accept or reject the open offer."""
     current = state.offer
     if current is None:
-        raise Refusal(Code.NO_OFFER, "no offer stands; one lapses when another player moves")
+        raise Refusal(Code.NO_OFFER, SAY("no-offer"))
     if current.seat == seat:
-        raise Refusal(Code.NO_OFFER, "your own offer is for the others to answer")
+        raise Refusal(Code.NO_OFFER, SAY("own-offer"))
     if seat in current.accepted:
-        raise Refusal(Code.OFFER_STANDS, f"you have accepted the {current.kind} already")
+        raise Refusal(Code.OFFER_STANDS, SAY("accepted", kind=current.kind))
     answered = OfferAnswered(seat=seat, kind=current.kind, accept=command.accept)
     agreed = {current.seat, seat, *current.accepted}
     if command.accept and agreed.issuperset(state.active_seats):
@@ -102,7 +102,7 @@ def _ply_before_last_move_of(seat: Seat, state: MatchState) -> int:
     rules = rules_by_id(state.rules)
     before = [rules.to_move(position) for position in positions(state)[:-1]]
     if seat not in before:
-        raise Refusal(Code.UNKNOWN_OFFER, "you have no move to take back")
+        raise Refusal(Code.UNKNOWN_OFFER, SAY("no-undo"))
     return len(before) - 1 - before[::-1].index(seat)
 
 

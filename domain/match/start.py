@@ -27,6 +27,7 @@ from domain.match.commit_reveal import (
 from domain.match.decision import Decision, DecisionContext
 from domain.match.events import AccountId, Called, Challenged, Committed, Gathered
 from domain.match.moves import decline_match
+from domain.match.sentences import SAY
 from domain.match.state import MatchState, evolve
 from domain.rules import Seat, rules_by_id
 
@@ -79,13 +80,13 @@ def start_match(
 ) -> Decision:
     """Start a match, or propose one that waits for its players' entropy."""
     if state.started:
-        raise Refusal(Code.ALREADY_STARTED, "the match has started already")
+        raise Refusal(Code.ALREADY_STARTED, SAY("started"))
     rules = rules_by_id(command.rules)
     if len(command.seats) not in rules.players:
-        counts = " or ".join(str(count) for count in rules.players)
-        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is played by {counts}")
+        counts = " ".join(map(str, rules.players))
+        raise Refusal(Code.BAD_PLAYERS, SAY("players", title=rules.title, counts=counts))
     if len(set(command.seats)) != len(command.seats):
-        raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
+        raise Refusal(Code.BAD_PLAYERS, SAY("twice"))
     options = rules.read_options(command.options)
     challenged = Challenged(
         rules=command.rules,
@@ -99,7 +100,7 @@ def start_match(
         texts = (command.text, *[b""] * (len(command.seats) - 1))
         return draw_and_start(challenged, texts, board, context)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
-        raise Refusal(Code.BAD_OPTION, "this match has no draw between players; leave out --gather")
+        raise Refusal(Code.BAD_OPTION, SAY("no-draw"))
     if not commitments:
         return Decision((challenged,))
     call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
@@ -112,7 +113,7 @@ def _commitments(command: StartMatch) -> tuple[Commitment, ...]:
         return ()
     fits = len(command.commitments) == len(command.seats)
     if not command.gather or command.text or not fits:
-        raise Refusal(Code.BAD_OPTION, "the commitments don't fit the match")
+        raise Refusal(Code.BAD_OPTION, SAY("misfit"))
     for one in command.commitments:
         if one != Commitment():
             _check_commitment(one)
@@ -124,7 +125,7 @@ def _check_commitment(commitment: Commitment) -> None:
         0,
         _DIGEST_BYTES,
     ):
-        raise Refusal(Code.BAD_OPTION, "a commitment is a SHA-256: 32 bytes, or 64 hex digits")
+        raise Refusal(Code.BAD_OPTION, SAY("commitment"))
 
 
 def decide_before_draw(
@@ -145,15 +146,9 @@ def decide_before_draw(
         case AnswerOffer() if seat in state.waits and not state.sealed:
             return _accept_match(command, seat, state, sent.match, context)
         case AnswerOffer():
-            raise Refusal(Code.OFFER_STANDS, "you have accepted this match already")
+            raise Refusal(Code.OFFER_STANDS, SAY("joined"))
         case _:
-            raise Refusal(Code.NOT_STARTED, _waiting_sentence(state))
-
-
-def _waiting_sentence(state: MatchState) -> str:
-    if state.sealed:
-        return "the match waits until all players have revealed what they committed to"
-    return "the match waits until all players have accepted it; say accept or decline"
+            raise Refusal(Code.NOT_STARTED, SAY("unrevealed") if state.sealed else SAY("waits"))
 
 
 def _accept_match(
@@ -162,12 +157,12 @@ def _accept_match(
     """Accept a match: with a commitment, or with the text itself if the match takes no commitments."""
     if state.gather is not None:
         if command.commitment is UNSET:
-            raise Refusal(Code.BAD_OPTION, "the match needs your commitment; accept with one")
+            raise Refusal(Code.BAD_OPTION, SAY("uncommitted"))
         _check_commitment(command.commitment)
         committed = Committed(seat=seat, commitment=command.commitment)
         return advance_commitments(evolve(state, committed, state.at), board, context, committed)
     if command.commitment is not UNSET:
-        raise Refusal(Code.BAD_OPTION, "the match takes no commitments; accept with a text")
+        raise Refusal(Code.BAD_OPTION, SAY("takes-text"))
     gathered = Gathered(seat=seat, text=command.text)
     after = evolve(state, gathered, state.at)
     if after.waits:
@@ -179,17 +174,13 @@ def _accept_match(
 def _checked_text(command: RevealText, seat: Seat, state: MatchState) -> bytes:
     """Return the text that a player reveals; raises `Refusal` if it is not due or not the right one."""
     if state.gather is None:
-        raise Refusal(
-            Code.TOO_LATE, "there is nothing to reveal: the match takes texts without commitments"
-        )
+        raise Refusal(Code.TOO_LATE, SAY("nothing"))
     if not state.sealed:
-        raise Refusal(
-            Code.TOO_EARLY, "not all players have committed yet; reveal your text when they have"
-        )
+        raise Refusal(Code.TOO_EARLY, SAY("early"))
     if state.texts[seat] is not None:
-        raise Refusal(Code.TOO_LATE, "your text is revealed already")
+        raise Refusal(Code.TOO_LATE, SAY("revealed"))
     if len(command.text) > ENTROPY_TEXT_LIMIT or not state.gather.commitments[seat].matches(
         command.text
     ):
-        raise Refusal(Code.WRONG_TEXT, "this is not the text that you committed to")
+        raise Refusal(Code.WRONG_TEXT, SAY("wrong-text"))
     return command.text

@@ -5,7 +5,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.protocol import Rules
+from domain.rules.protocol import SAY, Rules
 
 _MOST_SEATS: Final = 16
 """At least the seats of any match."""
@@ -32,14 +32,12 @@ class MissingRules(Rules[Any, Any, Any]):
         self.title = f"{self.key} (not installed)"
         self.players = tuple(range(1, _MOST_SEATS + 1))
         self.sides = tuple(f"Player {seat}" for seat in self.players)
-        self.sentence: Final = (
-            f"the game {self.key!r} is not installed on this server; "
-            "its matches are kept, and go on once it is installed"
-        )
+        self.text: Final = SAY("no-game", game=self.key)
+        self.sentence: Final = str(self.text)
 
     def refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Raise `Refusal`, because the rules are missing."""
-        raise Refusal(Code.UNKNOWN_RULES, self.sentence)
+        raise Refusal(Code.UNKNOWN_RULES, self.text)
 
     read_options = write_options = needs_draw = draw = start = refuse
     to_move = moves = count_moves = legal_moves = read = write = check = play = refuse

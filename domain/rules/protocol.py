@@ -19,6 +19,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.options import read_options, write_options
+from domain.sentences import Sentences, Text
 
 P = TypeVar("P", bound=msgspec.Struct)
 M = TypeVar("M")
@@ -67,19 +68,59 @@ class Chance(Protocol):
         ...
 
 
+SAY: Final = Sentences(
+    "",
+    {
+        "move": ("{move}: {problem}", "{move}: {problem}"),
+        "unreadable": ("{text!r} is no move; {form}", "{text!r} ist kein Zug; {form}"),
+        "solved": (
+            "the match is over: the solver is done",
+            "die Partie ist zu Ende: der Löser ist fertig",
+        ),
+        "no-game": (
+            (
+                "the game {game!r} is not installed on this server; "
+                "its matches are kept, and go on once it is installed"
+            ),
+            (
+                "das Spiel {game!r} ist auf diesem Server nicht installiert; "
+                "seine Partien bleiben erhalten und gehen weiter, sobald es installiert ist"
+            ),
+        ),
+    },
+)
+"""The sentences of moves that no game's rules can follow."""
+
+
 class UnreadableMove(Refusal):
     """The text is not in the game's notation, in any position."""
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(Code.UNREADABLE_MOVE, sentence)
+    def __init__(self, text: Text) -> None:
+        super().__init__(Code.UNREADABLE_MOVE, text)
 
 
 class IllegalMove(Refusal):
     """The rules forbid the move in this position; the sentence names the rule and the places."""
 
-    def __init__(self, sentence: str) -> None:
-        super().__init__(Code.ILLEGAL_MOVE, sentence)
+    def __init__(self, text: Text) -> None:
+        super().__init__(Code.ILLEGAL_MOVE, text)
 
+
+def unreadable_move(text: str, form: Text) -> UnreadableMove:
+    """Return the refusal of a text that is no move; `form` says how a move is written."""
+    return UnreadableMove(SAY("unreadable", text=text[:_QUOTED], form=form))
+
+
+def illegal_move(move: str, problem: Text) -> IllegalMove:
+    """Return the refusal of a move, which is named first. Of a long move only the beginning is shown."""
+    shown = move if len(move) <= _SHOWN else f"{move[: _SHOWN - 3]}..."
+    return IllegalMove(SAY("move", move=shown, problem=problem))
+
+
+_QUOTED: Final = 24
+"""The most characters of an unreadable text that are repeated."""
+_SHOWN: Final = 18
+"""The most characters of an illegal move that are repeated: an outcome must stay small."""
 
 _NUMBER_WORDS: Final = ("nobody", "one", "two", "three", "four", "five", "six", "seven", "eight")
 
@@ -114,6 +155,10 @@ class Rules(ABC, Generic[P, M, O]):
     """Whether `check` returns each legal move unchanged; False if it may return another spelling."""
     position_type: type[P]
     """The frozen struct of positions; it packs to MessagePack and back without loss."""
+
+    def side_text(self, seat: Seat) -> Text:
+        """Return the name of a seat for sentences, which may have other words in other languages."""
+        return self.sides[seat]
 
     # --- options and start
 
@@ -203,11 +248,14 @@ class Rules(ABC, Generic[P, M, O]):
         game defines `why_illegal`.
         """
         if problem := self.why_illegal(position, move):
-            raise IllegalMove(f"{self.write(move)}: {problem}")
+            raise illegal_move(self.write(move), problem)
         return move
 
-    def why_illegal(self, position: P, move: M) -> str | None:
-        """Return which rule a move breaks, and where; None for a legal move."""
+    def why_illegal(self, position: P, move: M) -> Text | None:
+        """Return which rule a move breaks, and where; None for a legal move.
+
+        A text with a key is stored short and is read in other languages; see `domain.sentences`.
+        """
         raise NotImplementedError(f"{self.key} has no sentence on {move!r} in {position!r}")
 
     @abstractmethod

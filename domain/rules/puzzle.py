@@ -3,11 +3,11 @@
 from enum import StrEnum
 from typing import Final
 
-from domain.rules.protocol import GameOutcome, M, O, P, PuzzleScore, Rules
+from domain.rules.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules
 
 DONE: Final = "done"
 """The move that ends a match, in every puzzle."""
-SOLVER_IS_DONE: Final = "the match is over: the solver is done"
+SOLVER_IS_DONE: Final = SAY("solved")
 
 
 class Ending(StrEnum):

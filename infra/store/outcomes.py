@@ -1,12 +1,43 @@
 """Outcomes of commands: stored beside the match, published to the sender, returned to retries.
 
 Stored form: 8 bytes digest of the command, the log index in decimal, `:`, and the tail, which is
-MessagePack of [code, seq, sentence]. The commit script adds the index, which only it can know.
+MessagePack of [code, seq], and of [code, seq, key, args...] for a refusal: the key of its sentence
+and the arguments, see `domain.sentences`. An argument that is a sentence itself is such a list, too.
+A sentence without a key has the empty one, and is its own argument. The commit script adds the
+index, which only it can know.
+
+A hash of outcomes stays small (a listpack) while no value is longer than the server's
+`hash-max-listpack-value`, 64 bytes by default. So sentences are not stored, and frequent codes are
+stored as numbers.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+
+from domain.errors import Code
+from domain.sentences import Argument, Sentence, Text
+
+_NUMBERED: Final = (
+    "",
+    Code.ILLEGAL_MOVE,
+    Code.UNREADABLE_MOVE,
+    Code.NOT_YOUR_TURN,
+    Code.STALE_PLY,
+    Code.MATCH_OVER,
+    Code.NOT_STARTED,
+    Code.OFFER_STANDS,
+    Code.NO_OFFER,
+    Code.UNKNOWN_OFFER,
+    Code.TIME_OVER,
+    Code.TOO_EARLY,
+    Code.TOO_LATE,
+    Code.NOT_PAUSED,
+    Code.NOT_A_PLAYER,
+    Code.WRONG_TEXT,
+)
+"""Codes that are stored as their place in this list. It may get longer, and never changes otherwise."""
+_NUMBERS: Final = {str(code): number for number, code in enumerate(_NUMBERED)}
 
 
 class CommandOutcome(msgspec.Struct, frozen=True):
@@ -19,7 +50,7 @@ class CommandOutcome(msgspec.Struct, frozen=True):
     """Empty when it was accepted."""
     seq: int
     """Of the command's first event; of the last event before it if it was refused."""
-    sentence: str
+    text: Text = ""
     """Why it was refused."""
 
     @property
@@ -27,20 +58,20 @@ class CommandOutcome(msgspec.Struct, frozen=True):
         """Return whether the command led to events."""
         return not self.code
 
-
-class _OutcomeTail(msgspec.Struct, frozen=True, array_like=True):
-    code: str
-    seq: int
-    sentence: str
+    @property
+    def sentence(self) -> str:
+        """Why it was refused, in English."""
+        return str(self.text)
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_TAILS: Final = msgspec.msgpack.Decoder(_OutcomeTail)
+_TAILS: Final = msgspec.msgpack.Decoder(list[Any])
 
 
-def tail(code: str, seq: int, sentence: str) -> bytes:
+def tail(code: str, seq: int, text: Text = "") -> bytes:
     """Return the part of the stored form that is known before the commit."""
-    return _ENCODER.encode(_OutcomeTail(code, seq, sentence))
+    stored_code = _NUMBERS.get(code, str(code))
+    return _ENCODER.encode([stored_code, seq, *(_packed(text) if text else ())])
 
 
 def encode_stored(digest: bytes, index: int, outcome_tail: bytes) -> bytes:
@@ -49,7 +80,46 @@ def encode_stored(digest: bytes, index: int, outcome_tail: bytes) -> bytes:
 
 
 def parse(data: bytes) -> CommandOutcome:
-    """Read the stored form."""
+    """Read the stored form; raises `ValueError` for any other bytes."""
     index, _, rest = data[8:].partition(b":")
-    found = _TAILS.decode(rest)
-    return CommandOutcome(data[:8], int(index), found.code, found.seq, found.sentence)
+    match _TAILS.decode(rest):
+        case [int() | str() as code, int(seq)]:
+            return CommandOutcome(data[:8], int(index), _code(code), seq)
+        case [int() | str() as code, int(seq), *packed]:
+            return CommandOutcome(data[:8], int(index), _code(code), seq, _unpacked(packed))
+        case _:
+            raise ValueError("the tail of an outcome has another form")
+
+
+def _code(stored: int | str) -> str:
+    if isinstance(stored, str):
+        return stored
+    if not 0 <= stored < len(_NUMBERED):
+        raise ValueError(f"no code has the number {stored}")
+    return str(_NUMBERED[stored])
+
+
+def _packed(text: Text) -> list[Any]:
+    if isinstance(text, str):
+        return ["", text]
+    return [text.key, *(_packed(arg) if isinstance(arg, Sentence) else arg for arg in text.args)]
+
+
+def _unpacked(packed: list[Any]) -> Text:
+    match packed:
+        case ["", str(plain)]:
+            return plain
+        case [str(key), *stored]:
+            return Sentence(key, tuple(map(_argument, stored)))
+        case _:
+            raise ValueError("the reason of a refusal has another form")
+
+
+def _argument(stored: Any) -> Argument:
+    match stored:
+        case [str(key), *more]:
+            return Sentence(key, tuple(map(_argument, more)))
+        case str() | int() | bytes():
+            return stored
+        case _:
+            raise ValueError("an argument of a sentence has another form")

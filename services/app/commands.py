@@ -134,7 +134,7 @@ def finish(app: App, outcome: CommandOutcome) -> CommandOutcome:
     Raises `OutcomeNotDurable` for an accepted command where durability is `none`.
     """
     if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.sentence)
+        raise Refusal(Code(outcome.code), outcome.text)
     if not app.durable:
         raise OutcomeNotDurable(outcome)
     return outcome

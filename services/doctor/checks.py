@@ -23,6 +23,7 @@ from services.doctor.findings import (
     span,
     warn,
 )
+from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes
 
 LATE_MS: Final = 15_000
@@ -338,21 +339,6 @@ def _owner(facts: Facts) -> Iterator[Finding]:
         yield note("serve", f"no process owns {directory.path}")
 
 
-def _memory(facts: Facts) -> Iterator[Finding]:
-    server = facts.server
-    if server is None:
-        return
-    share = server.memory / server.memory_limit if server.memory_limit else 0.0
-    what = f"the server uses {size_of(server.memory)} of {size_of(server.memory_limit)}"
-    remedy = "give it more memory; no move is accepted when none is left"
-    if share > 0.9:  # noqa: PLR2004 - nine tenths
-        yield bad("memory", what, remedy)
-    elif share > 0.7:  # noqa: PLR2004 - seven tenths
-        yield warn("memory", what, remedy)
-    else:
-        yield ok("memory", what if server.memory_limit else what.partition(" of ")[0])
-
-
 def _files(facts: Facts) -> Iterator[Finding]:
     what = f"a process may have {facts.files} files open"
     if facts.files >= TOO_FEW:
@@ -377,6 +363,6 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
-    _projections, check_outgoing_mail, _disk, _memory, _files, _draws,
+    _projections, check_outgoing_mail, _disk, check_memory, _files, _draws,
 )  # fmt: skip
 """In the order of the report."""

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 import redis
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 from rq import Queue, Worker
 from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
@@ -82,6 +82,14 @@ class OutboxFacts(msgspec.Struct, frozen=True):
     """Why nothing is sent to the relay for now; empty if it works."""
 
 
+class HashLimits(msgspec.Struct, frozen=True):
+    """Up to here the server stores a hash as one compact block (a listpack). Beyond it is a table."""
+
+    entries: int
+    value: int
+    """Bytes of the longest field or value."""
+
+
 class ServerFacts(msgspec.Struct, frozen=True):
     """The server of the matches."""
 
@@ -113,6 +121,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Matches that could not be read."""
     steps: ServerClock = ServerClock()
     """Recorded steps of its clock."""
+    hashes: HashLimits | None = None
+    """None if the server does not show them."""
 
 
 class LaneFacts(msgspec.Struct, frozen=True):
@@ -250,7 +260,17 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         projections=_projections(client, settings) if shape else (),
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
+        hashes=_hash_limits(client),
     )
+
+
+def _hash_limits(client: redis.Redis) -> HashLimits | None:
+    names = ("hash-max-listpack-entries", "hash-max-listpack-value")
+    try:
+        found: Any = client.config_get(*names)
+    except ResponseError:  # CONFIG is not allowed, which the finding on durability names
+        return None
+    return HashLimits(*(int(found[name]) for name in names)) if len(found) == len(names) else None
 
 
 def _outbox(client: redis.Redis, clock: int) -> OutboxFacts:

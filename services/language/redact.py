@@ -33,8 +33,8 @@ def quote_safely(word: str, known: Iterable[str]) -> str:
     return repr(word[:24])
 
 
-def redact_refusal(reason: Refusal, line: CommandLine, form: str) -> Refusal:
-    """Return the refusal of a line without words that may be passwords."""
+def redact_refusal(reason: Refusal, line: CommandLine, form: str, language: str = "") -> Refusal:
+    """Return the refusal of a line in a language, without words that may be passwords."""
     # a password in the place of another part was read as that part is
     forms = {
         read(password).lower()
@@ -51,7 +51,7 @@ def redact_refusal(reason: Refusal, line: CommandLine, form: str) -> Refusal:
             reason.code,
             f"the password stands in the line twice, so nothing is repeated; the form is `{form}`",
         )
-    return Refusal(reason.code, _redact_sentence(reason.sentence, line))
+    return Refusal(reason.code, _redact_sentence(reason.in_language(language), line))
 
 
 def _redact_sentence(sentence: str, line: CommandLine) -> str:

@@ -55,7 +55,8 @@ class Language:
         and `key`, and a repetition gets the same answer; None makes a new key. Any other command
         is carried out each time. `seconds` is how long to wait for an outcome. Errors of the server
         pass through; then it is not known whether the command was delivered. `reader` is the
-        account that reads the answer, if the front end knows it: help is in its language. `origin`
+        account that reads the answer, if the front end knows it: help is in its language, and so are
+        refusals, which are else in the language of the account that the line proves. `origin`
         is the front end's other knowledge of the sender. With a `seat` the line was sent to its
         address by its player, whom `origin` proves.
         """
@@ -100,7 +101,8 @@ class Language:
                 call = replace(call, identity=Actor(account, self._front_end, call_key))
             answer = form.handler(call)
         except Refusal as reason:
-            answer = refusal(redact_refusal(reason, line, call.usage))
+            language = call.language or (self._app.accounts.language_of(account) if account else "")
+            answer = refusal(redact_refusal(reason, line, call.usage, language))
         return replace(answer, account=account) if line.has("password") else answer
 
 

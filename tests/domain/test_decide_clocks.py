@@ -36,6 +36,7 @@ from domain.match.history import BrokenHistory
 from domain.match.state import deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
 from tests.domain.clocks_given import FLAG, NAG, TERMS, three, two
+from tests.helpers.english import in_english
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 ACTS = [
@@ -267,7 +268,7 @@ def test_a_move_from_the_deadline_on_is_too_late_and_changes_nothing(late: int) 
     match = two()
     before = match.snapshot
     rejected = match.decided(ALICE, PlayMove(text="M13-m9"), FLAG + late)
-    assert rejected == Rejection(
+    assert in_english(rejected) == Rejection(
         Code.TIME_OVER, "the time of Light is over; the flag falls now", "m13-m9"
     )
     assert match.snapshot == before

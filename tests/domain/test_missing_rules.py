@@ -19,6 +19,7 @@ from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.events import SERVER_ACCOUNT, Ended, MatchStarted, Moved
 from domain.match.state import evolve, initial, position_of, positions
 from domain.rules import MissingRules, rules_by_id, unpack_position
+from tests.helpers.english import in_english
 from tests.helpers.given import ALICE, BOB, sent
 
 STARTED = MatchStarted(rules="chess/1", options=(), seats=(ALICE, BOB), setup=None, next=0)
@@ -39,7 +40,7 @@ def test_its_rules_have_a_title_and_sides_for_lists():
 @pytest.mark.parametrize("command", [PlayMove(text="e7-e5", ply=1), MakeOffer(kind="draw")])
 def test_a_move_and_an_offer_are_refused_in_a_sentence(command: Command):
     decided = decide(sent(BOB, command), STATE)
-    assert decided == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
 
 
 def test_no_match_of_it_starts():
@@ -86,4 +87,4 @@ def test_nobody_loses_by_time_while_nobody_can_move(command: Command):
     state = evolve(evolve(initial(), started, 1_000), Moved(ply=1, seat=0, move="e2-e4", next=1), 2)
     late = DecisionContext(received=400 * DAY)
     decided = decide(sent(SERVER_ACCOUNT, command), state, late)
-    assert decided == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)
+    assert in_english(decided) == Rejection(Code.UNKNOWN_RULES, SENTENCE, None)

@@ -336,3 +336,17 @@ def test_data_that_was_put_back_is_worth_knowing(settings: Settings) -> None:
     (folder / "s03-1-00.left").write_text("shard 3: seeds up to number 5 were used")
     findings = judge(gather(settings))
     assert said(findings, Level.NOTE, "seeds up to number 5 were used$")
+
+
+def test_the_limits_of_hashes_are_read_from_the_server(
+    settings: Settings, redis_client: Redis
+) -> None:
+    name = "hash-max-listpack-entries"
+    before = redis_client.config_get(name)[name]
+    assert not [one for one in judge(gather(settings)) if name in one.what]
+    redis_client.config_set(name, 128)
+    try:
+        found = [one for one in judge(gather(settings)) if name in one.what]
+    finally:
+        redis_client.config_set(name, before)
+    assert [one.level for one in found] == [Level.NOTE]

@@ -17,6 +17,7 @@ from services.doctor import Level, judge
 from services.doctor.facts import (
     DirectoryFacts,
     Facts,
+    HashLimits,
     LaneFacts,
     QueueFacts,
     ServerFacts,
@@ -44,6 +45,30 @@ def with_(part: str, **changes: Any) -> Facts:
     """The facts of a healthy server, but for one part."""
     old = getattr(FACTS, part)
     return msgspec.structs.replace(FACTS, **{part: msgspec.structs.replace(old, **changes)})
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        (HashLimits(128, 64), "hash-max-listpack-entries 128 (set 512)"),
+        (HashLimits(512, 32), "hash-max-listpack-value 32 (set 64)"),
+        (
+            HashLimits(100, 60),
+            "hash-max-listpack-entries 100 (set 512) and hash-max-listpack-value 60 (set 64)",
+        ),
+    ],
+)
+def test_settings_that_make_matches_larger_are_noted(limits: HashLimits, words: str) -> None:
+    facts = with_("server", hashes=limits)
+    (found,) = [finding for finding in judge(facts) if finding.level is Level.NOTE]
+    assert found.about == "memory"
+    assert found.what.endswith(f"by the server's settings {words}")
+    assert exit_code(facts, judge(facts)) == 0
+
+
+@pytest.mark.parametrize("limits", [HashLimits(512, 64), HashLimits(1024, 128), None])
+def test_settings_that_suffice_are_not_mentioned(limits: HashLimits | None) -> None:
+    assert worst(judge(with_("server", hashes=limits))) is Level.OK
 
 
 def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:

@@ -23,6 +23,7 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.sentences import SAY
 from domain.match.state import MatchState, initial, next_due
 from infra.liveness import LIVENESS
 from infra.seed_chains import LostSeedsError
@@ -36,15 +37,8 @@ logger = logging.getLogger(__name__)
 CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
 
-INTERNAL: Final = Rejection(
-    Code.INTERNAL, "the server failed to decide this command; its operator has been notified"
-)
-
-_SEEDLESS: Final = Rejection(
-    Code.SEEDS_MISSING,
-    "the server can't draw now, because one of its secret files is missing; its operator has been "
-    "notified",
-)
+INTERNAL: Final = Rejection(Code.INTERNAL, SAY("failed"))
+_SEEDLESS: Final = Rejection(Code.SEEDS_MISSING, SAY("seedless"))
 
 Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
 
@@ -154,7 +148,7 @@ def _chain(
     seed, packed, rewritten, ended, refused = None, None, False, 0, ""
     if isinstance(decision, Decision):
         leaves, after = chain_events(sent, decision, snapshot, entry.received)
-        tail = outcomes.tail("", state.seq + 1, "")
+        tail = outcomes.tail("", state.seq + 1)
         rewritten = any(isinstance(event, Undone) for event in decision.events)
         packed = pack_snapshot(after, None if rewritten else state)
         ended = after.state.at if after.state.over else 0
@@ -163,7 +157,7 @@ def _chain(
             left = conditional_moves.pack(decision.conditional_moves)
     else:
         leaves, after = (encode_refusal(sent, decision, snapshot, entry.received),), snapshot
-        tail = outcomes.tail(decision.code, state.seq, decision.sentence)
+        tail = outcomes.tail(decision.code, state.seq, decision.text)
         refused = refusal_field(sent.actor, state.ply)
     write = Write(
         shard=entry.shard,

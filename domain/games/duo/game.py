@@ -33,11 +33,12 @@ from domain.games.duo.position import (
     places,
     play,
 )
+from domain.games.duo.sentences import SAY
 from domain.rules.checks import bad_position, check_turn, quantity, read_position
-from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, UnreadableMove
+from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
-FORM: Final = "a move is written as one intersection, such as c3, or done"
+FORM: Final = SAY("form")
 BOUND: Final = "proven: 48 at most (44 and 4); 40 when no colour is passed before the end"
 
 
@@ -82,7 +83,7 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
         if text.isascii() and name == DONE:
             return FINISH
         if not text.isascii() or name not in INDEX:
-            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+            raise unreadable_move(text, FORM)
         return INDEX[name]
 
     def write(self, move: Intersection) -> str:

@@ -36,8 +36,10 @@ from domain.games.goliath.position import (
     sort_key,
     write,
 )
+from domain.games.goliath.sentences import SAY
 from domain.rules.checks import bad_position, check_turn, read_position
-from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import GameOutcome, Rules, Seat, unreadable_move
+from domain.sentences import Text
 
 KEY: Final = "goliath"
 
@@ -65,7 +67,7 @@ def _read(text: str) -> GoliathMove:
     movement, colon, throw = "".join(text.split()).lower().partition(":")
     origin, hyphen, place = movement.partition("-")
     if not text.isascii() or not hyphen:
-        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        raise unreadable_move(text, FORM)
     ends = intersection(origin, FORM), intersection(place, FORM)
     if not colon:
         return GoliathMove(*ends)
@@ -150,20 +152,20 @@ class GoliathRules(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
         """Yield every legal move by destination, stone picked up and target, in sorting order."""
         return map(write, sorted(self.moves(position), key=sort_key))
 
-    def why_illegal(self, position: GoliathPosition, move: GoliathMove) -> str | None:
+    def why_illegal(self, position: GoliathPosition, move: GoliathMove) -> Text | None:
         """Return which rule a move breaks, and where; None for a legal move."""
         over = _outcome(position)
-        return f"the match is over: {over.detail}" if over else why_illegal(position, move)
+        return SAY("over", detail=over.detail) if over else why_illegal(position, move)
 
     def check_offer(self, position: GoliathPosition, kind: str) -> None:
         """Raise `Refusal` with `no-offer` unless the figures are separated."""
         del kind
         if position.counts_regions:
-            raise Refusal(Code.NO_OFFER, "with -count the regions are counted after every move")
+            raise Refusal(Code.NO_OFFER, SAY("counted"))
         if regions(position) is None:
             raise Refusal(
                 Code.NO_OFFER,
-                "a count can be proposed only while stones separate David and Goliath",
+                SAY("joined"),
             )
 
     def outcome_by_offer(self, position: GoliathPosition, kind: str) -> GameOutcome | None:

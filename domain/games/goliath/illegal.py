@@ -5,27 +5,25 @@ from typing import Final
 from domain.boards.pow2_board import BETWEEN, NAMES, bits
 from domain.games.goliath.position import (
     NOWHERE,
-    SIDES,
     STONES,
     GoliathMove,
     GoliathPosition,
     letters,
     moves,
     sort_key,
-    write,
 )
+from domain.games.goliath.sentences import SAY, packed_move
+from domain.sentences import Text
 
-FORM: Final = (
-    "a move is written from-to:target or, when all stones are used up, from-to:stone>target"
-    " or from-to, such as m13-h8:i9"
-)
+FORM: Final = SAY("form")
 
 _FAR: Final = len(NAMES)
-_MOVING: Final = ("moves", (_FAR, 2))
-_THROWING: Final = ("throws", (2, _FAR))
+_MOVING: Final = (_FAR, 2)
+"""How far David and Goliath move."""
+_THROWING: Final = (2, _FAR)
 
 
-def why_illegal(position: GoliathPosition, move: GoliathMove) -> str | None:
+def why_illegal(position: GoliathPosition, move: GoliathMove) -> Text | None:
     """Return which rule a move breaks, and where; None for a legal one. The match is not over."""
     return (
         _figure_problem(position, move)
@@ -35,77 +33,76 @@ def why_illegal(position: GoliathPosition, move: GoliathMove) -> str | None:
     )
 
 
-def _figure_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+def _figure_problem(position: GoliathPosition, move: GoliathMove) -> Text | None:
     """Return what is wrong with the figure to be moved."""
-    mover, other = SIDES[position.turn], SIDES[1 - position.turn]
+    mover = position.turn
     if move.origin != position.figure:
         if move.origin in (position.david, position.goliath):
-            return f"{other} stands at {NAMES[move.origin]}, and it is {mover}'s turn"
-        return f"{mover} stands at {NAMES[position.figure]}, not at {NAMES[move.origin]}"
+            return SAY("turn", other=1 - mover, at=move.origin, mover=mover)
+        return SAY("figure", mover=mover, figure=position.figure, at=move.origin)
     if move.origin == move.place:
-        return f"{mover} has to move"
+        return SAY("stays", mover=mover)
     return None
 
 
 def _way_problem(
     position: GoliathPosition,
-    way: tuple[str, tuple[int, int]],
+    farthest: tuple[int, int],
     start: int,
     end: int,
     occupied: int,
-) -> str | None:
+) -> Text | None:
     """Return what is wrong with the way of a figure or a stone."""
-    verb, farthest = way
     if end not in BETWEEN[start]:
-        return f"no line joins {NAMES[start]} and {NAMES[end]}"
+        return SAY("line", start=start, end=end)
     passed = BETWEEN[start][end]
     steps = passed.bit_count() + 1
     if steps > farthest[position.turn]:
-        mover = SIDES[position.turn]
-        return f"{mover} {verb} one or two intersections far, and {NAMES[end]} is {steps} away"
+        mover = position.turn
+        if farthest is _MOVING:
+            return SAY("steps", mover=mover, end=end, steps=steps)
+        return SAY("far", mover=mover, end=end, steps=steps)
     if blocking := passed & occupied:
         nearest = min(bits(blocking), key=lambda at: BETWEEN[start][at].bit_count())
         piece = letters(position)[nearest]
-        return (
-            f"the way from {NAMES[start]} to {NAMES[end]} is blocked by {piece} at {NAMES[nearest]}"
-        )
+        return SAY("way", start=start, end=end, piece=piece, nearest=nearest)
     if occupied >> end & 1:
-        return f"{NAMES[end]} is occupied by {letters(position)[end]}"
+        return SAY("taken", end=end, piece=letters(position)[end])
     return None
 
 
-def _kind_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+def _kind_problem(position: GoliathPosition, move: GoliathMove) -> Text | None:
     """Return what is wrong with the kind of throw: none, of a new stone, or of one picked up."""
     if left := STONES - position.own.bit_count():
         if move.target == NOWHERE:
-            return f"a stone has to be thrown after the move, {_remedy(position, move)}"
+            return SAY("throw", example=_example(position, move))
         if move.stone != NOWHERE:
-            return f"a stone is picked up only when all {STONES} are used up; {left} left to throw"
+            return SAY("supply", stones=STONES, left=left)
         return None
     return _reuse_problem(position, move)
 
 
-def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+def _reuse_problem(position: GoliathPosition, move: GoliathMove) -> Text | None:
     """Return what is wrong with the kind of throw when all stones are on the board."""
     if not position.stones_to_pick_up:
         if move.target == NOWHERE:
             return None
-        return f"all {STONES} stones stand on the outer edges for good, so nothing is thrown"
+        return SAY("edges", stones=STONES)
     if move.stone != NOWHERE:
         return None
-    due = (
-        "one has to be picked up and thrown" if move.target == NOWHERE else "name the one to throw"
-    )
-    return f"all {STONES} stones are used up; {due}, {_remedy(position, move)}"
+    example = _example(position, move)
+    if move.target == NOWHERE:
+        return SAY("reuse", stones=STONES, example=example)
+    return SAY("name", stones=STONES, example=example)
 
 
-def _remedy(position: GoliathPosition, move: GoliathMove) -> str:
-    """Return an example: a legal move to the same place, with the same target if possible."""
+def _example(position: GoliathPosition, move: GoliathMove) -> int:
+    """Return an example, packed: a legal move to the same place, with the same target if possible."""
     legal = (other for other in moves(position) if other.place == move.place)
-    return f"such as {write(min(legal, key=lambda it: (it.target != move.target, sort_key(it))))}"
+    return packed_move(min(legal, key=lambda it: (it.target != move.target, sort_key(it))))
 
 
-def _throw_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+def _throw_problem(position: GoliathPosition, move: GoliathMove) -> Text | None:
     """Return what is wrong with the stone that is picked up, or with the target of the throw."""
     if move.target == NOWHERE:
         return None
@@ -115,20 +112,19 @@ def _throw_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
             return wrong
         occupied ^= 1 << move.stone
     if move.target == move.place:
-        return f"{SIDES[position.turn]} stands at {NAMES[move.place]} now"
+        return SAY("stands", mover=position.turn, at=move.place)
     return _way_problem(position, _THROWING, move.place, move.target, occupied)
 
 
-def _stone_problem(position: GoliathPosition, move: GoliathMove) -> str | None:
+def _stone_problem(position: GoliathPosition, move: GoliathMove) -> Text | None:
     """Return what is wrong with the stone that is picked up."""
-    stone = NAMES[move.stone]
-    other = SIDES[1 - position.turn]
+    stone = move.stone
     if not (position.light | position.dark) >> move.stone & 1:
-        return f"there is no stone at {stone}"
+        return SAY("none", at=stone)
     if not position.own >> move.stone & 1:
-        return f"the stone at {stone} is {other}'s; only own ones are picked up"
+        return SAY("owner", at=stone, other=1 - position.turn)
     if not position.stones_to_pick_up >> move.stone & 1:
-        return f"the stone at {stone} stands on an outer edge and can't be picked up"
+        return SAY("edge", at=stone)
     if move.stone == move.target:
-        return f"the stone picked up at {stone} may not return there in the same turn"
+        return SAY("return", at=stone)
     return None

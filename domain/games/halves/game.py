@@ -38,7 +38,7 @@ from domain.games.halves.position import (
     placeable_cells,
     play,
 )
-from domain.rules.protocol import Chance, IllegalMove, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Chance, Rules, Seat, illegal_move, unreadable_move
 
 _WORDS: Final = {"keep": KEEP, "swap": SWAP}
 _NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
@@ -112,7 +112,7 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
             return _WORDS[plain]
         found = _NUMBERS.fullmatch(plain)
         if not found:
-            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+            raise unreadable_move(text, FORM)
         return HalvesMove(int(found[1]), int(found[2] or 0))
 
     def write(self, move: HalvesMove) -> str:
@@ -125,7 +125,7 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
         """Return the canonical legal move, or raise `IllegalMove`."""
         meant = canonical(position, move)
         if meant is None:
-            raise IllegalMove(f"{self.write(move)}: {why_illegal(position, move)}")
+            raise illegal_move(self.write(move), why_illegal(position, move))
         return meant
 
     def public_json(self, position: HalvesPosition) -> dict[str, Any]:

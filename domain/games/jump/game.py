@@ -31,11 +31,12 @@ from domain.games.jump.position import (
     moves,
     play,
 )
+from domain.games.jump.sentences import SAY
 from domain.rules.checks import bad_position, check_turn, quantity, read_position
-from domain.rules.protocol import GameOutcome, IllegalMove, PuzzleScore, Seat, UnreadableMove
+from domain.rules.protocol import GameOutcome, PuzzleScore, Seat, illegal_move, unreadable_move
 from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
-FORM: Final = "a move is a corner such as a1, a step c3:d4 or c3:d4-g1, a jump a1-a7, or done"
+FORM: Final = SAY("form")
 BOUND: Final = "the source's mark: 1 stone in 20 plies"
 
 
@@ -52,7 +53,7 @@ class JumpOptions(msgspec.Struct, frozen=True):
 def _read(text: str) -> JumpMove:
     word = "".join(text.split()).lower()
     if not text.isascii() or not word:
-        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        raise unreadable_move(text, FORM)
     if word == DONE:
         return FINISH
     new, colon, landings = word.rpartition(":")
@@ -132,7 +133,7 @@ class JumpRules(Puzzle[JumpPosition, JumpMove, JumpOptions]):
     def check(self, position: JumpPosition, move: JumpMove) -> JumpMove:
         """Return a legal move with its canonical chain, or raise `IllegalMove`."""
         if reason := why_illegal(position, move):
-            raise IllegalMove(f"{_write(move)}: {reason}")
+            raise illegal_move(_write(move), reason)
         return canonical(position, move)
 
     def outcome(self, position: JumpPosition) -> GameOutcome | None:

@@ -2,19 +2,20 @@
 
 from itertools import pairwise
 
-from domain.boards.pow2_board import ADJACENT, JUMPS, NAMES
+from domain.boards.pow2_board import ADJACENT, JUMPS
 from domain.games.jump.jumps import OVER
 from domain.games.jump.position import CORNERS, NOBODY, STONES, JumpMove, JumpPosition, is_over
+from domain.games.jump.sentences import SAY
 from domain.rules.puzzle import SOLVER_IS_DONE as DONE_ALREADY
+from domain.sentences import Text
 
 
-def why_illegal(position: JumpPosition, move: JumpMove) -> str | None:
+def why_illegal(position: JumpPosition, move: JumpMove) -> Text | None:
     """Return which rule a move breaks, and where; None for a valid move."""
     if position.done:
         return DONE_ALREADY
     if is_over(position):
-        part = "no stone can jump" if position.is_part_two else "no stone can be set and jumped"
-        return f"the match is over: {part} any more"
+        return SAY("over-2") if position.is_part_two else SAY("over")
     if not move.chain:
         return None
     if not position.stones:
@@ -24,64 +25,59 @@ def why_illegal(position: JumpPosition, move: JumpMove) -> str | None:
     return _step_problem(position, move)
 
 
-def _corner_problem(move: JumpMove) -> str | None:
+def _corner_problem(move: JumpMove) -> Text | None:
     if move.new == NOBODY and len(move.chain) == 1:
         if move.chain[0] in CORNERS:
             return None
-        return "the first stone is set on a corner: a1, a13, m1 or m13"
-    return "first name the corner on which the first stone is set: a1, a13, m1 or m13"
+        return SAY("corner")
+    return SAY("first")
 
 
-def _step_problem(position: JumpPosition, move: JumpMove) -> str | None:
+def _step_problem(position: JumpPosition, move: JumpMove) -> Text | None:
     jumper, new = position.jumper, move.new
     if new == NOBODY:
-        return (
-            f"each step sets a new stone until all {STONES} are set, and the jumper at "
-            f"{NAMES[jumper]} jumps over it; it is written c3:d4"
-        )
-    name = NAMES[new]
+        return SAY("step", stones=STONES, jumper=jumper)
     if position.stones >> new & 1:
-        return f"{name} is occupied; a new stone is set on an empty intersection"
+        return SAY("taken", at=new)
     if not ADJACENT[jumper] >> new & 1:
-        return f"{name} is not adjacent to the jumper at {NAMES[jumper]}"
+        return SAY("away", at=new, jumper=jumper)
     rest = position.stones ^ 1 << jumper | 1 << new
     return _first_problem(move, jumper) or _chain_problem(rest, (jumper, *move.chain), taking=False)
 
 
-def _first_problem(move: JumpMove, jumper: int) -> str | None:
+def _first_problem(move: JumpMove, jumper: int) -> Text | None:
     """Return why the first jump doesn't land behind the new stone."""
     behind = [to for to, over, _ in JUMPS[jumper] if over == 1 << move.new]
-    new, landing = NAMES[move.new], move.chain[0]
+    new, landing = move.new, move.chain[0]
     if not behind:
-        return f"the line from {NAMES[jumper]} ends at {new}, so it can't be jumped over"
+        return SAY("end", jumper=jumper, at=new)
     if behind[0] != landing:
-        return f"a jump over {new} lands on {NAMES[behind[0]]}, not on {NAMES[landing]}"
+        return SAY("lands", at=new, behind=behind[0], landing=landing)
     return None
 
 
-def _jump_problem(position: JumpPosition, move: JumpMove) -> str | None:
+def _jump_problem(position: JumpPosition, move: JumpMove) -> Text | None:
     if move.new != NOBODY or len(move.chain) == 1:
-        return "no more stones are set; a stone jumps and takes, which is written a1-a7"
+        return SAY("jump")
     origin = move.chain[0]
     if not position.stones >> origin & 1:
-        return f"there is no stone at {NAMES[origin]}"
+        return SAY("none", at=origin)
     return _chain_problem(position.stones ^ 1 << origin, move.chain, taking=True)
 
 
-def _chain_problem(stones: int, chain: tuple[int, ...], *, taking: bool) -> str | None:
+def _chain_problem(stones: int, chain: tuple[int, ...], *, taking: bool) -> Text | None:
     """Return why a chain of jumps is impossible; `stones` are all but the jumping one."""
     landed = 0
     for a, b in pairwise(chain):
-        here, there, over = NAMES[a], NAMES[b], OVER[a].get(b)
+        over = OVER[a].get(b)
         if over is None:
-            return f"no line leads from {here} over one intersection to {there}"
+            return SAY("line", here=a, there=b)
         if not stones & over:
-            between = NAMES[over.bit_length() - 1]
-            return f"there is no stone at {between} to jump over from {here} to {there}"
+            return SAY("over-none", between=over.bit_length() - 1, here=a, there=b)
         if stones >> b & 1:
-            return f"{there} is occupied; a jump lands on an empty intersection"
+            return SAY("landing", there=b)
         if landed >> b & 1:
-            return f"{there} is landed on twice in one chain"
+            return SAY("twice", there=b)
         landed |= 1 << b
         if taking:
             stones ^= over

@@ -32,11 +32,13 @@ from domain.games.line.position import (
     open_places_of,
     play,
 )
+from domain.games.line.sentences import SAY
 from domain.rules.checks import bad_position, quantity, read_position
 from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
+from domain.sentences import Text
 
 KEY: Final = "line"
-FORM: Final = "a move is written as one intersection, such as c3"
+FORM: Final = SAY("form")
 
 
 class LineOptions(msgspec.Struct, frozen=True):
@@ -88,6 +90,10 @@ class LineRules(Rules[LinePosition, Intersection, LineOptions]):
     play = staticmethod(play)
     why_illegal = staticmethod(why_illegal)
 
+    def side_text(self, seat: Seat) -> Text:
+        """Return the name of a side, in the language of the reader."""
+        return SAY("side", seat=seat)
+
     def start(self, options: LineOptions, players: int, setup: object | None) -> LinePosition:
         """Return the empty board."""
         self.check_start(players, setup)
@@ -109,7 +115,7 @@ class LineRules(Rules[LinePosition, Intersection, LineOptions]):
         """Read the name of an intersection."""
         name = "".join(text.split()).lower()
         if not text.isascii() or name not in INDEX:
-            raise UnreadableMove(f"{text[:24]!r} is no intersection; {FORM}")
+            raise UnreadableMove(SAY("unreadable", text=text[:24], form=FORM))
         return INDEX[name]
 
     def write(self, move: Intersection) -> str:

@@ -36,7 +36,16 @@ from domain.games.pow2.position import (
     play,
     write,
 )
-from domain.rules.protocol import GameOutcome, IllegalMove, Rules, Seat, UnreadableMove
+from domain.games.pow2.sentences import SAY
+from domain.rules.protocol import (
+    GameOutcome,
+    Rules,
+    Seat,
+    UnreadableMove,
+    illegal_move,
+    unreadable_move,
+)
+from domain.sentences import Text
 
 
 class Ending(StrEnum):
@@ -60,14 +69,14 @@ def _read(text: str) -> Pow2Move:
     movement, colon, places = "".join(text.split()).lower().partition(":")
     origin, hyphen, target = movement.partition("-")
     if not text.isascii() or (not hyphen and (colon or origin not in INDEX)):
-        raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+        raise unreadable_move(text, FORM)
     if not hyphen:
         return Pow2Move(HAND, INDEX[origin])
     placed = 0
     for name in places.split(",") if colon else ():
         piece = 1 << intersection(name, FORM)
         if placed & piece:
-            raise UnreadableMove(f"{name} is named twice; {FORM}")
+            raise UnreadableMove(SAY("repeated", name=name, form=FORM))
         placed |= piece
     return Pow2Move(intersection(origin, FORM), intersection(target, FORM), placed)
 
@@ -88,6 +97,10 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
     play = staticmethod(play)
     to_json = staticmethod(to_json)
     from_json = staticmethod(from_json)
+
+    def side_text(self, seat: Seat) -> Text:
+        """Return the name of a side, in the language of the reader."""
+        return SAY("side", seat=seat)
 
     def start(self, options: Pow2Options, players: int, setup: object | None) -> Pow2Position:
         """Return the first position."""
@@ -111,7 +124,7 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
         if is_legal(position, move):
             return move
         movement = write(Pow2Move(move.origin, move.target))
-        raise IllegalMove(f"{movement}: {why_illegal(position, move)}")
+        raise illegal_move(movement, why_illegal(position, move))
 
     def outcome(self, position: Pow2Position) -> GameOutcome | None:
         """Return the ending: a player has all pieces on the board, or has no legal move."""

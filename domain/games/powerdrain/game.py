@@ -34,10 +34,12 @@ from domain.games.powerdrain.position import (
     moves,
     play,
 )
+from domain.games.powerdrain.sentences import SAY
 from domain.rules.checks import bad_setup
-from domain.rules.protocol import Chance, GameOutcome, Rules, Seat, UnreadableMove
+from domain.rules.protocol import Chance, GameOutcome, Rules, Seat, unreadable_move
+from domain.sentences import Text
 
-FORM: Final = "a move is written plug-section, two even digits and two odd ones, such as 24-57"
+FORM: Final = SAY("form")
 
 _READ: Final = re.compile("([2468]{2})-?([13579]{2})|([13579]{2})-?([2468]{2})")
 
@@ -75,6 +77,10 @@ class PowerdrainRules(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOption
         plugs = chance.shuffled("powerdrain/plugs", PLUGS)
         return {**setup, "hands": [sorted(plugs[:HAND]), sorted(plugs[HAND:])]}
 
+    def side_text(self, seat: Seat) -> Text:
+        """Return the name of a side, in the language of the reader."""
+        return SAY("side", seat=seat)
+
     def start(
         self, options: PowerdrainOptions, players: int, setup: object | None
     ) -> PowerdrainPosition:
@@ -99,7 +105,7 @@ class PowerdrainRules(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOption
         """Read a plug and a section in any order, with or without a hyphen between."""
         found = _READ.fullmatch("".join(text.split()))
         if not found:
-            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+            raise unreadable_move(text, FORM)
         plug, section = found[1] or found[4], found[2] or found[3]
         return PowerdrainMove(PLUG[plug], SECTION[section])
 

@@ -29,10 +29,12 @@ from domain.games.torere.position import (
     places,
     play,
 )
+from domain.games.torere.sentences import SAY
 from domain.rules.checks import bad_position, check_turn, read_position
-from domain.rules.protocol import GameOutcome, NoOptions, Rules, Seat, UnreadableMove
+from domain.rules.protocol import GameOutcome, NoOptions, Rules, Seat, unreadable_move
+from domain.sentences import Text
 
-FORM: Final = "a move is written as two places from 0 to 8, such as 4-0"
+FORM: Final = SAY("form")
 
 _NOTATION: Final = re.compile("([0-8])-([0-8])")
 
@@ -60,6 +62,10 @@ class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
     play = staticmethod(play)
     why_illegal = staticmethod(why_illegal)
 
+    def side_text(self, seat: Seat) -> Text:
+        """Return the name of a side, in the language of the reader."""
+        return SAY("side", seat=seat)
+
     def start(self, options: NoOptions, players: int, setup: object | None) -> TorerePosition:
         """Return the first position, with the putahi empty."""
         del options
@@ -78,7 +84,7 @@ class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
         """Read two places with a hyphen between them."""
         found = _NOTATION.fullmatch("".join(text.split()))
         if not found:
-            raise UnreadableMove(f"{text[:24]!r} is no move; {FORM}")
+            raise unreadable_move(text, FORM)
         return int(found[1]), int(found[2])
 
     def write(self, move: TorereMove) -> str:

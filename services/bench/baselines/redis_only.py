@@ -62,7 +62,7 @@ def decide_all(
                     id=order.id,
                     head=before.head,
                     digest=commands.command_digest(commands.encode_command(order)),
-                    tail=outcomes.tail("", before.state.seq + 1, ""),
+                    tail=outcomes.tail("", before.state.seq + 1),
                     leaves=leaves,
                     snapshot=pack_snapshot(after, before.state),
                 ),

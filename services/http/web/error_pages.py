@@ -18,13 +18,17 @@ from services.http.web.session import LoginNeededError, Visitor
 AnyRequest = Request[Any, Any, Any]
 
 
-def error_page(request: AnyRequest, status: int, sentence: str, code: str = "") -> Response[Any]:
-    """Return an error page with a sentence; for htmx only a message."""
+def error_page(
+    request: AnyRequest, status: int, sentence: str, code: str = "", language: str = ""
+) -> Response[Any]:
+    """Return an error page with a sentence, in English or in `language`; for htmx only a message."""
     partial = request.headers.get("hx-request") == "true"
     visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
     template = "_message.html" if partial else "problem.html"
     back = _local_referer(request.headers.get("referer", ""), request)
-    shown = render(template, visitor, status=status, sentence=sentence, code=code, back=back)
+    shown = render(
+        template, visitor, status=status, sentence=sentence, code=code, language=language, back=back
+    )
     shown.headers.update(HEADERS)
     return _as_message(shown) if partial else shown
 
@@ -44,8 +48,10 @@ def _local_referer(referer: str, request: AnyRequest) -> str:
 
 
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
-    """Answer a refusal."""
-    return error_page(request, CODE_INFO[reason.code].status, reason.sentence, reason.code)
+    """Answer a refusal, in the language of the visitor's help if there are words in it."""
+    language = "" if isinstance(reason.text, str) else request.state.get("language", "")
+    sentence = reason.in_language(language)
+    return error_page(request, CODE_INFO[reason.code].status, sentence, reason.code, language)
 
 
 def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:

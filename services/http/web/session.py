@@ -76,6 +76,11 @@ class Visitor(msgspec.Struct, frozen=True):
         return self.profile.name if self.profile else ""
 
     @property
+    def language(self) -> str:
+        """The language that the visitor chose for help; empty for English."""
+        return self.profile.language if self.profile else ""
+
+    @property
     def account(self) -> AccountId | None:
         """The account; None for a visitor who has not logged in."""
         return self.session.account if self.session else None
@@ -123,6 +128,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     )
     if session is not None and profile is not None:
         context.request_limits.count_account_request(request, session.account)
+        request.state.language = profile.language  # for a refusal, whose page knows no visitor
         return msgspec.structs.replace(
             unknown, proof=csrf_token(text), session=session, profile=profile
         )

@@ -3,13 +3,14 @@
 from typing import Annotated, Final
 
 import msgspec
-from litestar import get, post
+from litestar import Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import CommandId
+from domain.sentences import LANGUAGES, text_in
 from infra.people.tokens import Scope
 from infra.store.outcomes import CommandOutcome, parse
 from services.app.commands import (
@@ -24,10 +25,12 @@ from services.app.commands import (
     finish,
 )
 from services.app.draws import DrawPart, read_text, reveal_command
-from services.http.api.auth import LOADS_MATCH_EARLY, PLAY_SCOPE, Caller
+from services.http.accept_language import wanted_language
+from services.http.api.auth import LOADS_MATCH_EARLY, PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
+from services.http.api.problem_details import headers_of_language
 from services.http.context import ApiContext
 
 MOST_WAIT: Final = 60.0
@@ -224,10 +227,12 @@ async def command_outcome(
     ],
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
-) -> Answered:
+    request: AnyRequest,
+) -> Response[Answered]:
     """Return the outcome of a command, whether it was accepted or refused; 404 until there is one.
 
-    Only the players of the match may see it. The Location header of a 202 has this address.
+    Only the players of the match may see it. The Location header of a 202 has this address. The
+    message is in the language that `Accept-Language` asks for, English or German.
     """
     state = (await context.snapshot(board)).state
     id_ = bytes.fromhex(command)
@@ -237,10 +242,12 @@ async def command_outcome(
     if stored is None:
         raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
     outcome = parse(stored)
+    language = wanted_language(request.headers.get("accept-language", ""))
+    headers = headers_of_language(outcome.text, language)
     if not outcome.accepted:
-        return answered(board, id_, outcome)
+        return Response(answered(board, id_, outcome, language), headers=headers)
     with outcome_at(board, id_):
-        return answered(board, id_, finish(context.app, outcome))
+        return Response(answered(board, id_, finish(context.app, outcome)), headers=headers)
 
 
 async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
@@ -250,14 +257,16 @@ async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answe
         return answered(sent.match, sent.id, await context.send(command, wait))
 
 
-def answered(board: int, id_: CommandId, outcome: CommandOutcome) -> Answered:
-    """Return an outcome as it is shown."""
+def answered(
+    board: int, id_: CommandId, outcome: CommandOutcome, language: str = LANGUAGES[0]
+) -> Answered:
+    """Return an outcome as it is shown, with a message in a language."""
     return Answered(
         id=id_.hex(),
         board=board,
         accepted=outcome.accepted,
         code=outcome.code,
-        message=outcome.sentence,
+        message=text_in(outcome.text, language),
         seq=outcome.seq,
         index=outcome.index,
     )

@@ -113,7 +113,9 @@ def check_move(
     """Return the result of a move, or why it can't be played; nothing is played."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(table.state.ply)
-    found = preview_move(table.rules, position_of(table.state), move.strip(), table.names)
+    found = preview_move(
+        table.rules, position_of(table.state), move.strip(), table.names, visitor.language
+    )
     if "application/json" in request.headers.get("accept", ""):
         return preview_json(found)
     return render(

@@ -149,4 +149,6 @@ def check_if(
 ) -> Response[Any]:
     """Return the result of a move after a variation."""
     _, found = _variation(context, board, ply, line, visitor)
-    return preview_json(preview_move(found.rules, found.position, move.strip(), found.names))
+    return preview_json(
+        preview_move(found.rules, found.position, move.strip(), found.names, visitor.language)
+    )

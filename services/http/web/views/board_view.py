@@ -105,15 +105,17 @@ class MovePreview(msgspec.Struct, frozen=True):
     changes: tuple[PlaceChange, ...] = ()
 
 
-def preview_move(rules: AnyRules, position: Any, text: str, names: Sequence[str]) -> MovePreview:
-    """Return the result of a move; nothing is played."""
+def preview_move(
+    rules: AnyRules, position: Any, text: str, names: Sequence[str], language: str = ""
+) -> MovePreview:
+    """Return the result of a move; nothing is played. A refusal is in the visitor's language."""
     outcome = rules.outcome(position)
     if outcome is not None:
         return MovePreview(legal=False, move=text, said=f"the match is over: {outcome.detail}")
     try:
         move = rules.check(position, read_move(rules, text))
     except Refusal as reason:
-        return MovePreview(legal=False, move=text, said=reason.sentence)
+        return MovePreview(legal=False, move=text, said=reason.in_language(language))
     after, written = rules.play(position, move), rules.write(move)
     svg = draw_position(rules, after, names, last=written, before=position)
     was = contents_of_places(draw_position(rules, position, names))

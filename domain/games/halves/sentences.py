@@ -1,0 +1,131 @@
+"""Why a move of Halves is refused, in words."""
+
+from collections.abc import Iterable, Sequence
+
+from domain.boards.hexes import bits
+from domain.games.halves.position import SIDES
+from domain.sentences import Sentences, words
+
+_SHOWN = 5
+"""The most tiles of a group that are named."""
+_END = 0
+
+
+def packed_groups(groups: Iterable[int]) -> bytes:
+    """Return the groups as an argument: the numbers of the first tiles of each, then a zero."""
+    packed: list[int] = []
+    for group in groups:
+        packed += [*[tile + 1 for tile in bits(group)][: _SHOWN + 1], _END]
+    return bytes(packed)
+
+
+def _group_text(numbers: Sequence[int]) -> str:
+    """Return a group by its tiles, at most five of them, as `{1 3 5}`."""
+    shown = " ".join(map(str, numbers[:_SHOWN]))
+    return f"{{{shown}{' ...' if len(numbers) > _SHOWN else ''}}}"
+
+
+def _any_group(groups: bytes, language: str) -> str:
+    listed = map(_group_text, groups[:-1].split(bytes([_END])))
+    return (" oder " if language == "de" else " or ").join(listed)
+
+
+SAY = Sentences(
+    "halves",
+    {
+        "form": (
+            "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2), or keep or swap",
+            (
+                "ein Zug ist eine Nummer wie 3, oder zwei wie 4,2 (4 wegnehmen, die Gruppe von 2 "
+                "behalten), oder keep oder swap"
+            ),
+        ),
+        "over": ("the match is over: {detail}", "die Partie ist zu Ende"),
+        # contract and placing
+        "due": (
+            "{mover:side} first says keep or swap, for the colours",
+            "zuerst sagt {mover:side} keep oder swap, wegen der Farben",
+        ),
+        "not-due": (
+            "keep and swap are for the contract, and none is due",
+            "keep und swap gehören zum Vertrag, und keiner steht an",
+        ),
+        "early": (
+            "while tiles are placed a move is one number, that of a cell; groups come later",
+            (
+                "solange Plättchen gelegt werden, ist ein Zug eine Nummer, die einer Stelle; "
+                "Gruppen kommen später"
+            ),
+        ),
+        "cell": (
+            "there is no cell {number}; they are numbered 1 to {most}",
+            "es gibt keine Stelle {number}; sie haben die Nummern 1 bis {most}",
+        ),
+        # the tile
+        "owner": (
+            "tile {number} is {other:side}'s, and it is {mover:side}'s turn",
+            "Plättchen {number} gehört {other:side}, und am Zug ist {mover:side}",
+        ),
+        "edge": (
+            "tile {number} has 1 free edge, and needs {needed} to be removed (-free_edges)",
+            (
+                "Plättchen {number} hat 1 freie Kante und braucht {needed}, damit es weggenommen werden "
+                "kann (-free_edges)"
+            ),
+        ),
+        "edges": (
+            "tile {number} has {free} free edges, and needs {needed} to be removed (-free_edges)",
+            (
+                "Plättchen {number} hat {free} freie Kanten und braucht {needed}, damit es weggenommen "
+                "werden kann (-free_edges)"
+            ),
+        ),
+        "tile": (
+            "there is no tile {number}; they are numbered 1 to {most}",
+            "es gibt kein Plättchen {number}; sie haben die Nummern 1 bis {most}",
+        ),
+        "gone": ("tile {number} has gone already", "Plättchen {number} ist schon weg"),
+        # the group
+        "which": (
+            (
+                "you choose which group survives, {groups:any}; name a tile of it, "
+                "such as {number},{groups:first}"
+            ),
+            (
+                "welche Gruppe bleibt, ist zu wählen, {groups:any}; dazu gehört eines ihrer Plättchen, "
+                "zum Beispiel {number},{groups:first}"
+            ),
+        ),
+        "removed": (
+            "tile {kept} is the one removed; name one of the group that is kept",
+            "Plättchen {kept} wird gerade weggenommen; nötig ist eines der Gruppe, die bleibt",
+        ),
+        "may": (
+            (
+                "the group of tile {kept} does not survive; {groups:any} may, "
+                "such as {number},{groups:first}"
+            ),
+            (
+                "die Gruppe von Plättchen {kept} bleibt nicht; bleiben kann {groups:any}, "
+                "zum Beispiel {number},{groups:first}"
+            ),
+        ),
+        "does": (
+            "the group of tile {kept} does not survive; {groups:any} does, with the most tiles",
+            (
+                "die Gruppe von Plättchen {kept} bleibt nicht; {groups:any} bleibt, mit den meisten "
+                "Plättchen"
+            ),
+        ),
+        "friendly": (
+            "the group of tile {kept} does not survive; {groups:any} does, with the most of your tiles",
+            (
+                "die Gruppe von Plättchen {kept} bleibt nicht; {groups:any} bleibt, mit den meisten "
+                "eigenen Plättchen"
+            ),
+        ),
+    },
+    side=words(*SIDES),
+    any=_any_group,
+    first=lambda groups, _: str(groups[0]),
+)

@@ -1,0 +1,201 @@
+"""The sentences of refusals that are the same in every game."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from domain.sentences import Form, Sentences
+
+_GERMAN_KINDS: Final[Mapping[str, str]] = {
+    "draw": "Remis",
+    "undo": "Rücknahme",
+    "abort": "Abbruch",
+    "pause": "Pause",
+    "count": "Zählung",
+}
+
+
+def _list(joint: str, german_joint: str) -> Form:
+    """Return the form of words in one string: they are joined by a word of the language."""
+
+    def joined(names: str, language: str) -> str:
+        return f" {german_joint if language == 'de' else joint} ".join(names.split(" "))
+
+    return joined
+
+
+SAY = Sentences(
+    "",
+    {
+        # the server
+        "failed": (
+            "the server failed to decide this command; its operator has been notified",
+            "der Server ist an diesem Befehl gescheitert; sein Betreiber ist verständigt",
+        ),
+        "seedless": (
+            (
+                "the server can't draw now, because one of its secret files is missing; "
+                "its operator has been notified"
+            ),
+            (
+                "der Server kann jetzt nichts ziehen, weil ihm eine geheime Datei fehlt; "
+                "sein Betreiber ist verständigt"
+            ),
+        ),
+        # who acts, and when
+        "no-match": ("there is no such match", "diese Partie gibt es nicht"),
+        "no-player": (
+            "only its players can act in this match",
+            "in dieser Partie können nur ihre Spieler etwas tun",
+        ),
+        "left": (
+            "you have left the match, and the others play on",
+            "Sie sind aus der Partie ausgeschieden, und die anderen spielen weiter",
+        ),
+        "over": ("the match is over", "die Partie ist zu Ende"),
+        # moves
+        "too-long": (
+            "the text has {length} characters; {most} are the most",
+            "der Text hat {length} Zeichen; höchstens {most} sind möglich",
+        ),
+        "stale": (
+            "the command was meant for #{meant}, but the match stands at #{ply}",
+            "der Befehl galt für #{meant}, aber die Partie steht bei #{ply}",
+        ),
+        "turn": (
+            "you play {side}, and it is {turn}'s turn",
+            "Sie spielen {side}, und am Zug ist {turn}",
+        ),
+        "no-turn": (
+            "you play {side}, and it is nobody's turn",
+            "Sie spielen {side}, und niemand ist am Zug",
+        ),
+        "moved": (
+            "you can decline a match only before your first move; resign instead",
+            "ablehnen können Sie eine Partie nur vor Ihrem ersten Zug; geben Sie stattdessen auf",
+        ),
+        # offers
+        "proposed": (
+            "a {kind} is proposed; answer that first",
+            "vorgeschlagen ist schon: {kind:kind}; antworten Sie zuerst darauf",
+        ),
+        "offered": (
+            "your offer of a {kind} stands already",
+            "Ihr Vorschlag steht schon: {kind:kind}",
+        ),
+        "paused": (
+            "a pause can't be proposed: the match is paused already",
+            "eine Pause kann nicht vorgeschlagen werden: die Partie pausiert schon",
+        ),
+        "clockless": (
+            "a pause can't be proposed: the match has no clocks",
+            "eine Pause kann nicht vorgeschlagen werden: die Partie hat keine Uhren",
+        ),
+        "alone": (
+            "there is nobody to propose anything to",
+            "es ist niemand da, dem etwas vorgeschlagen werden könnte",
+        ),
+        "no-such-offer": (
+            "{kind!r} can't be proposed; {kinds:and} can",
+            "{kind!r} kann nicht vorgeschlagen werden; möglich sind {kinds:and}",
+        ),
+        "no-offer": (
+            "no offer stands; one lapses when another player moves",
+            "es steht kein Vorschlag; er verfällt, wenn ein anderer Spieler zieht",
+        ),
+        "own-offer": (
+            "your own offer is for the others to answer",
+            "auf Ihren eigenen Vorschlag antworten die anderen",
+        ),
+        "accepted": (
+            "you have accepted the {kind} already",
+            "das haben Sie schon angenommen: {kind:kind}",
+        ),
+        "no-undo": (
+            "you have no move to take back",
+            "Sie haben keinen Zug, den Sie zurücknehmen könnten",
+        ),
+        # clocks
+        "flag": (
+            "the time of {side} is over; the flag falls now",
+            "die Zeit von {side} ist abgelaufen; die Partie wird jetzt dafür gewertet",
+        ),
+        "late": (
+            "the time to accept or to reveal is over; the match ends now",
+            "die Zeit zum Annehmen oder Offenlegen ist vorbei; die Partie endet jetzt",
+        ),
+        "server-only": (
+            "only the server reminds and flags",
+            "nur der Server erinnert und stellt das Ende der Zeit fest",
+        ),
+        "no-clock": ("no clock runs in the match", "in der Partie läuft keine Uhr"),
+        "ply": ("the match stands at #{ply} now", "die Partie steht jetzt bei #{ply}"),
+        "not-due": (
+            "no reminder and no flag is due yet",
+            "noch ist keine Erinnerung fällig und keine Zeit abgelaufen",
+        ),
+        "not-paused": ("the match is not paused", "die Partie pausiert nicht"),
+        "no-clocks": (
+            "the match has no clocks that could stop",
+            "die Partie hat keine Uhren, die stillstehen könnten",
+        ),
+        "vacation-over": ("the vacation is over already", "der Urlaub ist schon vorbei"),
+        # the start
+        "started": ("the match has started already", "die Partie hat schon begonnen"),
+        "begun": (
+            "the match has started; there is nothing to reveal",
+            "die Partie hat begonnen; es gibt nichts mehr offenzulegen",
+        ),
+        "players": ("{title} is played by {counts:or}", "Spieler in {title}: {counts:or}"),
+        "twice": (
+            "a player can't take two seats of one match",
+            "niemand kann in einer Partie zwei Plätze einnehmen",
+        ),
+        "no-draw": (
+            "this match has no draw between players; leave out --gather",
+            "in dieser Partie gibt es keine Ziehung zwischen Spielern; lassen Sie --gather weg",
+        ),
+        "misfit": (
+            "the commitments don't fit the match",
+            "die Festlegungen passen nicht zu der Partie",
+        ),
+        "commitment": (
+            "a commitment is a SHA-256: 32 bytes, or 64 hex digits",
+            "eine Festlegung ist ein SHA-256: 32 Bytes oder 64 hexadezimale Ziffern",
+        ),
+        "joined": (
+            "you have accepted this match already",
+            "Sie haben diese Partie schon angenommen",
+        ),
+        "waits": (
+            "the match waits until all players have accepted it; say accept or decline",
+            "die Partie wartet, bis alle Spieler sie angenommen haben; möglich sind accept und decline",
+        ),
+        "unrevealed": (
+            "the match waits until all players have revealed what they committed to",
+            "die Partie wartet, bis alle Spieler offengelegt haben, worauf sie sich festgelegt haben",
+        ),
+        "uncommitted": (
+            "the match needs your commitment; accept with one",
+            "die Partie braucht Ihre Festlegung; nehmen Sie mit einer an",
+        ),
+        "takes-text": (
+            "the match takes no commitments; accept with a text",
+            "die Partie kennt keine Festlegungen; nehmen Sie mit einem Text an",
+        ),
+        "nothing": (
+            "there is nothing to reveal: the match takes texts without commitments",
+            "es gibt nichts offenzulegen: die Partie nimmt Texte ohne Festlegungen",
+        ),
+        "early": (
+            "not all players have committed yet; reveal your text when they have",
+            "noch haben sich nicht alle Spieler festgelegt; legen Sie Ihren Text danach offen",
+        ),
+        "revealed": ("your text is revealed already", "Ihr Text ist schon offengelegt"),
+        "wrong-text": (
+            "this is not the text that you committed to",
+            "das ist nicht der Text, auf den Sie sich festgelegt haben",
+        ),
+    },
+    kind=lambda kind, _: _GERMAN_KINDS.get(str(kind), str(kind)),
+    **{"and": _list("and", "und"), "or": _list("or", "oder")},
+)

@@ -1,0 +1,153 @@
+"""Refusals of commands in a match, in the language of the reader: terminal, mail, API, pages."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from domain.match.events import command_id
+from services.http.accept_language import wanted_language
+from services.language import Language
+from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.api import Api, Player, code_of
+from tests.helpers.web import Guest
+
+ENGLISH = "m13-a13: a13 is occupied by X"
+GERMAN = "m13-a13: auf a13 steht X"
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    app = FakeApp()
+    yield Terminal(app)
+    app.close()
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@pytest.fixture
+def one(api: Api) -> tuple[Player, int]:
+    """A player, and the board of a match in which it is the player's turn."""
+    one, other = api.players()
+    return one, api.match(one, other)
+
+
+# at the terminal, and in mail
+
+
+def test_a_refusal_is_in_the_language_of_the_account_that_the_line_proves(terminal):
+    board = terminal.challenge()
+    assert terminal.move(board, "alice", "m13-a13").sentence == ENGLISH
+    assert terminal.do("set alice wonderland language de").code == ""
+    answer = terminal.move(board, "alice", "m13-a13")
+    assert (answer.code, answer.sentence) == ("illegal-move", GERMAN)
+
+
+def test_a_repetition_is_answered_in_the_language_of_now(terminal):
+    board = terminal.challenge()
+    assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH
+    terminal.do("set alice wonderland language de")
+    assert terminal.move(board, "alice", "m13-a13", key="k").sentence == GERMAN
+    terminal.do("set alice wonderland language en")
+    assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH
+
+
+def test_sides_have_their_german_names_and_others_read_english(terminal):
+    board = terminal.challenge()
+    terminal.do("set bob builder2 language de")
+    said = terminal.move(board, "bob", "a1-a5").sentence
+    assert said == "Sie spielen Dunkel, und am Zug ist Hell"
+    terminal.move(board, "alice", "m13-j7")
+    assert terminal.move(board, "alice", "j7-m13").sentence == (
+        "you play Light, and it is Dark's turn"
+    )
+
+
+def test_a_mail_is_answered_in_the_language_of_its_reader(terminal):
+    board = terminal.challenge()
+    alice = terminal.app.accounts.id_of("alice")
+    terminal.do("set alice wonderland language de")
+    language = Language(terminal.app, "mail")
+    line = f"pow2 move {board} bob builder2 a1-a5"
+    assert language.do(line, reader=alice).sentence == "Sie spielen Dunkel, und am Zug ist Hell"
+
+
+def test_a_password_in_the_wrong_place_is_not_repeated_in_german_either(terminal):
+    board = terminal.challenge()
+    terminal.do("set alice wonderland language de")
+    answer = terminal.do(f"pow2 move {board} alice wonderland wonderland-a1")
+    assert answer.code == "unreadable-move"
+    assert "wonderland" not in answer.sentence
+
+
+# in the API
+
+
+@pytest.mark.parametrize(
+    ("header", "language"),
+    [
+        ("", "en"),
+        ("de", "de"),
+        ("de-AT,de;q=0.9,en;q=0.8", "de"),
+        ("fr, de;q=0.5", "de"),
+        ("en, de", "en"),
+        ("de;q=0.3, en;q=0.7", "en"),
+        ("de;q=0", "en"),
+        ("en;q=0", "en"),
+        ("*", "en"),
+        ("en;q=0.1, *;q=0.5", "de"),
+        ("DE ; q=1", "de"),
+        ("de;q=9, ;;;, \x00", "en"),
+        (",".join(["fr"] * 20 + ["de"]), "en"),
+    ],
+)
+def test_the_language_that_is_wanted_most(header: str, language: str) -> None:
+    assert wanted_language(header) == language
+
+
+@pytest.mark.parametrize(
+    ("wish", "language", "sentence"),
+    [({}, "en", ENGLISH), ({"Accept-Language": "de-CH, en;q=0.5"}, "de", GERMAN)],
+)
+def test_the_api_answers_a_refused_move_in_the_language_asked_for(
+    one: tuple[Player, int], wish: dict[str, str], language: str, sentence: str
+) -> None:
+    player, board = one
+    refused = player.move(board, "m13-a13", headers={"Idempotency-Key": "k", **wish})
+    assert (refused.status_code, code_of(refused)) == (422, "illegal-move")
+    assert refused.json()["detail"] == sentence
+    assert refused.headers["content-language"] == language
+    assert refused.headers["vary"] == "Accept-Language"
+
+
+def test_a_stored_outcome_is_read_in_the_language_asked_for(one: tuple[Player, int]) -> None:
+    player, board = one
+    player.move(board, "m13-a13", headers={"Idempotency-Key": "k"})
+    place = f"/api/matches/{board}/commands/{command_id('api', player.account, 'k').hex()}"
+    english, german = player.get(place), player.get(place, headers={"Accept-Language": "de"})
+    assert (english.json()["message"], german.json()["message"]) == (ENGLISH, GERMAN)
+    assert [one.headers["content-language"] for one in (english, german)] == ["en", "de"]
+
+
+def test_a_refusal_before_any_decision_is_english_and_says_so(api: Api) -> None:
+    refused = api.http.get("/api/matches/999999", headers={"Accept-Language": "de"})
+    assert refused.headers["content-language"] == "en"
+
+
+# on pages
+
+
+def test_a_page_speaks_the_language_that_its_visitor_chose(api: Api) -> None:
+    one, other = api.players()
+    board = api.match(one, other)
+    with Guest(api, **{"Accept-Language": "de"}) as guest:
+        guest.log_in(one.name)
+        assert ENGLISH.lower() in guest.act(board, "move", move="m13-a13").text.lower()
+        guest.send("/account/preferences", {"language": "de"}, on="/account")
+        page = guest.act(board, "move", move="m13-a13").text
+        assert f'<p class="message" lang="de">{GERMAN.lower()}' in page.lower()
+        shown = guest.get(f"/m/{board}/check?move=m13-a13", headers={"Accept": "application/json"})
+        assert shown.json()["said"] == GERMAN
