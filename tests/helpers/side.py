@@ -31,6 +31,8 @@ def settle(side: ProjectionWorker, seconds: float = 30) -> None:
     has_work = True
     # what it hurried for before a round may be done in the next
     while side.round() or has_work:
+        if not side.has_work:
+            side.save()  # which finds a generation that was replaced
         has_work = side.has_work
         assert time.monotonic() < deadline, "the side worker does not come to an end"
 
@@ -42,9 +44,11 @@ def contents(client: Redis) -> dict[str, object]:
         live = Generations(client, spec).live()
         if live is None:
             continue
-        beginning = live[1].key("")
-        for name in client.scan_iter(f"{beginning}*", count=1_000):
-            found[f"{spec.name}:{name.decode().removeprefix(beginning)}"] = _content(client, name)
+        for bucket in live[1].all:
+            for name in client.scan_iter(f"{bucket.key('')}*", count=1_000):
+                rest = name.decode().removeprefix(bucket.key(""))
+                where = f"b{bucket.number}:" if bucket.count > 1 else ""
+                found[f"{spec.name}:{where}{rest}"] = _content(client, name)
     return found
 
 
@@ -56,6 +60,8 @@ def _content(client: Redis, name: bytes) -> object:
             return client.hgetall(name)
         case b"zset":
             return client.zrange(name, 0, -1, withscores=True)
+        case b"set":
+            return client.smembers(name)
         case b"list":
             return client.lrange(name, 0, -1)
         case other:
