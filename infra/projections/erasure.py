@@ -30,7 +30,12 @@ _KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxy
 
 
 def erase_projections(client: redis.Redis, account: AccountId) -> None:
-    """Erase an account's lists and notices, in all generations; it may be repeated."""
+    """Erase the lists and notices of an account without a record, in all generations; it may be repeated.
+
+    As long as the record is there it does nothing: a deletion that was cut off leaves the account whole.
+    """
+    if client.exists(keys.account(account)):
+        return
     client.sadd(keys.ERASED_ACCOUNTS, account)
     for spec, names in _KEYS.items():
         for generation in Generations(client, spec).stored():

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from infra.projections.buckets import BUCKETS
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.projections.specs import SPECS
@@ -18,9 +19,10 @@ def catch_up(
     client: Redis,
     projections: Sequence[Projection] = PROJECTIONS,
     seconds: float = 30,
+    buckets: int = BUCKETS,
 ) -> ProjectionWorker:
     """Have a new side worker read everything there is, and take in all whose turn can come."""
-    side = ProjectionWorker(store, client, projections)
+    side = ProjectionWorker(store, client, projections, buckets=buckets)
     settle(side, seconds)
     return side
 
@@ -38,7 +40,10 @@ def settle(side: ProjectionWorker, seconds: float = 30) -> None:
 
 
 def contents(client: Redis) -> dict[str, object]:
-    """What all live generations hold, whatever their numbers."""
+    """What all live generations hold, whatever their numbers.
+
+    The sets of their keys are left out: they also have those that came and went between two readings.
+    """
     found = {}
     for spec in SPECS:
         live = Generations(client, spec).live()
@@ -46,6 +51,8 @@ def contents(client: Redis) -> dict[str, object]:
             continue
         for bucket in live[1].all:
             for name in client.scan_iter(f"{bucket.key('')}*", count=1_000):
+                if name.decode() == bucket.names_key:
+                    continue
                 rest = name.decode().removeprefix(bucket.key(""))
                 where = f"b{bucket.number}:" if bucket.count > 1 else ""
                 found[f"{spec.name}:{where}{rest}"] = _content(client, name)
@@ -60,8 +67,6 @@ def _content(client: Redis, name: bytes) -> object:
             return client.hgetall(name)
         case b"zset":
             return client.zrange(name, 0, -1, withscores=True)
-        case b"set":
-            return client.smembers(name)
         case b"list":
             return client.lrange(name, 0, -1)
         case other:
