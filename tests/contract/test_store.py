@@ -43,6 +43,14 @@ def test_a_challenge_gets_the_same_board_each_time(store: Store) -> None:
     assert store.allocate(id_of(3)) == 3, "to ask for a number gives none"
 
 
+def test_the_first_events_of_matches_are_read_together(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    store.commit([moved(entry, 1, before=0, leaves=2)])
+    other = BOARD + 1
+    assert store.first_events([other, BOARD, BOARD]) == [None, b"event 1", b"event 1"]
+    assert store.first_events([]) == []
+
+
 def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
     (entry,) = queue(store, 1)
     assert (entry.shard, entry.payload, entry.reply_to) == (SHARD, b"payload 1", "door:1")

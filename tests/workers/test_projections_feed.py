@@ -103,26 +103,27 @@ def at_each_command(
 SOME = (MatchListsProjection(), StandingsProjection(), RatingsProjection())
 
 
-def expected(logs: Logs, server: EmbeddedServer) -> dict[str, object]:
+def expected(logs: Logs, server: EmbeddedServer, buckets: int = 1) -> dict[str, object]:
     """What one worker makes of the logs that nobody disturbs."""
     with server.client() as client:
         client.flushall()
-        catch_up(logs.store, client, SOME)
+        catch_up(logs.store, client, SOME, buckets=buckets)
         return contents(client)
 
 
+@pytest.mark.parametrize("buckets", [1, 3])
 def test_killed_between_any_two_commands_it_is_as_if_never_killed(
-    logs: Logs, quick: EmbeddedServer
+    logs: Logs, quick: EmbeddedServer, buckets: int
 ) -> None:
-    wanted = expected(logs, quick)
+    wanted = expected(logs, quick, buckets)
     with quick.client() as plain:
         for client in at_each_command(quick, lambda _: die):
             with suppress(Gone):
-                catch_up(logs.store, client, SOME)
+                catch_up(logs.store, client, SOME, buckets=buckets)
             # who builds has to be silent for a while before another may
             for key in plain.scan_iter("{p:*}:building"):
                 plain.delete(key)
-            catch_up(logs.store, plain, SOME)
+            catch_up(logs.store, plain, SOME, buckets=buckets)
             assert contents(plain) == wanted
 
 
