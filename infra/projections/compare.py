@@ -1,7 +1,7 @@
-"""Compares two generations of a projection, key by key.
+"""Compares two generations of a projection, bucket by bucket and key by key.
 
 Values are read, because a server's own serialisation (DUMP) depends on the history of a value. The keys
-about the feeding of a generation are left out: checkpoint, hold, failures.
+of a bucket are those in its set of keys. Those about its feeding are left out: checkpoint, hold, failures.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,11 +10,10 @@ from typing import Any, Final
 
 import redis
 
-from infra.projections.generations import FAILURES, Generation, Generations
+from infra.projections.buckets import Bucket
+from infra.projections.generations import Generation, Generations
 
 _PAGE: Final = 1_000
-_NOT_COMPARED: Final = ("at", "hold", FAILURES)
-
 _MISSING: Final = b"none"
 
 
@@ -35,23 +34,32 @@ class Comparison:
         """Compared keys."""
 
     def first_difference(self, one: Generation, other: Generation) -> str:
-        """Return the first key that differs, without its generation; empty if all are equal."""
-        for key in self._keys(one):
-            if not self._is_equal(one.key(key), other.key(key)):
-                return key
-        # all keys of `one` are equal; the other may have more
-        return next((key for key in self._keys(other) if not self._has(one.key(key))), "")
+        """Return the first key that differs, without its generation; empty if all are equal.
 
-    def _keys(self, generation: Generation) -> Iterator[str]:
-        beginning = generation.key("")
-        for names in self._generations.keys_of(generation):
+        Both have the same number of buckets.
+        """
+        pairs = zip(one.all, other.all, strict=True)
+        return next(filter(None, (self._first_in(mine, theirs) for mine, theirs in pairs)), "")
+
+    def _first_in(self, one: Bucket, other: Bucket) -> str:
+        for names in self._generations.keys_of(one):
             for name in names:
-                key = name.removeprefix(beginning)
-                if key not in _NOT_COMPARED:
-                    yield key
+                # a second look, because data of a deleted account may just have been erased
+                if not any(self._is_equal(one.key(name), other.key(name)) for _ in range(2)):
+                    return name
+            self._on_progress(self.keys)
+        # all keys of `one` are equal; the other may have more
+        for names in self._generations.keys_of(other):
+            more = sorted(self._existing(other, names) - self._existing(one, names))
+            if more:
+                return more[0]
+        return ""
 
-    def _has(self, name: str) -> bool:
-        return bool(self._client.exists(name))
+    def _existing(self, bucket: Bucket, names: Sequence[str]) -> set[str]:
+        with self._client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.exists(bucket.key(name))
+            return {name for name, found in zip(names, pipe.execute(), strict=True) if found}
 
     def _is_equal(self, one: str, other: str) -> bool:
         self.keys += 1

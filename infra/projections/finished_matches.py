@@ -3,20 +3,22 @@
 | key | what |
 |---|---|
 | `rows` | hash: board -> packed `FinishedMatchRow` |
-| `game:<game>` | sorted set of boards; score: when the match ended, ms |
+| `game:<game>` | sorted set of boards; score: when the match ended, ms; each bucket has those of its boards |
 | `player:<game>:<account>` | the same, of one player |
 | `pair:<game>:<account>:<account>` | the same, of matches in which both played; the lesser id first |
+
+A row is in the bucket of its board, and a pair in that of its lesser id.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import combinations
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations, islice
 from typing import Final
 
 import msgspec
 
 from domain.match.events import AccountId
-from infra.projections.generations import RedisWrite
-from infra.projections.projection import Fact, MatchResult, StatelessProjection
+from infra.projections.buckets import Owner
+from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
 from infra.projections.query import Query
 from infra.projections.specs import HISTORY
 
@@ -81,35 +83,36 @@ class FinishedMatches(Query):
     ) -> list[FinishedMatchRow]:
         """Return finished matches of a game, the last ended first, from the `start`th on.
 
-        With an account those of that player, with two those of both. O(log n + start + count).
+        With an account those of that player, with two those of both. O(log n + start + count), and
+        buckets times that without an account.
         """
         generation = self._generation()
-        key = generation.key(_key(game, [a for a in (account, opponent) if a is not None]))
-        boards = self._client.zrange(key, start, start + count - 1, desc=True)
-        rows = self._fields(generation.key(ROWS), boards)
+        end = start + count
+        if accounts := sorted(a for a in (account, opponent) if a is not None):
+            key = generation.of(accounts[0]).key(_key(game, accounts))
+            boards = self._client.zrange(key, start, end - 1, desc=True)
+        else:
+            boards = islice(self._merged(generation, game_key(game)), start, end)
+        rows = self._rows(generation, ROWS, map(int, boards))
         return [unpack(row) for row in rows if row is not None]
 
     def count(
         self, game: str, account: AccountId | None = None, opponent: AccountId | None = None
     ) -> int:
-        """Return their number; O(1)."""
-        who = [a for a in (account, opponent) if a is not None]
-        return int(self._client.zcard(self._generation().key(_key(game, who))))
+        """Return their number; O(1), and O(buckets) without an account."""
+        generation = self._generation()
+        if accounts := sorted(a for a in (account, opponent) if a is not None):
+            return int(self._client.zcard(generation.of(accounts[0]).key(_key(game, accounts))))
+        return self._count(generation, game_key(game))
 
     def rows(self, boards: Iterable[int]) -> list[FinishedMatchRow | None]:
         """Return matches by board, None for those that have not ended; O(number of boards)."""
-        found = self._fields(self._generation().key(ROWS), boards)
+        found = self._rows(self._generation(), ROWS, boards)
         return [None if row is None else unpack(row) for row in found]
 
 
 def _key(game: str, accounts: list[AccountId]) -> str:
-    match accounts:
-        case []:
-            return game_key(game)
-        case [account]:
-            return player_key(game, account)
-        case _:
-            return pair_key(game, *accounts)
+    return player_key(game, *accounts) if len(accounts) == 1 else pair_key(game, *accounts)
 
 
 class FinishedMatchesProjection(StatelessProjection):
@@ -117,13 +120,17 @@ class FinishedMatchesProjection(StatelessProjection):
 
     spec = HISTORY
 
-    def writes(self, fact: Fact) -> Iterator[RedisWrite]:
+    def owners(self, fact: Fact) -> Sequence[Owner]:
+        """Return the board and the players of a match that has ended."""
+        return (fact.event.match, *fact.setup.seats) if fact.result else ()
+
+    def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Add a match that has ended."""
         if fact.result:
             yield from _match_writes(fact, fact.result)
 
 
-def _match_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
+def _match_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
     event, cast = fact.event, fact.setup
     row = FinishedMatchRow(
         board=event.match,
@@ -137,9 +144,9 @@ def _match_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
         plies=finished.plies,
         rated=finished.rated,
     )
-    yield "HSET", ROWS, event.match, pack(row)
-    keys = [game_key(cast.game)]
-    keys += [player_key(cast.game, account) for account in cast.seats]
-    keys += [pair_key(cast.game, *pair) for pair in combinations(cast.seats, 2)]
-    for key in keys:
-        yield "ZADD", key, event.at, event.match
+    yield event.match, ("HSET", ROWS, event.match, pack(row))
+    lists: list[tuple[Owner, str]] = [(event.match, game_key(cast.game))]
+    lists += [(account, player_key(cast.game, account)) for account in cast.seats]
+    lists += [(min(pair), pair_key(cast.game, *pair)) for pair in combinations(cast.seats, 2)]
+    for owner, key in lists:
+        yield owner, ("ZADD", key, event.at, event.match)

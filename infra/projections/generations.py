@@ -1,37 +1,42 @@
-"""Generations of a projection: their checkpoints, and the rebuild of a new one beside the live one.
+"""Generations of a projection: the rebuild of a new one beside the live one, and the end of old ones.
 
-A generation's checkpoint changes in the same script as its data, and only from the value that the
-writer has read: so a writer that was overtaken, or whose generation was replaced, writes nothing, and
-several writers do no harm.
+All generations that have data are in a hash, with their number of buckets, and each bucket has the set of
+its keys. So nothing is searched for in the whole server, however many other keys it has.
 """
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 import redis
 
+from infra.projections.buckets import (
+    BUCKETS,
+    HOLD_MS,
+    Bucket,
+    Checkpoint,
+    EventPosition,
+    Owner,
+    ProjectionFailure,
+    bucket_of,
+    decode,
+    encode,
+)
 from infra.projections.specs import Spec
 from infra.redis import keys, scripts
 
 BUILDING_MS: Final = 30_000
 """How long a builder may be silent before another may begin."""
 
+RENEW_SECONDS: Final = 5.0
+"""Between two renewals while old data are deleted."""
+
 EXPIRE_SECONDS: Final = 60
 """How long a replaced generation can be read by a query that has read the pointer before."""
 
-Arg = str | bytes | int
-
-RedisWrite = tuple[Arg, ...]
-"""A command on one key: its name, the key within the generation, its arguments."""
-
-RedisRead = tuple[Arg, ...]
-"""The same, for a command that writes nothing."""
-
-EventPosition = tuple[int, int, int]
-"""Position of an event among all events: time in ms, board, seq."""
-
-FAILURES: Final = "stuck"
+BUFFER: Final = "pending"
+"""Key of the events of an ordered projection that wait for their turn."""
 
 _STEP: Final = 1_000
 
@@ -40,78 +45,25 @@ class BusyError(Exception):
     """Another process rebuilds or compares the projection; the message says so."""
 
 
-class Checkpoint(msgspec.Struct, frozen=True, array_like=True):
-    """How far a generation has read the logs."""
-
-    version: int
-    counts: tuple[int, ...]
-    """For each shard's log, how many leaves were folded or buffered."""
-    last: EventPosition = (0, 0, 0)
-    """For ordered projections: the last event that was folded; later ones may be buffered."""
-    late: bool = False
-    """Whether an event came that belongs before `last`: then a rebuild is needed."""
-
-    @classmethod
-    def zero(cls, spec: Spec, shards: int) -> Self:
-        """Return the checkpoint of a generation that has read nothing."""
-        return cls(spec.version, (0,) * shards)
-
-
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(Checkpoint)
-
-
 class Generation(msgspec.Struct, frozen=True):
     """One copy of a projection's data."""
 
     name: str
     number: int
+    buckets: int
 
-    def key(self, rest: str) -> str:
-        """Return one of its keys."""
-        return keys.generation(self.name, self.number, rest)
+    def bucket(self, number: int) -> Bucket:
+        """Return one of its buckets."""
+        return Bucket(self.name, self.number, number, self.buckets)
 
-    @property
-    def checkpoint_key(self) -> str:
-        """Return the key of its checkpoint."""
-        return self.key("at")
-
-    @property
-    def hold_key(self) -> str:
-        """Return the key of the mark that freezes it."""
-        return self.key("hold")
+    def of(self, owner: Owner) -> Bucket:
+        """Return the bucket of an owner's data."""
+        return self.bucket(bucket_of(owner, self.buckets))
 
     @property
-    def failures_key(self) -> str:
-        """Return the key of its failures."""
-        return self.key(FAILURES)
-
-    def add_reads(self, pipe: Any, reads: Iterable[RedisRead]) -> None:
-        """Add reads to a pipeline."""
-        for command, key, *args in reads:
-            pipe.execute_command(command, self.key(str(key)), *args)
-
-    def change_call(
-        self, before: Checkpoint, after: Checkpoint, writes: Sequence[RedisWrite]
-    ) -> scripts.Call:
-        """Return the script call of writes, which checks that the checkpoint is as it was read."""
-        places: dict[str, int] = {}
-        args: list[Arg] = [_ENCODER.encode(before), _ENCODER.encode(after), BUILDING_MS]
-        for command, key, *rest in writes:
-            place = places.setdefault(str(key), len(places) + 1)
-            args += [len(rest) + 2, command, place, *rest]
-        names = [self.checkpoint_key, self.hold_key, *(self.key(key) for key in places)]
-        return scripts.APPLY_PROJECTION, names, args
-
-
-class ProjectionFailure(msgspec.Struct, frozen=True, array_like=True):
-    """A leaf that could not be folded."""
-
-    what: str
-    """Such as `leaf 17 of shard 3`."""
-    since: int
-    """Milliseconds, by the clock of the process that tried."""
-    error: str
+    def all(self) -> list[Bucket]:
+        """Return all of its buckets."""
+        return [self.bucket(number) for number in range(self.buckets)]
 
 
 class Generations:
@@ -119,7 +71,9 @@ class Generations:
 
     def __init__(self, client: redis.Redis, spec: Spec) -> None:
         self.spec = spec
-        self._client = client
+        # redis-py types no answer precisely
+        self._client: Any = client
+        self._next_renewal = 0.0
 
     def _key(self, rest: str) -> str:
         return keys.projection(self.spec.name, rest)
@@ -130,44 +84,67 @@ class Generations:
         """Return the version and the live generation; None if there is none."""
         return parse_pointer(self.spec.name, self._client.get(self._key("live")))
 
-    def checkpoint(self, generation: Generation) -> Checkpoint | None:
-        """Return the checkpoint of a generation; None if it was removed."""
-        found: Any = self._client.get(generation.checkpoint_key)
-        return None if found is None else _DECODER.decode(found)
+    def stored(self) -> list[Generation]:
+        """Return all generations that have data."""
+        found = self._client.hgetall(self._key("generations"))
+        return [Generation(self.spec.name, int(one), int(count)) for one, count in found.items()]
 
-    def failures(self, generation: Generation) -> Mapping[str, ProjectionFailure]:
-        """Return its failures by shard, or by `order`."""
-        found: Any = self._client.hgetall(generation.failures_key)
+    def checkpoint(self, bucket: Bucket) -> Checkpoint | None:
+        """Return the checkpoint of a bucket; None if it was removed."""
+        found = self._client.get(bucket.checkpoint_key)
+        return None if found is None else decode(found)
+
+    def checkpoints(self, generation: Generation) -> list[Checkpoint | None]:
+        """Return the checkpoints of all buckets of a generation."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket in generation.all:
+                pipe.get(bucket.checkpoint_key)
+            return [None if found is None else decode(found) for found in pipe.execute()]
+
+    def failures(self, bucket: Bucket) -> Mapping[str, ProjectionFailure]:
+        """Return a bucket's failures by shard, or by `order`."""
+        found = self._client.hgetall(bucket.failures_key)
         return {
             where.decode(): msgspec.msgpack.decode(data, type=ProjectionFailure)
             for where, data in found.items()
         }
 
-    def note_failure(self, generation: Generation, where: str, stuck: ProjectionFailure) -> None:
+    def all_failures(self, generation: Generation) -> list[ProjectionFailure]:
+        """Return the failures of all buckets, each of them once."""
+        found = [one for bucket in generation.all for one in self.failures(bucket).values()]
+        return list({one.what: one for one in found}.values())
+
+    def note_failure(self, bucket: Bucket, where: str, stuck: ProjectionFailure) -> None:
         """Store a failure."""
-        self._client.hset(generation.failures_key, where, msgspec.msgpack.encode(stuck))
+        self._client.hset(bucket.failures_key, where, msgspec.msgpack.encode(stuck))
 
     # building
 
     @property
     def is_building(self) -> bool:
         """Return whether a process builds another generation."""
-        left: Any = self._client.pttl(self._key("building"))
+        left = self._client.pttl(self._key("building"))
         return 0 <= int(left) <= BUILDING_MS
 
-    def begin(self, token: str, shards: int) -> Generation:
+    def begin(self, token: str, shards: int, buckets: int = BUCKETS) -> Generation:
         """Create an empty generation; `BusyError` if another process builds one.
 
         Generations of builders that were killed are removed.
         """
         if not scripts.claim(self._client, self._key("building"), token, BUILDING_MS):
             raise BusyError(f"{self.spec.name} are being rebuilt already; wait for that")
-        self.collect_garbage()
-        generation = Generation(self.spec.name, int(self._client.incr(self._key("last"))))
+        self.collect_garbage(token)
+        number = int(self._client.incr(self._key("last")))
+        generation = Generation(self.spec.name, number, buckets)
         # a process whose mark has expired may add a generation that the next builder removes
-        self._client.set(
-            generation.checkpoint_key, _ENCODER.encode(Checkpoint.zero(self.spec, shards))
-        )
+        self._client.hset(self._key("generations"), str(number), buckets)
+        # where somebody has deleted only some keys, a number comes again
+        self._delete(generation)
+        zero = encode(Checkpoint.zero(self.spec, shards))
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket in generation.all:
+                pipe.set(bucket.checkpoint_key, zero)
+            pipe.execute()
         return generation
 
     def renew(self, token: str) -> None:
@@ -178,87 +155,173 @@ class Generations:
             )
 
     def promote(
-        self, generation: Generation, checkpoint: Checkpoint, ends: Sequence[int], token: str
+        self,
+        generation: Generation,
+        checkpoints: Sequence[Checkpoint],
+        ends: Sequence[int],
+        token: str,
     ) -> bool:
         """Make a generation the live one; the old one expires after its last readers.
 
-        Return False without a change unless the new one is at `checkpoint` and has read at least as
-        much as the live one, as far as the logs go: up to `ends`.
+        Return False without a change unless the new one, whose buckets are at `checkpoints`, has read at
+        least as much as the live one, as far as the logs go: up to `ends`.
         """
-        pointer: Any = self._client.get(self._key("live"))
-        before = parse_pointer(self.spec.name, pointer)
+        before = self.live()
         old = before[1] if before else None
-        stand: Any = self._client.get(old.checkpoint_key) if old else None
-        if stand is not None and not _has_read_as_much(checkpoint, _DECODER.decode(stand), ends):
+        if not self._has_read_as_much(generation, checkpoints, old, ends):
             return False
-        names = [self._key("live"), old.checkpoint_key if old else self._key("none")]
-        names += [generation.checkpoint_key, self._key("building")]
-        new = f"{self.spec.version}:{generation.number}"
-        args: list[Arg] = [pointer or "", new, stand or "", _ENCODER.encode(checkpoint), token]
-        if not scripts.call(self._client, scripts.PROMOTE_GENERATION, names, args):
+        if old is None:
+            promoted = self._swap(generation, "", token)
+        else:
+            promoted = self._replace(old, generation, checkpoints, ends, token)
+        if promoted:
+            try:
+                self.collect_garbage(token)
+            except BusyError:
+                return True  # another process builds, and has deleted what was left
+            self._extend(self._key("building"), token, 0)
+        return promoted
+
+    def _replace(
+        self,
+        old: Generation,
+        new: Generation,
+        checkpoints: Sequence[Checkpoint],
+        ends: Sequence[int],
+        token: str,
+    ) -> bool:
+        """Replace the live generation while it is frozen, so that it can't read more meanwhile."""
+        try:
+            self.freeze(old, token)
+        except BusyError:
             return False
-        self.collect_garbage()
-        return True
+        try:
+            if not self._has_read_as_much(new, checkpoints, old, ends):
+                return False
+            live = self._client.get(self._key("live"))
+            if parse_pointer(self.spec.name, live) is None or not self._swap(new, live, token):
+                return False
+            self._delete_checkpoints(old)
+            return True
+        finally:
+            self.unfreeze(old, token)
+
+    def _swap(self, generation: Generation, pointer: bytes | str, token: str) -> bool:
+        names = [self._key("live"), self._key("building")]
+        new = f"{self.spec.version}:{generation.number}:{generation.buckets}"
+        return bool(
+            scripts.call(self._client, scripts.PROMOTE_GENERATION, names, [pointer, new, token])
+        )
+
+    def _has_read_as_much(
+        self,
+        new: Generation,
+        checkpoints: Sequence[Checkpoint],
+        old: Generation | None,
+        ends: Sequence[int],
+    ) -> bool:
+        """Return whether one has read as much as another, apart from leaves that the logs have lost."""
+        found = self.checkpoints(old) if old else []
+        theirs = [one for one in found if one is not None]
+        if not theirs:
+            return True
+        fewest = map(min, zip(*(one.counts for one in checkpoints), strict=True))
+        most = map(max, zip(*(one.counts for one in theirs), strict=True))
+        counts = list(zip(fewest, most, ends, strict=True))
+        if any(mine < min(other, end) for mine, other, end in counts):
+            return False
+        lost = any(other > end for _, other, end in counts)
+        last = max(one.last for one in theirs)
+        return lost or any(one.late for one in theirs) or self._has_folded(new, last)
+
+    def _has_folded(self, generation: Generation, last: EventPosition) -> bool:
+        """Return whether no event up to a position waits for its turn."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket in generation.all:
+                pipe.zrange(bucket.key(BUFFER), 0, 0, withscores=True)
+            found = [one for some in pipe.execute() for one in some]
+        return all(position_of_member(member, score) > last for member, score in found)
 
     def drop(self, generation: Generation, token: str) -> None:
         """Remove a generation that was never live, and end its build."""
-        self._client.delete(generation.checkpoint_key)
-        for names in self.keys_of(generation):
-            self._client.unlink(*names)
+        self._delete_checkpoints(generation)
+        self._delete(generation)
+        self._client.hdel(self._key("generations"), str(generation.number))
         self._extend(self._key("building"), token, 0)
 
-    def collect_garbage(self) -> None:
+    def _delete_checkpoints(self, generation: Generation) -> None:
+        """Delete them first, so that nobody writes data any longer."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket in generation.all:
+                pipe.delete(bucket.checkpoint_key)
+            pipe.execute()
+
+    def _delete(self, generation: Generation) -> None:
+        for bucket in generation.all:
+            for names in self.keys_of(bucket):
+                self._client.unlink(*map(bucket.key, names))
+            self._client.unlink(bucket.names_key, bucket.failures_key, bucket.hold_key)
+
+    def collect_garbage(self, token: str) -> None:
         """Let the keys of unused generations expire.
 
         Only the process with the mark `building` may call this, before it has created its generation
-        or after that has become the live one.
+        or after that has become the live one. `BusyError` if the mark is no longer its own.
         """
         live = self.live()
-        kept = [self._key(rest) for rest in ("live", "last", "building")]
-        own = live[1].key("") if live else None
-        for names in self._scan(self._key("")):
-            gone = [n for n in names if n not in kept and not (own and n.startswith(own))]
-            self._expire(gone)
+        for generation in self.stored():
+            if live is None or generation.number != live[1].number:
+                self._expire(generation, token)
 
-    def _expire(self, names: Sequence[str]) -> None:
+    def _expire(self, generation: Generation, token: str) -> None:
+        self._delete_checkpoints(generation)
+        for bucket in generation.all:
+            for names in self.keys_of(bucket):
+                self._renew_in_time(token)
+                self._expire_keys(map(bucket.key, names))
+            self._expire_keys([bucket.names_key, bucket.failures_key, bucket.hold_key])
+        self._client.hdel(self._key("generations"), str(generation.number))
+
+    def _expire_keys(self, names: Iterable[str]) -> None:
         with self._client.pipeline(transaction=False) as pipe:
             for name in names:
-                if name.endswith(":at"):
-                    pipe.delete(name)  # so that nobody writes to it
-                else:
-                    pipe.expire(name, EXPIRE_SECONDS, nx=True)
+                pipe.expire(name, EXPIRE_SECONDS, nx=True)
             pipe.execute()
+
+    def _renew_in_time(self, token: str) -> None:
+        if time.monotonic() >= self._next_renewal:
+            self._next_renewal = time.monotonic() + RENEW_SECONDS
+            self.renew(token)
 
     # freezing
 
     def freeze(self, generation: Generation, token: str) -> None:
-        """Freeze a generation; `BusyError` if another process has frozen it."""
-        if not scripts.claim(self._client, generation.hold_key, token, BUILDING_MS):
-            raise BusyError(f"{generation.name} are being compared already; wait for that")
+        """Freeze a generation; `BusyError` if another process has frozen a bucket of it."""
+        for bucket in generation.all:
+            if not scripts.claim(self._client, bucket.hold_key, token, HOLD_MS):
+                self.unfreeze(generation, token)
+                raise BusyError(f"{generation.name} are being compared already; wait for that")
 
     def keep_frozen(self, generation: Generation, token: str) -> None:
         """Extend the freeze; `BusyError` if it has expired, so that the data may have changed."""
-        if not self._extend(generation.hold_key, token, BUILDING_MS):
+        if not all(self._extend(bucket.hold_key, token, HOLD_MS) for bucket in generation.all):
             raise BusyError(f"{generation.name} could not be kept still long enough; try again")
 
     def unfreeze(self, generation: Generation, token: str) -> None:
         """End the freeze."""
-        self._extend(generation.hold_key, token, 0)
+        for bucket in generation.all:
+            self._extend(bucket.hold_key, token, 0)
 
     def _extend(self, name: str, token: str, milliseconds: int) -> bool:
         return bool(scripts.call(self._client, scripts.TOKEN_EXTEND, [name], [token, milliseconds]))
 
     # listing
 
-    def keys_of(self, generation: Generation) -> Iterator[list[str]]:
-        """Return the names of a generation's keys, in pages; a name may come twice."""
-        return self._scan(generation.key(""))
-
-    def _scan(self, beginning: str) -> Iterator[list[str]]:
+    def keys_of(self, bucket: Bucket) -> Iterator[list[str]]:
+        """Return the names of a bucket's keys, in pages; a name may come twice, or have no data now."""
         cursor = 0
         while True:
-            found: Any = self._client.scan(cursor, match=f"{beginning}*", count=_STEP)
-            cursor, names = found
+            cursor, names = self._client.sscan(bucket.names_key, cursor, count=_STEP)
             if names:
                 yield [name.decode() for name in names]
             if not cursor:
@@ -269,13 +332,11 @@ def parse_pointer(name: str, value: Any) -> tuple[int, Generation] | None:
     """Read a pointer: the version and the generation."""
     if value is None:
         return None
-    version, number = value.split(b":")
-    return int(version), Generation(name, int(number))
+    version, number, buckets = value.split(b":")
+    return int(version), Generation(name, int(number), int(buckets))
 
 
-def _has_read_as_much(one: Checkpoint, other: Checkpoint, ends: Sequence[int]) -> bool:
-    """Return whether one has read as much as the other, apart from leaves that the logs have lost."""
-    counts = list(zip(one.counts, other.counts, ends, strict=True))
-    lost = any(theirs > end for _, theirs, end in counts)
-    far = all(mine >= min(theirs, end) for mine, theirs, end in counts)
-    return far and (one.last >= other.last or other.late or lost)
+def position_of_member(member: bytes, score: float) -> EventPosition:
+    """Return the position of an event that waits for its turn."""
+    board, seq = member.partition(b"|")[0].split(b":")
+    return int(score), int(board), int(seq)

@@ -4,18 +4,24 @@
 |---|---|
 | `pairs:<game>` | hash: `<account>:<account>:<what>` -> count; the lesser id first; what: `first` was placed before the other, `second`, or `level` |
 
-In a match of three, each pair is counted by its places. Matches that do not count are left out.
+A pair is in the bucket of its lesser id. In a match of three, each pair is counted by its places. Matches
+that do not count are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Final
 
 import msgspec
 
 from domain.match.events import AccountId
-from infra.projections.generations import RedisWrite
-from infra.projections.projection import Fact, MatchResult, StatelessProjection, counted_result
+from infra.projections.projection import (
+    Fact,
+    MatchResult,
+    OwnedWrite,
+    StatelessProjection,
+    counted_result,
+)
 from infra.projections.query import Query
 from infra.projections.specs import HEAD_TO_HEAD
 
@@ -57,7 +63,7 @@ class HeadToHeadQuery(Query):
         """Return the results of `account` against `opponent`; O(1)."""
         first, second = sorted([account, opponent])
         fields = [pair_field(first, second, what) for what in (FIRST, SECOND, LEVEL)]
-        found = self._fields(self._generation().key(pairs_key(game)), fields)
+        found = self._fields(self._generation().of(first).key(pairs_key(game)), fields)
         ahead, behind, level = (int(count or 0) for count in found)
         if account == first:
             return PairRecord(ahead, behind, level)
@@ -69,17 +75,21 @@ class HeadToHeadProjection(StatelessProjection):
 
     spec = HEAD_TO_HEAD
 
-    def writes(self, fact: Fact) -> Iterator[RedisWrite]:
+    def owners(self, fact: Fact) -> Sequence[AccountId]:
+        """Return the players, if the match counts."""
+        return fact.setup.seats if counted_result(fact) else ()
+
+    def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Count the pairs of a match that has ended."""
         if finished := counted_result(fact):
             yield from _pair_writes(fact, finished)
 
 
-def _pair_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
+def _pair_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
     places = sorted(zip(fact.setup.seats, finished.ranks, strict=True))
     for (first, place), (second, other) in combinations(places, 2):
         what = LEVEL
         if place != other:
             what = FIRST if place < other else SECOND
         field = pair_field(first, second, what)
-        yield "HINCRBY", pairs_key(fact.setup.game), field, 1
+        yield first, ("HINCRBY", pairs_key(fact.setup.game), field, 1)

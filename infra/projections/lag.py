@@ -1,11 +1,13 @@
 """How far a projection is behind the logs, for the doctor and for monitoring."""
 
+from collections.abc import Sequence
+
 import msgspec
 import redis
 
 from domain.match.events import decode_event, decode_refusal
-from infra.projections.generations import Checkpoint, Generation, Generations, ProjectionFailure
-from infra.projections.reorder import BUFFER
+from infra.projections.buckets import ProjectionFailure
+from infra.projections.generations import BUFFER, Generation, Generations
 from infra.projections.specs import Spec
 from infra.store.port import Store, Watermark
 
@@ -17,7 +19,10 @@ class Lag(msgspec.Struct, frozen=True):
     version: int | None
     """Of the live generation; None if there is none."""
     events: int
-    """Leaves that were not read yet, and buffered events whose turn has come."""
+    """Leaves that its last bucket has not read, and buffered events whose turn has come.
+
+    A bucket in which some leaves change nothing says so only later: see `workers.projections.track`.
+    """
     oldest: int | None
     """When the oldest of them was received, ms; None if that is unknown, or there is none."""
     failures: tuple[ProjectionFailure, ...]
@@ -29,28 +34,28 @@ class Lag(msgspec.Struct, frozen=True):
 
 
 def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
-    """Return the lag of a projection; O(shards)."""
+    """Return the lag of a projection; O(shards and buckets)."""
     generations = Generations(client, spec)
     live = generations.live()
     mark = store.watermark()
-    checkpoint = generations.checkpoint(live[1]) if live else None
-    if live is None or checkpoint is None:
+    found = generations.checkpoints(live[1]) if live else []
+    checkpoints = [one for one in found if one is not None]
+    if live is None or len(checkpoints) < len(found):
         return Lag(
             spec, None, sum(mark.ends), None, (), late=False, building=generations.is_building
         )
     version, generation = live
     turns, first = _turns(client, generation, mark)
-    unread = sum(
-        max(0, end - count) for count, end in zip(checkpoint.counts, mark.ends, strict=True)
-    )
-    times = [*_times(store, checkpoint, mark), *([] if first is None else [first])]
+    counts = list(map(min, zip(*(one.counts for one in checkpoints), strict=True)))
+    unread = sum(max(0, end - count) for count, end in zip(counts, mark.ends, strict=True))
+    times = [*_times(store, counts, mark), *([] if first is None else [first])]
     return Lag(
         spec=spec,
         version=version,
         events=unread + turns,
         oldest=min(times, default=None),
-        failures=tuple(generations.failures(generation).values()),
-        late=checkpoint.late,
+        failures=tuple(generations.all_failures(generation)),
+        late=any(one.late for one in checkpoints),
         building=generations.is_building,
     )
 
@@ -58,16 +63,18 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
 def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tuple[int, int | None]:
     """Return how many buffered events are due, and when the first was received."""
     with client.pipeline(transaction=False) as pipe:
-        pipe.zcount(generation.key(BUFFER), "-inf", f"({mark.at}")
-        pipe.zrange(generation.key(BUFFER), 0, 0, withscores=True)
-        count, first = pipe.execute()
-    return count, int(first[0][1]) if count else None
+        for bucket in generation.all:
+            pipe.zcount(bucket.key(BUFFER), "-inf", f"({mark.at}")
+            pipe.zrange(bucket.key(BUFFER), 0, 0, withscores=True)
+        found = pipe.execute()
+    turns = [(count, first) for count, first in zip(found[::2], found[1::2], strict=True) if count]
+    return sum(count for count, _ in turns), min((int(f[0][1]) for _, f in turns), default=None)
 
 
-def _times(store: Store, checkpoint: Checkpoint, mark: Watermark) -> list[int]:
+def _times(store: Store, counts: Sequence[int], mark: Watermark) -> list[int]:
     """Return when the first unread leaf of each shard was received, if it is known."""
     found = []
-    for shard, (count, end) in enumerate(zip(checkpoint.counts, mark.ends, strict=True)):
+    for shard, (count, end) in enumerate(zip(counts, mark.ends, strict=True)):
         for _, leaf in store.leaves(shard, count, 1) if count < end else ():
             at = _time_of(leaf)
             if at is not None:

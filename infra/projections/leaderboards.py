@@ -1,7 +1,7 @@
 """Leaderboards of puzzles, a sorted set each.
 
 A match counts once it has ended: its plies are replayed, and its best score has the time of the ply
-that first reached it.
+that first reached it. A leaderboard is in the bucket of its puzzle.
 
 | key | what |
 |---|---|
@@ -16,8 +16,7 @@ import msgspec
 from domain.match.events import AccountId, EventEnvelope, Moved
 from domain.match.state import MatchState, fold, positions
 from domain.rules import rules_by_id
-from infra.projections.generations import RedisWrite
-from infra.projections.projection import Fact, MatchResult, StatelessProjection
+from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
 from infra.projections.query import Query
 from infra.projections.specs import SCORES
 
@@ -70,7 +69,8 @@ class Leaderboards(Query):
         O(n) at worst, if few accounts have all the best rows.
         """
         found: dict[AccountId, LeaderboardRow] = {}
-        for text in self._members(self._generation().key(leaderboard_key(puzzle)), newest=False):
+        bucket = self._generation().of(puzzle)
+        for text in self._members(bucket.key(leaderboard_key(puzzle)), newest=False):
             row = LeaderboardRow.parse(text.decode())
             found.setdefault(row.account, row)
             if count is not None and len(found) >= count:
@@ -83,13 +83,19 @@ class LeaderboardsProjection(StatelessProjection):
 
     spec = SCORES
 
-    def writes(self, fact: Fact) -> Iterator[RedisWrite]:
-        """Add the row of a puzzle that has ended."""
+    def owners(self, fact: Fact) -> Sequence[str]:
+        """Return the puzzle that has ended."""
         if fact.result is None or len(fact.setup.seats) != 1:
+            return ()
+        return (puzzle_name(fact.setup.game, fact.setup.options),)
+
+    def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
+        """Add the row of a puzzle that has ended."""
+        if fact.result is None:
             return
         row = _row(fact.event.match, fact.setup.seats[0], fact.result)
-        puzzle = puzzle_name(fact.setup.game, fact.setup.options)
-        yield "ZADD", leaderboard_key(puzzle), 0, row.text()
+        for puzzle in self.owners(fact):
+            yield puzzle, ("ZADD", leaderboard_key(puzzle), 0, row.text())
 
 
 def _row(board: int, account: bytes, finished: MatchResult) -> LeaderboardRow:

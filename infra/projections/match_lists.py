@@ -9,10 +9,13 @@
 | `over:<account>` | sorted set: matches that have ended; score: when, ms |
 | `open:<game>` | sorted set: all running matches of a game; score: board |
 
-Members are `<game>:<board>`.
+Members are `<game>:<board>`. A row is in the bucket of its board and in that of each player, so that each
+bucket depends on its own rows alone, and a player's page is read from one bucket. A player's lists are in
+the player's bucket; of a game's running matches each bucket has those of its boards.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from enum import StrEnum
 from itertools import islice
 from typing import Any, Final, assert_never
@@ -23,7 +26,7 @@ from domain.match import events
 from domain.match.events import AccountId, EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
-from infra.projections.generations import RedisRead, RedisWrite
+from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.projection import Fact, MatchSetup, Projection
 from infra.projections.query import Query
 from infra.projections.specs import LISTS
@@ -164,12 +167,12 @@ class MatchLists(Query):
             MatchFilter.ALL: [(active_key, True), (over_key, True)],
         }[state]
         wanted = [(key(account), newest) for key, newest in sources]
-        return self._some(wanted, game, start, count)
+        return self._some(account, wanted, game, start, start + count)
 
     def waiting(self, account: AccountId) -> list[MatchListRow]:
         """Return all matches that wait for a move, consent or answer of the player; O(their number)."""
         sources = [(key(account), False) for key in (asked_key, next_key)]
-        found = {row.board: row for row in self._some(sources, None, 0, None)}
+        found = {row.board: row for row in self._some(account, sources)}
         return list(found.values())
 
     def others(self, account: AccountId, start: int = 0, count: int = 50) -> list[MatchListRow]:
@@ -177,21 +180,25 @@ class MatchLists(Query):
 
         O(n) in the player's running matches.
         """
-        mine = set(self._boards_of(account, (asked_key, next_key)))
-        boards = [one for one in self._boards_of(account, (active_key,)) if one not in mine]
-        return self._rows(boards[::-1][start : start + count])
+        bucket = self._generation().of(account)
+        names = [bucket.key(key(account)) for key in (asked_key, next_key, active_key)]
+        asked, turns, active = (list(self._members(name, newest=True)) for name in names)
+        mine = {*asked, *turns}
+        members = [one for one in active if one not in mine]
+        return self._rows_of(bucket, members[start : start + count])
 
     def count_playing(self, game: str) -> int:
-        """Return the number of running matches of a game; O(1)."""
-        return int(self._client.zcard(self._generation().key(open_key(game))))
+        """Return the number of running matches of a game; O(buckets)."""
+        return self._count(self._generation(), open_key(game))
 
     def change_marks(self, accounts: Sequence[AccountId]) -> list[str]:
         """Return for each player a text that changes whenever their lists do; O(their number)."""
         generation = self._generation()
         with self._client.pipeline(transaction=False) as pipe:
             for account in accounts:
+                bucket = generation.of(account)
                 for key in (next_key, asked_key, active_key, over_key):
-                    name = generation.key(key(account))
+                    name = bucket.key(key(account))
                     pipe.zcard(name)
                     pipe.zrange(name, 0, 0, desc=True, withscores=True)
             found = pipe.execute()
@@ -199,53 +206,62 @@ class MatchLists(Query):
         return [repr(found[at * each : (at + 1) * each]) for at in range(len(accounts))]
 
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[MatchListRow]:
-        """Return running matches of a game, the newest board first; O(log n + start + count)."""
-        return self._some([(open_key(game), True)], game, start, count)
+        """Return running matches of a game, the newest board first.
+
+        O(log n + start + count), times the number of buckets.
+        """
+        generation = self._generation()
+        members = islice(self._merged(generation, open_key(game)), start, start + count)
+        rows = self._rows(generation, ROWS, map(_board, members))
+        return [unpack(data) for data in rows if data is not None]
 
     def counts(self, account: AccountId) -> MatchCounts:
         """Return the numbers of a player's matches; O(1)."""
-        generation = self._generation()
+        bucket = self._generation().of(account)
         with self._client.pipeline(transaction=False) as pipe:
             for key in (next_key, active_key, over_key):
-                pipe.zcard(generation.key(key(account)))
+                pipe.zcard(bucket.key(key(account)))
             return MatchCounts(*pipe.execute())
 
     def rows(self, boards: Sequence[int]) -> list[MatchListRow | None]:
         """Return matches by board, None for unknown ones; O(number of boards)."""
-        found = self._fields(self._generation().key(ROWS), boards)
+        found = self._rows(self._generation(), ROWS, boards)
         return [None if data is None else unpack(data) for data in found]
 
     def _some(
-        self, sources: Iterable[tuple[str, bool]], game: str | None, start: int, count: int | None
+        self,
+        account: AccountId,
+        sources: Iterable[tuple[str, bool]],
+        game: str | None = None,
+        start: int = 0,
+        end: int | None = None,
     ) -> list[MatchListRow]:
-        end = None if count is None else start + count
-        return self._rows(islice(self._boards(sources, game), start, end))
-
-    def _boards_of(
-        self, account: AccountId, lists: Iterable[Callable[[AccountId], str]]
-    ) -> list[bytes]:
-        return list(self._boards(((key(account), False) for key in lists), None))
-
-    def _boards(self, sources: Iterable[tuple[str, bool]], game: str | None) -> Iterator[bytes]:
-        """Return the boards in sorted sets, each with whether its newest come first."""
-        generation = self._generation()
+        """Return the matches in a player's sorted sets, each with whether its newest come first."""
+        bucket = self._generation().of(account)
         beginning = b"" if game is None else f"{game}:".encode()
-        for key, newest in sources:
-            for member in self._members(generation.key(key), newest=newest):
-                if member.startswith(beginning):
-                    yield member.rpartition(b":")[2]
+        members = (
+            member
+            for key, newest in sources
+            for member in self._members(bucket.key(key), newest=newest)
+            if member.startswith(beginning)
+        )
+        return self._rows_of(bucket, islice(members, start, end))
 
-    def _rows(self, boards: Iterable[bytes]) -> list[MatchListRow]:
-        found = self._fields(self._generation().key(ROWS), boards)
+    def _rows_of(self, bucket: Bucket, members: Iterable[bytes]) -> list[MatchListRow]:
+        found = self._fields(bucket.key(ROWS), map(_board, members))
         # a match that ended between the two reads is in both lists or in none
         return [unpack(data) for data in found if data is not None]
+
+
+def _board(member: bytes) -> int:
+    return int(member.rpartition(b":")[2])
 
 
 _FIELDS: Final = 1_000
 """Rows in one command, because a call of a script has a limited number of arguments."""
 
-Memberships = Mapping[tuple[str, str], int]
-"""Score by sorted set and member."""
+Memberships = Mapping[tuple[Owner, str, str], int]
+"""Score by owner, sorted set and member."""
 
 
 class MatchListsProjection(Projection):
@@ -253,12 +269,17 @@ class MatchListsProjection(Projection):
 
     spec = LISTS
 
-    def needs(self, facts: Sequence[Fact]) -> Sequence[RedisRead]:
+    def owners(self, fact: Fact) -> Sequence[Owner]:
+        """Return the board and the players."""
+        return (fact.event.match, *fact.setup.seats)
+
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the read of the matches' rows."""
+        del bucket
         boards = _boards_in(facts)
         return [("HMGET", ROWS, *boards)] if boards else []
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
         """Return the changes of rows and lists."""
         if not facts:
             return []
@@ -268,7 +289,8 @@ class MatchListsProjection(Projection):
         for fact in facts:
             board = fact.event.match
             rows[board] = evolve(rows.get(board), fact)
-        return [*_row_writes(rows), *_list_writes(before, rows)]
+        erased = frozenset().union(*(fact.erased for fact in facts))
+        return [*_row_writes(rows), *_list_writes(before, rows, bucket, erased)]
 
 
 def _boards_in(facts: Iterable[Fact]) -> list[int]:
@@ -358,14 +380,18 @@ def _offer_after(row: MatchListRow, body: events.OfferAnswered) -> CurrentOffer 
 
 
 def memberships(row: MatchListRow) -> Memberships:
-    """Return the lists a match is in."""
-    member = row.member
+    """Return the lists that a match is in, each with its owner."""
+    member, seats = row.member, row.seats
     if row.over:
-        return {(over_key(account), member): row.at for account in row.seats}
-    active = {(active_key(account), member): row.board for account in row.seats}
-    turns = {(next_key(row.seats[seat]), member): row.since for seat in row.waits}
-    asked = {(asked_key(row.seats[seat]), member): row.board for seat in row.asked}
-    return {**active, **turns, **asked, (open_key(row.game), member): row.board}
+        return {(account, over_key(account), member): row.at for account in seats}
+    active: Memberships = {(account, active_key(account), member): row.board for account in seats}
+    turns: Memberships = {
+        (seats[seat], next_key(seats[seat]), member): row.since for seat in row.waits
+    }
+    asked: Memberships = {
+        (seats[seat], asked_key(seats[seat]), member): row.board for seat in row.asked
+    }
+    return {**active, **turns, **asked, (row.board, open_key(row.game), member): row.board}
 
 
 def _row_writes(rows: Mapping[int, MatchListRow]) -> Iterator[RedisWrite]:
@@ -376,16 +402,21 @@ def _row_writes(rows: Mapping[int, MatchListRow]) -> Iterator[RedisWrite]:
 
 
 def _list_writes(
-    before: Mapping[int, MatchListRow], after: Mapping[int, MatchListRow]
+    before: Mapping[int, MatchListRow],
+    after: Mapping[int, MatchListRow],
+    bucket: Bucket,
+    erased: AbstractSet[AccountId],
 ) -> Iterator[RedisWrite]:
-    """Return the changes of the lists, and nothing else."""
+    """Return the changes of a bucket's lists, and nothing else."""
     for board, row in after.items():
         if row is before.get(board):
             continue
         old = memberships(before[board]) if board in before else {}
         new = memberships(row)
-        for key, member in old.keys() - new.keys():
-            yield "ZREM", key, member
-        for (key, member), score in new.items():
-            if old.get((key, member)) != score:
+        for owner, key, member in old.keys() - new.keys():
+            if bucket.owns(owner):
+                yield "ZREM", key, member
+        for place, score in new.items():
+            owner, key, member = place
+            if old.get(place) != score and bucket.owns(owner) and owner not in erased:
                 yield "ZADD", key, score, member

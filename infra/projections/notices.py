@@ -5,8 +5,9 @@
 | `to:<account>` | sorted set: `<board>:<seq>:<kind>`; score: time of the event, ms |
 | `tables` | hash: board -> packed `SeatsLeft`, of running matches with three or more players |
 
-A set has each notice once, and its newest are the same in whatever order they were added. A player gets
-no notice of its own action.
+Notices are in the bucket of their account, which also has the `tables` of its matches. A set has each
+notice once, and its newest are the same in whatever order they were added. A player gets no notice of its
+own action.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from domain.match import events
 from domain.match.events import SERVER_ACCOUNT, AccountId, Event
 from domain.match.state import Reason
 from domain.rules import Seat
-from infra.projections.generations import RedisRead, RedisWrite
+from infra.projections.buckets import Bucket, RedisRead, RedisWrite
 from infra.projections.projection import Fact, Projection
 from infra.projections.query import Query
 from infra.projections.specs import NOTICES
@@ -133,20 +134,20 @@ class MatchNotices(Query):
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; O(log n + start + count), n at most 200."""
-        key = self._generation().key(notices_key(account))
+        key = self._generation().of(account).key(notices_key(account))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         return [_notice(member, score) for member, score in found]
 
     def count(self, account: AccountId) -> int:
         """Return the number of an account's notices; O(1)."""
-        return int(self._client.zcard(self._generation().key(notices_key(account))))
+        return int(self._client.zcard(self._generation().of(account).key(notices_key(account))))
 
     def change_marks(self, accounts: Sequence[AccountId]) -> list[str]:
         """Return for each account a text that changes with its newest notice; O(their number)."""
         generation = self._generation()
         with self._client.pipeline(transaction=False) as pipe:
             for account in accounts:
-                pipe.zrange(generation.key(notices_key(account)), 0, 0, desc=True)
+                pipe.zrange(generation.of(account).key(notices_key(account)), 0, 0, desc=True)
             return [repr(found) for found in pipe.execute()]
 
     def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
@@ -154,7 +155,7 @@ class MatchNotices(Query):
 
         Those of the position's own millisecond may be before it.
         """
-        key = self._generation().key(notices_key(account))
+        key = self._generation().of(account).key(notices_key(account))
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zrange(key, 0, 0, withscores=True)
             pipe.zcard(key)
@@ -182,13 +183,20 @@ class NoticesProjection(Projection):
     """Keeps the newest notices of each account."""
 
     spec = NOTICES
+    save_seconds = 0.5
+    """Streams of notices wait until all buckets have read a leaf."""
 
-    def needs(self, facts: Sequence[Fact]) -> Sequence[RedisRead]:
+    def owners(self, fact: Fact) -> Sequence[AccountId]:
+        """Return the players."""
+        return fact.setup.seats
+
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the read of the tables of matches with three or more players."""
+        del bucket
         boards = _tables(facts)
         return [("HMGET", TABLES, *boards)] if boards else []
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
         """Return the new notices, and the removal of the oldest."""
         boards = _tables(facts)
         data = zip(boards, found[0] if boards else (), strict=True)
@@ -198,6 +206,8 @@ class NoticesProjection(Projection):
             event = fact.event
             table = tables.get(event.match, _NOBODY)
             for account, kind in notices_of(fact, table):
+                if account in fact.erased or not bucket.owns(account):
+                    continue
                 notice = PlayerNotice(event.at, event.match, event.seq, kind)
                 boxes.setdefault(account, {})[notice.member] = event.at
             if len(fact.setup.seats) >= _MANY:

@@ -3,6 +3,10 @@
 A projection does no I/O. `needs` names its reads beforehand, so that those of all projections share a
 round trip; its writes are committed together with the new checkpoint, if the old one is unchanged, so
 that every fact is folded exactly once.
+
+Each bucket is a fold of its own, of the facts about its owners. What it reads and writes are keys of that
+bucket, because the other buckets may stand at other positions. So a row that several owners need is kept
+in the bucket of each.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +17,15 @@ import msgspec
 
 from domain.match.events import AccountId, EventEnvelope
 from domain.rules import Seat
-from infra.projections.generations import Checkpoint, EventPosition, RedisRead, RedisWrite
+from infra.projections.buckets import (
+    Bucket,
+    Checkpoint,
+    EventPosition,
+    Owner,
+    RedisRead,
+    RedisWrite,
+    bucket_of,
+)
 from infra.projections.specs import Spec
 
 
@@ -39,7 +51,8 @@ class MatchResult(msgspec.Struct, frozen=True):
     rated: bool
     played: bool
     """Whether every seat has moved."""
-    history: tuple[EventEnvelope, ...]
+    history: tuple[EventEnvelope, ...] = ()
+    """All events up to the end, of a match for one and of a declined one; otherwise empty."""
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -51,6 +64,8 @@ class Fact(msgspec.Struct, frozen=True):
     """For the event that ends a match."""
     shard: int = 0
     """The shard of its log."""
+    erased: frozenset[AccountId] = frozenset()
+    """Its players whose accounts are deleted: they get no lists and no notices."""
 
     @property
     def place(self) -> EventPosition:
@@ -67,41 +82,62 @@ class Projection(ABC):
     """A fold; facts of one match come in their order, those of several matches in any."""
 
     spec: Spec
+    save_seconds: float = 5.0
+    """How long a bucket in which nothing changes may keep to itself that it has read some leaves.
 
-    def needs(self, facts: Sequence[Fact]) -> Sequence[RedisRead]:
+    The doctor reports at most this as lag when all is read.
+    """
+
+    @abstractmethod
+    def owners(self, fact: Fact) -> Iterable[Owner]:
+        """Return the owners of all data that depend on a fact; none if it changes nothing."""
+
+    def route(self, facts: Sequence[Fact], buckets: int) -> list[list[Fact]]:
+        """Return for each bucket the facts that it folds, in their order."""
+        parts: list[list[Fact]] = [[] for _ in range(buckets)]
+        for fact in facts:
+            for number in {bucket_of(owner, buckets) for owner in self.owners(fact)}:
+                parts[number].append(fact)
+        return parts
+
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the reads that the fold of these facts needs."""
-        del facts
+        del facts, bucket
         return ()
 
     @abstractmethod
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
-        """Return the writes for these facts; `found` has the replies to `needs`.
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
+        """Return the writes for these facts to a bucket; `found` has the replies to `needs`.
 
-        An exception stops this projection at the facts' shard, and no other.
+        An exception stops this projection's bucket at the facts' shard, and no other.
         """
 
-    def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
+    def after(self, checkpoint: Checkpoint, facts: Sequence[Fact], bucket: Bucket) -> Checkpoint:
         """Return the checkpoint after these facts, apart from the counts of leaves."""
-        del facts
+        del facts, bucket
         return checkpoint
 
-    def defers(self, facts: Sequence[Fact]) -> bool:
+    def defers(self, facts: Sequence[Fact], bucket: Bucket) -> bool:
         """Return whether some of these facts are buffered."""
-        del facts
+        del facts, bucket
         return False
+
+
+OwnedWrite = tuple[Owner, RedisWrite]
 
 
 class StatelessProjection(Projection):
     """A fold of each fact alone, without reads."""
 
     @abstractmethod
-    def writes(self, fact: Fact) -> Iterable[RedisWrite]:
-        """Return the writes for one fact."""
+    def writes(self, fact: Fact) -> Iterable[OwnedWrite]:
+        """Return the writes for one fact, each with the owner of its data."""
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
         """Return the writes for each fact."""
         del found
-        return [write for fact in facts for write in self.writes(fact)]
+        owned = (one for fact in facts for one in self.writes(fact))
+        return [write for owner, write in owned if bucket.owns(owner)]
 
 
 def counted_result(fact: Fact) -> MatchResult | None:

@@ -1,10 +1,12 @@
 """Base of the queries of projections, which read the live generation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import merge
 from typing import Any, ClassVar, Final
 
 import redis
 
+from infra.projections.buckets import Bucket
 from infra.projections.generations import Generation, parse_pointer
 from infra.projections.specs import Spec
 from infra.redis import keys
@@ -33,7 +35,7 @@ class Query:
         name = self.spec.name
         found = parse_pointer(name, self._client.get(keys.projection(name, "live")))
         if found is None:
-            return Generation(name, 0)
+            return Generation(name, 0, 1)
         version, generation = found
         if version != self.spec.version:
             raise LookupError(
@@ -47,10 +49,42 @@ class Query:
         wanted = list(fields)
         return list(self._client.hmget(key, wanted)) if wanted else []
 
+    def _rows(self, generation: Generation, key: str, boards: Iterable[int]) -> list[bytes | None]:
+        """Return fields, by board, of a hash that each bucket has of its own boards."""
+        wanted = list(boards)
+        groups: dict[Bucket, list[int]] = {}
+        for board in wanted:
+            groups.setdefault(generation.of(board), []).append(board)
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket, some in groups.items():
+                pipe.hmget(bucket.key(key), some)
+            pages = zip(groups.values(), pipe.execute(), strict=True)
+            found = {board: row for some, page in pages for board, row in zip(some, page)}  # noqa: B905 - of one length
+        return [found[board] for board in wanted]
+
+    def _count(self, generation: Generation, key: str) -> int:
+        """Return the number of members of a sorted set of which each bucket has a part."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket in generation.all:
+                pipe.zcard(bucket.key(key))
+            return sum(map(int, pipe.execute()))
+
     def _members(self, key: str, *, newest: bool) -> Iterator[bytes]:
         """Return the members of a sorted set, read in pages as they are asked for."""
+        return (member for _, member in self._scored(key, newest=newest))
+
+    def _merged(self, generation: Generation, key: str) -> Iterator[bytes]:
+        """Return the members of a sorted set of which each bucket has a part, the greatest first."""
+        parts: Sequence[Iterator[tuple[float, bytes]]] = [
+            self._scored(bucket.key(key), newest=True) for bucket in generation.all
+        ]
+        return (member for _, member in merge(*parts, reverse=True))
+
+    def _scored(self, key: str, *, newest: bool) -> Iterator[tuple[float, bytes]]:
+        """Return score and member of each in a sorted set, read in pages."""
         for start in range(0, 1 << 62, _PAGE):
-            page = self._client.zrange(key, start, start + _PAGE - 1, desc=newest)
-            yield from page
+            end = start + _PAGE - 1
+            page = self._client.zrange(key, start, end, desc=newest, withscores=True)
+            yield from ((score, member) for member, score in page)
             if len(page) < _PAGE:
                 return

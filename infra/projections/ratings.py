@@ -7,6 +7,8 @@
 | `series:<game>:<account>` | list of packed `RatingPoint`, in the order of the matches |
 | `pending` | what waits for its turn, see `infra.projections.reorder` |
 
+All of them are in the bucket of their game.
+
 Rated matches of two and more that somebody won count. A rating depends on those of the opponents at
 that time, so matches are rated in the order in which they ended, across all shards: the order is the
 same in every rebuild. `domain.ratings` says what a rating means.
@@ -20,7 +22,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.ratings import UNIT, Skill
-from infra.projections.generations import RedisRead, RedisWrite
+from infra.projections.buckets import RedisRead, RedisWrite
 from infra.projections.projection import Fact, counted_result
 from infra.projections.query import Query
 from infra.projections.reorder import BufferedEvent, OrderedProjection
@@ -95,11 +97,11 @@ class RatingsQuery(Query):
 
     def of(self, game: str, start: int = 0, count: int = 50) -> list[RatedPlayer]:
         """Return a game's players, the best first, from the `start`th on; O(log n + count)."""
-        generation = self._generation()
+        bucket = self._generation().of(game)
         members = self._client.zrange(
-            generation.key(table_key(game)), start, start + count - 1, desc=True
+            bucket.key(table_key(game)), start, start + count - 1, desc=True
         )
-        rows = self._fields(generation.key(players_key(game)), members)
+        rows = self._fields(bucket.key(players_key(game)), members)
         return [
             RatedPlayer(AccountId.fromhex(member.decode()), unpack(row))
             for member, row in zip(members, rows, strict=True)
@@ -108,13 +110,13 @@ class RatingsQuery(Query):
 
     def player(self, game: str, account: AccountId) -> Rating:
         """Return a player's rating, that of a newcomer if there is none; O(1)."""
-        key = self._generation().key(players_key(game))
+        key = self._generation().of(game).key(players_key(game))
         (row,) = self._fields(key, [account.hex()])
         return Rating() if row is None else unpack(row)
 
     def place(self, game: str, account: AccountId) -> int | None:
         """Return a player's place in the table, from 1; None without a rating; O(log n)."""
-        key = self._generation().key(table_key(game))
+        key = self._generation().of(game).key(table_key(game))
         above = self._client.zrevrank(key, account.hex())
         return None if above is None else int(above) + 1
 
@@ -122,12 +124,12 @@ class RatingsQuery(Query):
         self, game: str, account: AccountId, start: int = 0, count: int = 1_000
     ) -> list[RatingPoint]:
         """Return a player's rating after each match, from the `start`th on; O(start + count)."""
-        key = self._generation().key(series_key(game, account))
+        key = self._generation().of(game).key(series_key(game, account))
         return [_unpack_point(data) for data in self._client.lrange(key, start, start + count - 1)]
 
     def count(self, game: str) -> int:
         """Return the number of players of a game with a rating; O(1)."""
-        return int(self._client.zcard(self._generation().key(table_key(game))))
+        return int(self._client.zcard(self._generation().of(game).key(table_key(game))))
 
 
 @cache
@@ -152,6 +154,11 @@ class RatingsProjection(OrderedProjection):
     """Keeps a rating for each player and game, and its value after each match."""
 
     spec = RATINGS
+
+    def owners(self, fact: Fact) -> Sequence[str]:
+        """Return the game of a match that counts."""
+        finished = counted_result(fact)
+        return (fact.setup.game,) if finished and finished.rated else ()
 
     def buffered_text(self, fact: Fact) -> str | None:
         """Return game, players and places of a match that counts."""

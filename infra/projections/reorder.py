@@ -5,6 +5,9 @@
 | `pending` | sorted set: `<board>:<seq>|<text>`; score: time by which the event has its place, ms |
 | `pending:<shard>` | the same, of the events in one shard's log |
 
+Each bucket buffers the events of its owners, and takes them when their turn has come. It reads the times of all
+events, because those behind an event in its log change its place.
+
 Members of one score are in text order, so the set is in the order of (time, board, seq).
 
 The events of all shards are folded in the order of (time, board, seq). The log of a shard is not in that
@@ -23,14 +26,19 @@ notices that, keeps it in its checkpoint, and is rebuilt.
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
-from infra.projections.generations import Checkpoint, EventPosition, RedisRead, RedisWrite
+from infra.projections.buckets import (
+    Bucket,
+    Checkpoint,
+    EventPosition,
+    RedisRead,
+    RedisWrite,
+)
+from infra.projections.generations import BUFFER, position_of_member
 from infra.projections.projection import Fact, Projection
-
-BUFFER: Final = "pending"
 
 
 def buffer_of(shard: int) -> str:
@@ -54,9 +62,8 @@ class BufferedEvent(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, member: bytes, score: float) -> "BufferedEvent":
         """Read a member of the sorted set."""
-        where, _, text = member.decode().partition("|")
-        board, seq = where.split(":")
-        return cls((int(score), int(board), int(seq)), text)
+        text = member.decode().partition("|")[2]
+        return cls(position_of_member(member, score), text)
 
 
 class OrderedProjection(Projection):
@@ -76,46 +83,58 @@ class OrderedProjection(Projection):
     ) -> Sequence[RedisWrite]:
         """Return the writes for these events, in their order."""
 
-    def needs(self, facts: Sequence[Fact]) -> Sequence[RedisRead]:
+    def route(self, facts: Sequence[Fact], buckets: int) -> list[list[Fact]]:
+        """Return all facts for each bucket, because the time of each may change the place of others."""
+        return [list(facts) for _ in range(buckets)]
+
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
         """Return the reads of buffered events of the same logs with later times."""
+        del bucket
         return [
             ("ZRANGEBYSCORE", buffer_of(shard), f"({_least(some)}", "+inf")
             for shard, some in _by_shard(facts).items()
         ]
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
         """Buffer the facts, and give buffered events an earlier time where these show it."""
         writes: list[RedisWrite] = []
         for (shard, some), later in zip(_by_shard(facts).items(), found, strict=True):
             places = [(_least(some), member) for member in later]
-            places += [(due.place[0], due.member) for due in self._buffered(some)]
+            places += [(due.place[0], due.member) for due in self._buffered(some, bucket)]
             for at, member in places:
                 writes += [("ZADD", key, at, member) for key in (BUFFER, buffer_of(shard))]
         return writes
 
-    def _buffered(self, facts: Sequence[Fact]) -> list[BufferedEvent]:
+    def _buffered(self, facts: Sequence[Fact], bucket: Bucket) -> list[BufferedEvent]:
         """Return the events to buffer for facts of one log, the last first."""
         found = []
         least = _least(facts[-1:])
         for fact in reversed(facts):
             at, board, seq = fact.place
             least = min(least, at)
-            text = self.buffered_text(fact)
+            text = self._text(fact, bucket)
             if text is not None:
                 found.append(BufferedEvent((least, board, seq), text))
         return found
 
-    def after(self, checkpoint: Checkpoint, facts: Sequence[Fact]) -> Checkpoint:
+    def _text(self, fact: Fact, bucket: Bucket) -> str | None:
+        """Return the text to buffer for a fact, if it belongs to the bucket."""
+        owned = any(bucket.owns(owner) for owner in self.owners(fact))
+        return self.buffered_text(fact) if owned else None
+
+    def after(self, checkpoint: Checkpoint, facts: Sequence[Fact], bucket: Bucket) -> Checkpoint:
         """Note an event that belongs before a folded one, or changes the time of a folded one."""
-        buffered = [due for some in _by_shard(facts).values() for due in self._buffered(some)]
+        buffered = [
+            due for some in _by_shard(facts).values() for due in self._buffered(some, bucket)
+        ]
         late = any(fact.place[0] < checkpoint.last[0] for fact in facts)
         if late or any(due.place <= checkpoint.last for due in buffered):
             return msgspec.structs.replace(checkpoint, late=True)
         return checkpoint
 
-    def defers(self, facts: Sequence[Fact]) -> bool:
+    def defers(self, facts: Sequence[Fact], bucket: Bucket) -> bool:
         """Return whether any fact is buffered."""
-        return any(self.buffered_text(fact) is not None for fact in facts)
+        return any(self._text(fact, bucket) is not None for fact in facts)
 
 
 def _by_shard(facts: Sequence[Fact]) -> dict[int, list[Fact]]:

@@ -13,12 +13,12 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever the same log would lead to other data."""
 
 
-LISTS: Final = Spec("lists", 3)
-NOTICES: Final = Spec("notifications", 1)
-SCORES: Final = Spec("scores", 1)
-HISTORY: Final = Spec("history", 1)
-STANDINGS: Final = Spec("standings", 3)
-HEAD_TO_HEAD: Final = Spec("head-to-head", 2)
-RATINGS: Final = Spec("ratings", 2)
+LISTS: Final = Spec("lists", 4)
+NOTICES: Final = Spec("notifications", 2)
+SCORES: Final = Spec("scores", 2)
+HISTORY: Final = Spec("history", 2)
+STANDINGS: Final = Spec("standings", 4)
+HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
+RATINGS: Final = Spec("ratings", 3)
 
 SPECS: Final = (LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS)

@@ -6,6 +6,8 @@
 | `tally:<game>` | hash: `<account>:<what>` -> count; what: `played`, `won`, `drawn`, `lost` |
 | `refused` | hash: account -> draws that it knew, or could know, and then refused to play |
 
+Tables are in the bucket of their game, and refused draws in that of the account.
+
 A win is one point, a shared one a part of it. Matches of one player, and those that do not count, are
 left out; unrated matches are included.
 """
@@ -17,8 +19,14 @@ import msgspec
 
 from domain.match.events import AccountId, Declined, MatchStarted, Withheld
 from domain.match.state import Reason
-from infra.projections.generations import RedisWrite
-from infra.projections.projection import Fact, MatchResult, StatelessProjection, counted_result
+from infra.projections.buckets import Owner
+from infra.projections.projection import (
+    Fact,
+    MatchResult,
+    OwnedWrite,
+    StatelessProjection,
+    counted_result,
+)
 from infra.projections.query import Query
 from infra.projections.specs import STANDINGS
 
@@ -64,12 +72,12 @@ class StandingsQuery(Query):
 
     def of(self, game: str, start: int = 0, count: int = 50) -> list[StandingRow]:
         """Return a game's table, most points first, from the `start`th on; O(log n + count)."""
-        generation = self._generation()
-        key = generation.key(table_key(game))
+        bucket = self._generation().of(game)
+        key = bucket.key(table_key(game))
         found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
         points = {AccountId.fromhex(account.decode()): score for account, score in found}
         fields = [tally_field(account, what) for account in points for what in COUNTS]
-        counts = iter(self._fields(generation.key(tally_key(game)), fields))
+        counts = iter(self._fields(bucket.key(tally_key(game)), fields))
         return [
             StandingRow(account, score / POINT, *(int(next(counts) or 0) for _ in COUNTS))
             for account, score in points.items()
@@ -77,20 +85,21 @@ class StandingsQuery(Query):
 
     def player(self, game: str, account: AccountId) -> StandingRow:
         """Return one player's counts, all 0 without a finished match; O(1)."""
-        generation = self._generation()
-        score = self._client.zscore(generation.key(table_key(game)), account.hex())
+        bucket = self._generation().of(game)
+        score = self._client.zscore(bucket.key(table_key(game)), account.hex())
         fields = [tally_field(account, what) for what in COUNTS]
-        counts = self._fields(generation.key(tally_key(game)), fields)
+        counts = self._fields(bucket.key(tally_key(game)), fields)
         return StandingRow(account, (score or 0) / POINT, *(int(count or 0) for count in counts))
 
     def refused(self, account: AccountId) -> int:
         """Return how many draws a player knew, or could know, and then refused to play; O(1)."""
-        (found,) = self._fields(self._generation().key(REFUSED), [account.hex()])
+        bucket = self._generation().of(account)
+        (found,) = self._fields(bucket.key(REFUSED), [account.hex()])
         return int(found or 0)
 
     def count(self, game: str) -> int:
         """Return the number of players in a game's table; O(1)."""
-        return int(self._client.zcard(self._generation().key(table_key(game))))
+        return int(self._client.zcard(self._generation().of(game).key(table_key(game))))
 
 
 class StandingsProjection(StatelessProjection):
@@ -98,14 +107,21 @@ class StandingsProjection(StatelessProjection):
 
     spec = STANDINGS
 
-    def writes(self, fact: Fact) -> Iterator[RedisWrite]:
+    def owners(self, fact: Fact) -> Iterator[Owner]:
+        """Return the game of a match that counts, and the players of a declined one."""
+        if counted_result(fact):
+            yield fact.setup.game
+        if fact.result and fact.result.reason == Reason.DECLINED:
+            yield from fact.setup.seats
+
+    def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Count a match that has ended."""
         if finished := counted_result(fact):
             yield from _standing_writes(fact, finished)
         yield from _refusal_writes(fact)
 
 
-def _refusal_writes(fact: Fact) -> Iterator[RedisWrite]:
+def _refusal_writes(fact: Fact) -> Iterator[OwnedWrite]:
     """Count players who refused to play once the draw was known to them, or could be."""
     if fact.result is None or fact.result.reason != Reason.DECLINED:
         return
@@ -114,10 +130,11 @@ def _refusal_writes(fact: Fact) -> Iterator[RedisWrite]:
         body = event.body
         drawn = drawn or (isinstance(body, MatchStarted) and body.draw is not None)
         if isinstance(body, Withheld) or (drawn and isinstance(body, Declined)):
-            yield "HINCRBY", REFUSED, fact.setup.seats[body.seat].hex(), 1
+            account = fact.setup.seats[body.seat]
+            yield account, ("HINCRBY", REFUSED, account.hex(), 1)
 
 
-def _standing_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
+def _standing_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
     game, winners = fact.setup.game, finished.winners
     for seat, account in enumerate(fact.setup.seats):
         result, points = "lost", 0
@@ -128,5 +145,5 @@ def _standing_writes(fact: Fact, finished: MatchResult) -> Iterator[RedisWrite]:
             )
         for what in ("played", result):
             field = tally_field(account, what)
-            yield "HINCRBY", tally_key(game), field, 1
-        yield "ZINCRBY", table_key(game), points, account.hex()
+            yield game, ("HINCRBY", tally_key(game), field, 1)
+        yield game, ("ZINCRBY", table_key(game), points, account.hex())

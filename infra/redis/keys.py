@@ -49,13 +49,16 @@
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
 | `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
-| `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
+| `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
+| `{p:<name>}:generations` | hash: generation that has data -> its number of buckets |
 | `{p:<name>}:building` | token of the process that builds another generation, while it does |
-| `{p:<name>}:<generation>:at` | checkpoint of a generation, which exists as long as this |
-| `{p:<name>}:<generation>:hold` | set while a generation is compared and must not change |
-| `{p:<name>}:<generation>:stuck` | hash: shard -> the leaf that could not be folded, and why |
-| `{p:<name>}:<generation>:...` | the projection's data: `infra.projections` |
+| `{p:<name>:b<bucket>}:<generation>:at` | checkpoint of a bucket, which can be written as long as this exists |
+| `{p:<name>:b<bucket>}:<generation>:hold` | set while a bucket is compared or replaced, and must not change |
+| `{p:<name>:b<bucket>}:<generation>:stuck` | hash: shard -> the leaf that could not be folded, and why |
+| `{p:<name>:b<bucket>}:<generation>:keys` | set of the keys of the bucket's data |
+| `{p:<name>:b<bucket>}:<generation>:...` | the data: `infra.projections` |
+| `{p:erased}` | set: deleted accounts, which get no lists and no notices |
 | `{mail}:...`, `{a:<hex>}:codes` | mail; see `infra.mail.keys` |
 | `{w:<hex>}` | a browser's session: `infra.people.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
@@ -80,6 +83,7 @@ LAYOUT: Final = "{boards}:shape"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
 DRAW_TEXTS: Final = "{boards}:words"
+ERASED_ACCOUNTS: Final = "{p:erased}"
 USERS: Final = "{users}"
 LOGINS: Final = "logins"
 """The beginning of the keys of `infra.rate_limits`."""
@@ -254,13 +258,13 @@ def open_challenges(game: str | None = None) -> str:
 
 
 def projection(name: str, rest: str) -> str:
-    """Return a key of a projection; all are in one slot."""
+    """Return a key about a projection as a whole."""
     return f"{{p:{name}}}:{rest}"
 
 
-def generation(name: str, number: int, rest: str) -> str:
-    """Return a key of one generation of a projection."""
-    return projection(name, f"{number}:{rest}")
+def bucket(name: str, number: int, generation: int, rest: str) -> str:
+    """Return a key of one bucket of a projection, in one of its generations."""
+    return f"{{p:{name}:b{number}}}:{generation}:{rest}"
 
 
 def lease(lane: Lane) -> str:

@@ -372,6 +372,10 @@ class Store(Protocol):
         """Return the indexes of a match's leaves, events and refusals, in its shard's log."""
         ...
 
+    def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Return the first event of each match, None for a match that does not exist."""
+        ...
+
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return up to `count` leaves of a shard's log from index `start`, each with its index."""
         ...

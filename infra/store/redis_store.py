@@ -314,6 +314,13 @@ class RedisStore:
         found: Any = self._client.get(keys.locator(self._shard(board), board))
         return locators.decode(found or b"")
 
+    def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Return the first events, in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in boards:
+                pipe.lindex(keys.events(self._shard(board), board), 0)
+            return list(pipe.execute())
+
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log."""
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)

@@ -31,6 +31,7 @@ from infra.people.pending_starts import PendingStarts
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
+from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
 from infra.projections.leaderboards import Leaderboards
@@ -243,6 +244,7 @@ class App:
         erase_mail(self.data, account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        erase_projections(self.data, account)
 
     @cached_property
     def standing(self) -> AddressStatus:

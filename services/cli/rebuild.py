@@ -73,7 +73,7 @@ def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) ->
             while waiting:
                 _advance(feed, waiting)
                 bar.update(task, completed=leaves_read(everything))
-                for rebuild in [rebuild for rebuild in waiting if rebuild.promote()]:
+                for rebuild in [rebuild for rebuild in waiting if rebuild.promote(feed)]:
                     waiting.remove(rebuild)
                     _report(rebuild, began)
     finally:
@@ -84,16 +84,15 @@ def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) ->
 def _advance(feed: Feed, waiting: Sequence[Rebuild]) -> None:
     for rebuild in waiting:
         rebuild.keep_alive()
-    if not feed.round([rebuild.track for rebuild in waiting]):
+    if not feed.round([track for rebuild in waiting for track in rebuild.tracks]):
         for rebuild in waiting:
             rebuild.check_stuck()
 
 
 def _report(rebuild: Rebuild, began: float) -> None:
-    leaves = sum(rebuild.track.checkpoint.counts)
     seconds = time.monotonic() - began
-    name = rebuild.track.projection.spec.name
-    print(f"{name}: rebuilt from {leaves:,} leaves in {seconds:.1f} s", flush=True)
+    name = rebuild.projection.spec.name
+    print(f"{name}: rebuilt from {rebuild.leaves:,} leaves in {seconds:.1f} s", flush=True)
 
 
 def _check(store: Store, client: redis.Redis, projection: Projection) -> int:

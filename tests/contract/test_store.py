@@ -69,6 +69,14 @@ def test_boards_that_shards_number_are_never_0_and_never_used_twice(store: Store
         ]
 
 
+def test_the_first_events_of_matches_are_read_together(store: Store) -> None:
+    (entry,) = queue(store, 1)
+    store.commit([moved(entry, 1, before=0, leaves=2)])
+    other = BOARD + 1
+    assert store.first_events([other, BOARD, BOARD]) == [None, b"event 1", b"event 1"]
+    assert store.first_events([]) == []
+
+
 def test_a_queued_command_waits_with_its_received_time(store: Store) -> None:
     (entry,) = queue(store, 1)
     assert (entry.shard, entry.payload, entry.reply_to) == (SHARD, b"payload 1", "door:1")

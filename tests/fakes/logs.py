@@ -64,6 +64,14 @@ class Logs:
         """Give a match's events."""
         return list(self._events[board])
 
+    def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Give the first event of each match."""
+        return [next(iter(self._events[board]), None) for board in boards]
+
+    def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Give no snapshots."""
+        return [None for _ in boards]
+
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Give leaves."""
         end = min(self._end(shard), start + count)

@@ -322,6 +322,10 @@ class MemoryStore:
         """Return the indexes of a match's leaves."""
         return list(self._matches[board].indexes)
 
+    def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Return the first event of each match."""
+        return [next(iter(self.events(board)), None) for board in boards]
+
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log."""
         log = self._logs[shard][start : start + count]

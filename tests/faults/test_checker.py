@@ -14,8 +14,9 @@ from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.events import NO_HASH, decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability import Mode
+from infra.projections.buckets import Bucket
+from infra.projections.buckets import RedisWrite as Change
 from infra.projections.generations import Generations
-from infra.projections.generations import RedisWrite as Change
 from infra.projections.match_lists import MatchListsProjection
 from infra.projections.projection import Fact
 from infra.projections.specs import LISTS
@@ -339,8 +340,8 @@ def test_an_event_changed_after_the_fact_is_caught(run) -> None:
 class DropsAChange(MatchListsProjection):
     """Forgets the last of what each chunk of events leads to."""
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[Change]:
-        return super().fold(facts, found)[:-1]
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[Change]:
+        return super().fold(facts, found, bucket)[:-1]
 
 
 def differing(client: Redis, seconds: float = 5) -> set[tuple[str, str]]:
@@ -367,7 +368,7 @@ def test_a_value_lost_from_a_projection_is_caught(run, redis_client: Redis) -> N
     catch_up(RedisStore(redis_client, Mode.FSYNC), redis_client)
     live = Generations(redis_client, LISTS).live()
     assert live is not None
-    assert redis_client.hdel(live[1].key("rows"), "1")
+    assert redis_client.hdel(live[1].of(1).key("rows"), "1")
     assert differing(redis_client) == {("I6", LISTS.name)}
 
 

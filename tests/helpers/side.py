@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from redis import Redis
 
+from infra.projections.buckets import BUCKETS
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.projections.specs import SPECS
@@ -18,9 +19,10 @@ def catch_up(
     client: Redis,
     projections: Sequence[Projection] = PROJECTIONS,
     seconds: float = 30,
+    buckets: int = BUCKETS,
 ) -> ProjectionWorker:
     """Have a new side worker read everything there is, and take in all whose turn can come."""
-    side = ProjectionWorker(store, client, projections)
+    side = ProjectionWorker(store, client, projections, buckets=buckets)
     settle(side, seconds)
     return side
 
@@ -31,20 +33,29 @@ def settle(side: ProjectionWorker, seconds: float = 30) -> None:
     has_work = True
     # what it hurried for before a round may be done in the next
     while side.round() or has_work:
+        if not side.has_work:
+            side.save()  # which finds a generation that was replaced
         has_work = side.has_work
         assert time.monotonic() < deadline, "the side worker does not come to an end"
 
 
 def contents(client: Redis) -> dict[str, object]:
-    """What all live generations hold, whatever their numbers."""
+    """What all live generations hold, whatever their numbers.
+
+    The sets of their keys are left out: they also have those that came and went between two readings.
+    """
     found = {}
     for spec in SPECS:
         live = Generations(client, spec).live()
         if live is None:
             continue
-        beginning = live[1].key("")
-        for name in client.scan_iter(f"{beginning}*", count=1_000):
-            found[f"{spec.name}:{name.decode().removeprefix(beginning)}"] = _content(client, name)
+        for bucket in live[1].all:
+            for name in client.scan_iter(f"{bucket.key('')}*", count=1_000):
+                if name.decode() == bucket.names_key:
+                    continue
+                rest = name.decode().removeprefix(bucket.key(""))
+                where = f"b{bucket.number}:" if bucket.count > 1 else ""
+                found[f"{spec.name}:{where}{rest}"] = _content(client, name)
     return found
 
 

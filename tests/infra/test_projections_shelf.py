@@ -1,9 +1,13 @@
 """Generations of a projection: written once, replaced at once, taken away in the end."""
 
+from collections.abc import Iterator
+
 import pytest
 from redis import Redis
 
-from infra.projections.generations import BusyError, Checkpoint, Generation, Generations
+from infra.projections import generations as module
+from infra.projections.buckets import Bucket, Checkpoint
+from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.query import Query
 from infra.projections.specs import Spec
 from infra.redis import keys, scripts
@@ -11,6 +15,7 @@ from tests.fakes.memory import memory_client
 
 SPEC = Spec("lists", 3)
 ENDS = (9, 9)
+BUCKETS = 3
 
 
 class Plain(Query):
@@ -19,7 +24,7 @@ class Plain(Query):
     spec = SPEC
 
     def value(self) -> bytes | None:
-        found: bytes | None = self._client.get(self._generation().key("value"))
+        found: bytes | None = self._client.get(self._generation().bucket(0).key("value"))
         return found
 
 
@@ -41,49 +46,61 @@ def at(*counts: int, **rest: object) -> Checkpoint:
 
 
 def write(client: Redis, generation: Generation, before: Checkpoint, after: Checkpoint) -> bytes:
+    """Have all buckets of a generation go on; gives the answer of each, or the one of all."""
     value = f"{before.counts}->{after.counts}"
-    call = generation.change_call(before, after, [("SET", "value", value)])
-    (reply,) = scripts.call_all(client, [call])
+    calls = [one.change_call(before, after, [("SET", "value", value)]) for one in generation.all]
+    (reply,) = set(scripts.call_all(client, calls))
     assert isinstance(reply, bytes)
     return reply
 
 
+def promote(
+    generations: Generations,
+    generation: Generation,
+    stand: Checkpoint,
+    ends: tuple[int, int] = ENDS,
+    token: str = "builder",
+) -> bool:
+    """Put a generation in place, all buckets of which stand there."""
+    return generations.promote(generation, [stand] * generation.buckets, ends, token)
+
+
 def put_live(generations: Generations, client: Redis, *counts: int) -> Generation:
     """A live generation that has read so much."""
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     assert write(client, generation, at(0, 0), at(*counts)) == b"done"
-    assert generations.promote(generation, at(*counts), ENDS, "builder")
+    assert promote(generations, generation, at(*counts))
     return generation
 
 
 def test_a_change_is_made_from_the_checkpoint_that_was_read_and_from_no_other(
     generations: Generations, client: Redis
 ) -> None:
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     assert write(client, generation, at(0, 0), at(1, 2)) == b"done"
-    assert generations.checkpoint(generation) == at(1, 2)
+    assert generations.checkpoints(generation) == [at(1, 2)] * BUCKETS
     assert write(client, generation, at(0, 0), at(5, 5)) == b"moved"
     assert write(client, generation, at(1, 2, late=True), at(5, 5)) == b"moved"
-    assert client.get(generation.key("value")) == b"(0, 0)->(1, 2)"
+    assert client.get(generation.bucket(0).key("value")) == b"(0, 0)->(1, 2)"
 
 
 def test_nothing_is_written_to_a_generation_that_was_taken_away(
     generations: Generations, client: Redis
 ) -> None:
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     generations.drop(generation, "builder")
     assert write(client, generation, at(0, 0), at(1, 2)) == b"moved"
-    assert client.keys(generation.key("*")) == []
+    assert client.keys("{p:lists:b*") == []
 
 
 def test_a_command_may_have_many_arguments(generations: Generations, client: Redis) -> None:
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     words = [word for number in range(1_500) for word in (number, f"value {number}")]
-    call = generation.change_call(
+    call = generation.bucket(1).change_call(
         at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")]
     )
     assert scripts.call_all(client, [call]) == [b"done"]
-    assert client.hlen(generation.key("rows")) == 1_500
+    assert client.hlen(generation.bucket(1).key("rows")) == 1_500
 
 
 def test_before_there_is_any_nothing_is_read(client: Redis, generations: Generations) -> None:
@@ -94,45 +111,48 @@ def test_before_there_is_any_nothing_is_read(client: Redis, generations: Generat
 def test_what_is_built_is_not_read_until_it_is_in_place(
     client: Redis, generations: Generations
 ) -> None:
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     write(client, generation, at(0, 0), at(1, 2))
     assert Plain(client).value() is None
-    assert generations.promote(generation, at(1, 2), ENDS, "builder")
+    assert promote(generations, generation, at(1, 2))
     assert Plain(client).value() == b"(0, 0)->(1, 2)"
     assert generations.live() == (3, generation)
     assert not generations.is_building
 
 
 @pytest.mark.parametrize(
-    ("counts", "last", "taken"),
+    ("counts", "waiting", "taken"),
     [
-        ((5, 5), (9, 1, 1), True),
-        ((6, 7), (9, 2, 1), True),
-        ((4, 7), (9, 2, 1), False),
-        ((6, 7), (8, 2, 1), False),
+        ((5, 5), (), True),
+        ((6, 7), ((9, 1, 2), (9, 2, 1)), True),
+        ((4, 7), (), False),
+        ((6, 7), ((9, 1, 2), (9, 1, 1)), False),
+        ((6, 7), ((8, 2, 1),), False),
     ],
 )
 def test_only_what_has_read_as_much_takes_the_place(
     client: Redis,
     generations: Generations,
     counts: tuple[int, int],
-    last: tuple[int, int, int],
+    waiting: tuple[tuple[int, int, int], ...],
     taken: bool,  # noqa: FBT001
 ) -> None:
     old = put_live(generations, client, 1, 1)
     write(client, old, at(1, 1), at(5, 5, last=(9, 1, 1)))
-    new = generations.begin("builder", 2)
-    write(client, new, at(0, 0), at(*counts, last=last))
-    assert generations.promote(new, at(*counts, last=last), ENDS, "builder") is taken
+    new = generations.begin("builder", 2, BUCKETS)
+    write(client, new, at(0, 0), at(*counts))
+    for score, board, seq in waiting:
+        client.zadd(new.bucket(1).key("pending"), {f"{board:015}:{seq:010}|x": score})
+    assert promote(generations, new, at(*counts)) is taken
     assert generations.live() == (3, new if taken else old)
 
 
 def test_what_the_logs_have_lost_need_not_be_read(client: Redis, generations: Generations) -> None:
     put_live(generations, client, 7, 7)
-    new = generations.begin("builder", 2)
+    new = generations.begin("builder", 2, BUCKETS)
     write(client, new, at(0, 0), at(6, 7))
-    assert not generations.promote(new, at(6, 7), (7, 7), "builder")
-    assert generations.promote(new, at(6, 7), (6, 7), "builder")
+    assert not promote(generations, new, at(6, 7), (7, 7))
+    assert promote(generations, new, at(6, 7), (6, 7))
 
 
 def test_an_order_that_is_broken_need_not_be_reached(
@@ -140,25 +160,31 @@ def test_an_order_that_is_broken_need_not_be_reached(
 ) -> None:
     old = put_live(generations, client, 1, 1)
     write(client, old, at(1, 1), at(1, 1, last=(9, 1, 1), late=True))
-    new = generations.begin("builder", 2)
-    write(client, new, at(0, 0), at(1, 1, last=(8, 1, 1)))
-    assert generations.promote(new, at(1, 1, last=(8, 1, 1)), ENDS, "builder")
+    new = generations.begin("builder", 2, BUCKETS)
+    write(client, new, at(0, 0), at(1, 1))
+    client.zadd(new.bucket(0).key("pending"), {"000:000|x": 8})
+    assert promote(generations, new, at(1, 1))
 
 
-def test_a_builder_that_moved_on_or_is_not_known_puts_nothing_in_place(
+def test_a_builder_that_is_not_known_puts_nothing_in_place(
     client: Redis, generations: Generations
 ) -> None:
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     write(client, generation, at(0, 0), at(1, 2))
-    assert not generations.promote(generation, at(0, 0), ENDS, "builder")
-    assert not generations.promote(generation, at(1, 2), ENDS, "another")
+    assert not promote(generations, generation, at(1, 2), token="another")
     assert generations.live() is None
+    assert promote(generations, generation, at(1, 2))
+    new = generations.begin("builder", 2, BUCKETS)
+    write(client, new, at(0, 0), at(1, 2))
+    assert not promote(generations, new, at(1, 2), token="another")
+    assert generations.live() == (3, generation)
+    assert write(client, generation, at(1, 2), at(2, 2)) == b"done"
 
 
 def test_one_builds_at_a_time_and_gives_signs_of_life(
     client: Redis, generations: Generations
 ) -> None:
-    generation = generations.begin("builder", 2)
+    generation = generations.begin("builder", 2, BUCKETS)
     with pytest.raises(BusyError, match="lists are being rebuilt already"):
         generations.begin("another", 2)
     generations.renew("builder")
@@ -173,16 +199,18 @@ def test_one_builds_at_a_time_and_gives_signs_of_life(
 
 def test_who_begins_takes_away_what_others_left(client: Redis, generations: Generations) -> None:
     live = put_live(generations, client, 1, 1)
-    left = generations.begin("killed", 2)
+    left = generations.begin("killed", 2, BUCKETS)
     write(client, left, at(0, 0), at(1, 1))
     client.delete(keys.projection("lists", "building"))
-    client.set(keys.projection("lists", "an-old-form"), "x")
-    generations.begin("builder", 2)
-    assert not client.exists(left.checkpoint_key)
-    assert 0 < client.ttl(left.key("value")) <= 60
-    assert client.ttl(keys.projection("lists", "an-old-form")) > 0
-    assert client.ttl(live.key("value")) == client.ttl(live.checkpoint_key) == -1
+    new = generations.begin("builder", 2, BUCKETS)
+    for bucket in left.all:
+        assert not client.exists(bucket.checkpoint_key)
+        assert 0 < client.ttl(bucket.key("value")) <= 60
+        assert 0 < client.ttl(bucket.names_key) <= 60
+    for bucket in live.all:
+        assert client.ttl(bucket.key("value")) == client.ttl(bucket.checkpoint_key) == -1
     assert client.ttl(keys.projection("lists", "live")) == -1
+    assert {one.number for one in generations.stored()} == {live.number, new.number}
 
 
 def test_a_generation_is_held_by_one_and_released_by_it(
@@ -220,7 +248,7 @@ HOURS_SECONDS = 3_600
 def test_a_builder_whose_mark_seems_to_last_stops_no_other(
     generations: Generations, client: Redis
 ) -> None:
-    generations.begin("killed", 2)
+    generations.begin("killed", 2, BUCKETS)
     assert generations.is_building
     client.expire(keys.projection(SPEC.name, "building"), HOURS_SECONDS)
     assert not generations.is_building
@@ -233,8 +261,113 @@ def test_a_hold_that_seems_to_last_holds_nothing(generations: Generations, clien
     generation = put_live(generations, client, 1, 1)
     generations.freeze(generation, "killed")
     assert write(client, generation, at(1, 1), at(2, 2)) == b"held"
-    client.expire(generation.hold_key, HOURS_SECONDS)
+    client.expire(generation.bucket(0).hold_key, HOURS_SECONDS)
+    client.delete(*(bucket.hold_key for bucket in generation.all[1:]))
     assert write(client, generation, at(1, 1), at(2, 2)) == b"done"
     generations.freeze(generation, "next")
     with pytest.raises(BusyError):
         generations.freeze(generation, "third")
+
+
+# nothing is looked for in the whole server
+
+
+def scans(client: Redis) -> int:
+    """Calls of the commands that go through all keys."""
+    found = client.info("commandstats")
+    return sum(found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in ("scan", "keys"))
+
+
+def test_a_generation_is_made_replaced_and_deleted_without_looking_at_other_keys(
+    redis_client: Redis,
+) -> None:
+    generations = Generations(redis_client, SPEC)
+    for start in range(0, 50_000, 5_000):
+        redis_client.mset({f"{{s01}}:m:{n}": "x" for n in range(start, start + 5_000)})
+    before = scans(redis_client)
+    old = put_live(generations, redis_client, 1, 1)
+    new = put_live(generations, redis_client, 1, 1)
+    dropped = generations.begin("builder", 2, BUCKETS)
+    write(redis_client, dropped, at(0, 0), at(1, 1))
+    generations.drop(dropped, "builder")
+    assert scans(redis_client) == before
+    assert all(0 < redis_client.ttl(one.key("value")) <= 60 for one in old.all)
+    assert all(redis_client.ttl(one.key("value")) == -1 for one in new.all)
+    assert not redis_client.exists(*(one.key("value") for one in dropped.all))
+    assert generations.stored() == [new]
+    assert not generations.is_building
+
+
+class Pausing(Generations):
+    """Generations whose deletion takes long: the mark is nearly over before each page."""
+
+    def keys_of(self, bucket: Bucket) -> Iterator[list[str]]:
+        for names in super().keys_of(bucket):
+            self._client.pexpire(keys.projection(SPEC.name, "building"), 1_000)
+            yield names
+
+
+def test_the_mark_of_a_builder_is_renewed_while_it_deletes(
+    client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "RENEW_SECONDS", 0.0)
+    generations = Pausing(client, SPEC)
+    left = generations.begin("killed", 2, BUCKETS)
+    write(client, left, at(0, 0), at(1, 1))
+    client.delete(keys.projection(SPEC.name, "building"))
+    generations.begin("builder", 2, BUCKETS)
+    assert client.pttl(keys.projection(SPEC.name, "building")) > 20_000
+
+
+def test_a_builder_that_lost_its_mark_while_it_deleted_begins_nothing(
+    client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = Generations(client, SPEC).begin("killed", 2, BUCKETS)
+    write(client, left, at(0, 0), at(1, 1))
+    client.delete(keys.projection(SPEC.name, "building"))
+    generations = Generations(client, SPEC)
+    monkeypatch.setattr(
+        generations, "keys_of", lambda _: client.delete("{p:lists}:building") and iter([["value"]])
+    )
+    with pytest.raises(BusyError, match="was silent for too long"):
+        generations.begin("builder", 2, BUCKETS)
+    assert generations.stored() == [left]
+
+
+def test_a_number_that_comes_again_finds_nothing_of_its_former_data(
+    client: Redis, generations: Generations
+) -> None:
+    put_live(generations, client, 1, 1)
+    client.delete(*client.keys("{p:lists}:*"))
+    again = generations.begin("builder", 2, BUCKETS)
+    assert again.number == 1
+    assert generations.checkpoints(again) == [at(0, 0)] * BUCKETS
+    assert not client.exists(*(one.key("value") for one in again.all))
+
+
+def test_another_number_of_buckets_replaces_the_live_ones(
+    client: Redis, generations: Generations
+) -> None:
+    live = put_live(generations, client, 3, 3)
+    new = generations.begin("builder", 2, BUCKETS + 2)
+    calls = [one.change_call(at(0, 0), at(3, 3)) for one in new.all[1:]]
+    scripts.call_all(client, calls)
+    stands = [at(0, 0), *[at(3, 3)] * (BUCKETS + 1)]
+    # one that has not read as much holds all back
+    assert not generations.promote(new, stands, ENDS, "builder")
+    assert promote(generations, new, at(3, 3))
+    assert generations.live() == (3, new)
+    assert write(client, live, at(3, 3), at(4, 4)) == b"moved"
+
+
+def test_nothing_is_put_in_place_of_what_is_being_compared(
+    client: Redis, generations: Generations
+) -> None:
+    live = put_live(generations, client, 1, 1)
+    generations.freeze(live, "checker")
+    new = generations.begin("builder", 2, BUCKETS)
+    write(client, new, at(0, 0), at(1, 1))
+    assert not promote(generations, new, at(1, 1))
+    generations.keep_frozen(live, "checker")
+    generations.unfreeze(live, "checker")
+    assert promote(generations, new, at(1, 1))

@@ -16,7 +16,8 @@ from redis import Redis
 from domain.match.commands import PlayMove
 from infra.durability import Mode
 from infra.heartbeats import Heartbeat, Role
-from infra.projections.generations import Generations, ProjectionFailure
+from infra.projections.buckets import ProjectionFailure
+from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.settings import Settings
@@ -313,7 +314,7 @@ def test_a_leaf_at_which_a_projection_is_stuck_is_told(
     stuck = ProjectionFailure(
         "leaf 7 of shard 3", time.time_ns() // 1_000_000 - 7_200_000, "ValueError: x"
     )
-    generations.note_failure(live[1], "3", stuck)
+    generations.note_failure(live[1].bucket(0), "3", stuck)
     words = "lists are stuck at leaf 7 of shard 3, since 2 h: ValueError: x"
     assert said(found(settings), Level.WARN, words)
 

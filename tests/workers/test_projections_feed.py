@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from redis import Redis
 
-from infra.projections.generations import Generations, RedisWrite
+from infra.projections.buckets import Bucket, RedisWrite
+from infra.projections.generations import Generations
 from infra.projections.match_lists import MatchLists, MatchListsProjection
 from infra.projections.projection import Fact, Projection
 from infra.projections.ratings import RatingsProjection
@@ -102,26 +103,27 @@ def at_each_command(
 SOME = (MatchListsProjection(), StandingsProjection(), RatingsProjection())
 
 
-def expected(logs: Logs, server: EmbeddedServer) -> dict[str, object]:
+def expected(logs: Logs, server: EmbeddedServer, buckets: int = 1) -> dict[str, object]:
     """What one worker makes of the logs that nobody disturbs."""
     with server.client() as client:
         client.flushall()
-        catch_up(logs.store, client, SOME)
+        catch_up(logs.store, client, SOME, buckets=buckets)
         return contents(client)
 
 
+@pytest.mark.parametrize("buckets", [1, 3])
 def test_killed_between_any_two_commands_it_is_as_if_never_killed(
-    logs: Logs, quick: EmbeddedServer
+    logs: Logs, quick: EmbeddedServer, buckets: int
 ) -> None:
-    wanted = expected(logs, quick)
+    wanted = expected(logs, quick, buckets)
     with quick.client() as plain:
         for client in at_each_command(quick, lambda _: die):
             with suppress(Gone):
-                catch_up(logs.store, client, SOME)
+                catch_up(logs.store, client, SOME, buckets=buckets)
             # who builds has to be silent for a while before another may
             for key in plain.scan_iter("{p:*}:building"):
                 plain.delete(key)
-            catch_up(logs.store, plain, SOME)
+            catch_up(logs.store, plain, SOME, buckets=buckets)
             assert contents(plain) == wanted
 
 
@@ -179,8 +181,11 @@ class Failing(Projection):
     def __init__(self, *broken: int) -> None:
         self.broken = set(broken)
 
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any]) -> Sequence[RedisWrite]:
-        del found
+    def owners(self, fact: Fact) -> Sequence[int]:
+        return (fact.event.match,)
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
+        del found, bucket
         boards = [fact.event.match for fact in facts]
         if self.broken & set(boards):
             raise ZeroDivisionError("as it was told to")
@@ -190,7 +195,7 @@ class Failing(Projection):
 def seen(client: Redis) -> set[int]:
     live = Generations(client, Failing.spec).live()
     assert live is not None
-    return {int(board) for board in client.smembers(live[1].key("boards"))}
+    return {int(board) for board in client.smembers(live[1].bucket(0).key("boards"))}
 
 
 def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
@@ -210,7 +215,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     generations = Generations(shelf_client, failing.spec)
     live = generations.live()
     assert live is not None
-    (stuck,) = generations.failures(live[1]).values()
+    (stuck,) = generations.failures(live[1].bucket(0)).values()
     index = next(i for i, leaf in logs.leaves(2, 0, 1_000) if leaf == logs.events(42)[0])
     assert stuck.what == f"leaf {index} of shard 2"
     assert stuck.error == "ZeroDivisionError: as it was told to"
@@ -219,7 +224,7 @@ def test_what_one_projection_fails_at_stops_it_in_that_shard_and_no_other(
     # with the mistake mended and the worker started again
     catch_up(logs.store, shelf_client, (*PROJECTIONS, Failing()))
     assert {42, 46} <= seen(shelf_client)
-    assert generations.failures(live[1]) == {}
+    assert generations.failures(live[1].bucket(0)) == {}
 
 
 def test_a_leaf_that_fails_again_is_told_once(
@@ -271,11 +276,12 @@ def test_a_key_of_another_type_stops_its_projection_and_no_other(
     side = catch_up(logs.store, shelf_client)
     live = Generations(shelf_client, LISTS).live()
     assert live is not None
-    shelf_client.set(live[1].key("rows"), "what an operator's hand has left")
+    shelf_client.set(live[1].bucket(0).key("rows"), "what an operator's hand has left")
     logs.add(42, 3_000, ALICE, started(), ended(0))
     while side.round():
         pass
-    assert list(Generations(shelf_client, LISTS).failures(live[1])) == ["2"]
+    side.save()
+    assert list(Generations(shelf_client, LISTS).failures(live[1].bucket(0))) == ["2"]
     others = {key: value for key, value in contents(shelf_client).items() if "lists:" not in key}
     shelf_client.flushall()
     catch_up(logs.store, shelf_client)
@@ -296,7 +302,7 @@ def test_a_held_generation_does_not_change_until_it_is_released(
         pass
     assert MatchLists(shelf_client).rows([42]) == [None]
     generations.unfreeze(live[1], "another token")
-    assert shelf_client.exists(live[1].hold_key)
+    assert shelf_client.exists(live[1].bucket(0).hold_key)
     generations.unfreeze(live[1], "token")
     settle(side)
     assert MatchLists(shelf_client).rows([42]) != [None]

@@ -229,7 +229,7 @@ def test_an_event_that_comes_too_late_has_everything_made_anew(
         settle(side)
     assert "an event came that belongs before others" in caplog.text
     assert [p.board for p in RatingsQuery(shelf_client).series("pow2", ALICE)] == [1, 3, 2]
-    generations = {key.split(b":")[2] for key in shelf_client.keys("{p:ratings}:*:players:pow2")}
+    generations = {key.split(b":")[3] for key in shelf_client.keys("{p:ratings:b0}:*:players:pow2")}
     assert len(generations) == 2
 
 
@@ -243,7 +243,7 @@ def work(side: ProjectionWorker) -> ProjectionWorker:
     deadline = time.monotonic() + 30
     rounds = 0
     # what comes too late has everything made anew, which it looks for once a second
-    while rounds < 8 or any(slot.rebuild or slot.track.checkpoint.late for slot in side._slots):
+    while rounds < 8 or any(slot.rebuild or slot.is_late for slot in side._slots):
         side.round()
         rounds += 1
         assert time.monotonic() < deadline, "it is not made anew"

@@ -1,12 +1,12 @@
-"""Feeds projections from the logs: one read serves all that have the same position.
+"""Feeds tracks from the logs: one read serves all that have the same position.
 
-A round reads a chunk, folds it, and writes the data of each projection together with its new checkpoint.
-A kill between any two steps leaves both written or neither, and the next round goes on from the
-checkpoint. A writer that was overtaken finds another checkpoint than it read, and writes nothing. So no
-lease is needed.
+A round reads a chunk, folds it, and writes the data of each bucket together with its new checkpoint. A
+bucket in which nothing changes is not written. A kill between any two steps leaves both written or neither,
+and the next round goes on from the checkpoint. A writer that was overtaken finds another checkpoint than it
+read, and writes nothing. So no lease is needed.
 
-A failure is narrowed down: each projection is fed alone, and then leaf by leaf. The leaf that fails stops
-that one projection, in that one shard, and is tried again later.
+A failure is narrowed down: each track is fed alone, and then leaf by leaf. The leaf that fails stops that one
+bucket, in that one shard, and is tried again later.
 """
 
 import logging
@@ -19,28 +19,21 @@ import redis
 from redis.exceptions import ConnectionError as LostConnectionError
 from redis.exceptions import TimeoutError as NoAnswerError
 
-from infra.projections.generations import (
-    FAILURES,
-    Checkpoint,
-    Generation,
-    Generations,
-    ProjectionFailure,
-    RedisWrite,
-)
-from infra.projections.projection import Projection
-from infra.projections.reorder import BUFFER, BufferedEvent, OrderedProjection, buffer_of
+from infra.projections.buckets import FAILURES, ProjectionFailure, RedisWrite
+from infra.projections.erasure import mark_erased
+from infra.projections.generations import BUFFER
+from infra.projections.projection import Fact, Projection
+from infra.projections.reorder import BufferedEvent, OrderedProjection, buffer_of
 from infra.redis import scripts
 from infra.redis.keys import shard_of
-from infra.store.port import Store, Watermark
-from workers.projections.log_reader import LogChunk, LogReader, UnreadableLeaf
+from infra.store.port import Store
+from workers.projections.log_reader import BATCH, LogChunk, LogReader, UnreadableLeaf
+from workers.projections.track import Track
 
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 10.0
 """Until a leaf that failed is tried again."""
-
-FROZEN_SECONDS: Final = 0.2
-"""Until a generation that is frozen by a verification is tried again."""
 
 DUE_BATCH: Final = 500
 """How many events are folded in their order together."""
@@ -54,59 +47,6 @@ _NO_LEAF: Final = 1 << 53
 """An index that no log reaches."""
 
 
-class Track:
-    """A generation of a projection, and its position in the logs."""
-
-    def __init__(
-        self,
-        projection: Projection,
-        generations: Generations,
-        generation: Generation,
-        checkpoint: Checkpoint,
-    ) -> None:
-        self.projection = projection
-        self.generations = generations
-        self.generation = generation
-        self.checkpoint = checkpoint
-        self.gone = False
-        """Whether the generation has been replaced or deleted."""
-        self.blocked: dict[int, float] = {}
-        """Shards in which a leaf failed, each with the time of the next attempt."""
-        self.stuck_places = set(generations.failures(generation))
-        """The places that are noted as stuck."""
-        self.paused_until = 0.0
-        self.waiting = isinstance(projection, OrderedProjection)
-        """Whether events may wait for their turn."""
-        self.watermark: Watermark | None = None
-        """Up to its time events can be folded in order, once its ends are read."""
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether it is not fed for now."""
-        return self.gone or time.monotonic() < self.paused_until
-
-    def unblock(self) -> None:
-        """Free the shards that are due for another attempt."""
-        now = time.monotonic()
-        self.blocked = {shard: end for shard, end in self.blocked.items() if now < end}
-
-    def reload(self) -> None:
-        """Read the checkpoint of the generation again."""
-        found = self.generations.checkpoint(self.generation)
-        self.gone = found is None
-        self.checkpoint = found or self.checkpoint
-
-    def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
-        """Take over the result of a change; return whether it was made."""
-        if reply == b"done":
-            self.checkpoint = after
-        elif reply == b"held":
-            self.paused_until = time.monotonic() + FROZEN_SECONDS
-        else:
-            self.reload()
-        return reply == b"done"
-
-
 class Feed:
     """Feeds tracks."""
 
@@ -115,39 +55,48 @@ class Feed:
         self._client = client
         self._reader = LogReader(store)
 
-    def round(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
-        """Read a chunk, and fold what is due in order; return the number of leaves and folded events.
-
-        Nothing beyond `until` is read or folded.
-        """
+    def round(self, tracks: Sequence[Track]) -> int:
+        """Read a chunk, and fold what is due in order; return the number of leaves and folded events."""
         awake = [track for track in tracks if not track.is_paused]
         for track in awake:
             track.unblock()
-            # before the read, because otherwise it is never reached while people play
-            if track.waiting and track.watermark is None:
-                track.watermark = self._store.watermark()
-        done = sum(self._read(group, until) for group in _by_position(awake))
-        return done + sum(self._fold_due(track, until) for track in awake if track.waiting)
+        # before the read, because otherwise it is never reached while people play
+        if marked := [track for track in awake if track.waiting and track.watermark is None]:
+            watermark = self._store.watermark()
+            for track in marked:
+                track.watermark = watermark
+        done = sum(self._read(group, limit) for group, limit in _reads(awake))
+        done += sum(self._fold_due(track) for track in awake if track.waiting)
+        self.save([track for track in awake if not track.due_seconds])
+        return done
+
+    def save(self, tracks: Iterable[Track]) -> None:
+        """Store the positions of tracks that have read leaves without a change."""
+        unsaved = [track for track in tracks if track.is_unsaved and not track.gone]
+        replies = scripts.call_all(self._client, [track.save_call() for track in unsaved])
+        for track, reply in zip(unsaved, replies, strict=True):
+            track.apply_reply(reply, track.position)
 
     def wait(self, tracks: Iterable[Track], block_ms: int) -> None:
-        """Wait until there may be leaves to read, or so many ms."""
+        """Wait until there may be leaves to read or a position to store, or so many ms."""
         # a blocked shard must not end the wait
         ends = [_NO_LEAF] * self._store.layout().shards
         for track in tracks:
             if not track.is_paused:
-                for shard, count in enumerate(track.checkpoint.counts):
+                block_ms = min(block_ms, max(1, int(min(track.due_seconds, 60) * 1_000)))
+                for shard, count in enumerate(track.position.counts):
                     if shard not in track.blocked:
                         ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
         self._store.wait_for_leaves(ends, block_ms)
 
-    def _read(self, tracks: Sequence[Track], until: Checkpoint | None = None) -> int:
+    def _read(self, tracks: Sequence[Track], limit: Sequence[int] | None) -> int:
         """Read a chunk for tracks at the same position; return the number of leaves."""
         first = tracks[0]
-        limit = until.counts if until else None
-        chunk = self._reader.read(first.checkpoint.counts, first.blocked, limit)
+        start = first.position.counts
+        chunk = self._reader.read(start, first.blocked, limit)
         for leaf in chunk.unreadable:
             # a track is blocked only once it has folded all leaves before this one
-            if chunk.counts[leaf.shard] == first.checkpoint.counts[leaf.shard]:
+            if chunk.counts[leaf.shard] == start[leaf.shard]:
                 self._block(tracks, leaf)
         if chunk.leaves:
             self._fold(tracks, chunk)
@@ -171,12 +120,12 @@ class Feed:
             track.reload()
         if len(tracks) > 1:
             for track in tracks:
-                if track.checkpoint.counts == chunk.start and not track.gone:
+                if track.position.counts == chunk.start and not track.gone:
                     self._fold([track], chunk)
             return
         track = tracks[0]
         for leaf in chunk.leaves:
-            start = track.checkpoint.counts
+            start = track.position.counts
             # a leaf before was stuck, or another worker was faster
             if track.gone or leaf.shard in track.blocked or leaf.index != start[leaf.shard]:
                 continue
@@ -184,34 +133,46 @@ class Feed:
 
     def _write_chunk(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         """Fold a chunk for each track, and write the results."""
-        facts = chunk.facts
-        needs = [track.projection.needs(facts) for track in tracks]
+        routes = _Routes(mark_erased(self._client, chunk.facts))
+        changing = []
+        for track in tracks:
+            facts = routes.facts_of(track)
+            if _changes(track, facts) or _unstuck_shards(track, chunk):
+                changing.append((track, facts))
+            else:
+                track.advance(chunk.counts)
+        needs = [track.projection.needs(facts, track.bucket) for track, facts in changing]
         with self._client.pipeline(transaction=False) as pipe:
-            for track, reads in zip(tracks, needs, strict=True):
-                track.generation.add_reads(pipe, reads)
+            for (track, _), reads in zip(changing, needs, strict=True):
+                track.bucket.add_reads(pipe, reads)
             found = iter(pipe.execute())
-        calls, afters = [], []
-        for track, reads in zip(tracks, needs, strict=True):
-            before = track.checkpoint
-            writes = track.projection.fold(facts, [next(found) for _ in reads])
-            after = track.projection.after(before, facts)
+        written, calls = [], []
+        for (track, facts), reads in zip(changing, needs, strict=True):
+            projection, before = track.projection, track.position
+            writes = projection.fold(facts, [next(found) for _ in reads], track.bucket)
+            writes += _clear_stuck(track, chunk)
+            after = projection.after(before, facts, track.bucket)
+            if not writes and after == before:
+                track.advance(chunk.counts)
+                continue
             after = msgspec.structs.replace(after, counts=chunk.counts)
             calls.append(
-                track.generation.change_call(before, after, [*writes, *_clear_stuck(track, chunk)])
+                track.bucket.change_call(track.checkpoint, after, writes, track.registered)
             )
-            afters.append(after)
+            written.append((track, facts, writes, after))
         replies = scripts.call_all(self._client, calls)
-        for track, after, reply in zip(tracks, afters, replies, strict=True):
+        for (track, facts, writes, after), reply in zip(written, replies, strict=True):
             if track.apply_reply(reply, after):
+                track.register([str(key) for _, key, *_ in writes])
                 track.stuck_places -= _unstuck_shards(track, chunk)
-                track.waiting = track.waiting or track.projection.defers(facts)
+                track.waiting = track.waiting or track.projection.defers(facts, track.bucket)
 
-    def _fold_due(self, track: Track, until: Checkpoint | None) -> int:
+    def _fold_due(self, track: Track) -> int:
         """Fold in order what is older than the track's watermark, if it has read that far."""
         assert isinstance(track.projection, OrderedProjection)
-        if track.is_paused or not _has_read_all(track, until):
+        if track.is_paused or not _has_read_all(track):
             return 0
-        due = self._next_due(track, until)
+        due = self._next_due(track)
         try:
             return self._write_due(track, track.projection, due) if due else 0
         except _SERVER_ERRORS:
@@ -220,9 +181,9 @@ class Feed:
             self._stop(track, due, error)
             return 0
 
-    def _next_due(self, track: Track, until: Checkpoint | None) -> list[BufferedEvent]:
+    def _next_due(self, track: Track) -> list[BufferedEvent]:
         """Return the next events whose turn has come, and note whether others wait."""
-        key = track.generation.key(BUFFER)
+        key, until = track.bucket.key(BUFFER), track.goal
         # only what is older than the watermark, because at its very time more may come
         end = str(until.last[0]) if until else f"({track.watermark.at if track.watermark else 0}"
         with self._client.pipeline(transaction=False) as pipe:
@@ -242,19 +203,19 @@ class Feed:
     ) -> int:
         reads = projection.ordered_needs(due)
         with self._client.pipeline(transaction=False) as pipe:
-            track.generation.add_reads(pipe, reads)
+            track.bucket.add_reads(pipe, reads)
             found = pipe.execute()
         writes: list[RedisWrite] = list(projection.ordered_fold(due, found))
-        writes += _remove_pending(due, len(track.checkpoint.counts))
+        writes += _remove_pending(due, len(track.position.counts))
         if _IN_ORDER in track.stuck_places:
             writes.append(("HDEL", FAILURES, _IN_ORDER))
-        before = track.checkpoint
-        after = msgspec.structs.replace(before, last=due[-1].place)
-        call = track.generation.change_call(before, after, writes)
+        after = msgspec.structs.replace(track.position, last=due[-1].place)
+        call = track.bucket.change_call(track.checkpoint, after, writes, track.registered)
         (reply,) = scripts.call_all(self._client, [call])
         if not track.apply_reply(reply, after):
             track.waiting = True
             return 0
+        track.register([str(key) for _, key, *_ in writes])
         track.stuck_places.discard(_IN_ORDER)
         return len(due)
 
@@ -276,7 +237,7 @@ class Feed:
         """Note, and log once for each place, that a projection has stopped there."""
         said = f"{type(error).__name__}: {error}"
         stuck = ProjectionFailure(what, time.time_ns() // 1_000_000, said)
-        known = track.generations.failures(track.generation).get(where)
+        known = track.generations.failures(track.bucket).get(where)
         if known is None or known.what != what:
             logger.error(
                 "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
@@ -286,24 +247,72 @@ class Feed:
                 RETRY_SECONDS,
                 exc_info=error,
             )
-            track.generations.note_failure(track.generation, where, stuck)
+            track.generations.note_failure(track.bucket, where, stuck)
         track.stuck_places.add(where)
 
 
-def _by_position(tracks: Iterable[Track]) -> list[list[Track]]:
-    """Return groups of tracks that can be fed from one read."""
+class _Routes:
+    """The facts of a chunk by bucket; those of a projection are routed once for all its buckets."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        self._facts = facts
+        self._routed: dict[tuple[Projection, int], list[list[Fact]]] = {}
+
+    def facts_of(self, track: Track) -> list[Fact]:
+        """Return the facts that a track folds."""
+        place = track.projection, track.bucket.count
+        if place not in self._routed:
+            self._routed[place] = track.projection.route(self._facts, track.bucket.count)
+        return self._routed[place][track.bucket.number]
+
+
+def _changes(track: Track, facts: Sequence[Fact]) -> bool:
+    """Return whether facts may change a bucket, its checkpoint's counts apart."""
+    if not isinstance(track.projection, OrderedProjection):
+        return bool(facts)
+    before, bucket = track.position, track.bucket
+    # without buffered events there is no place to change
+    return bool(facts) and (
+        track.waiting
+        or track.projection.defers(facts, bucket)
+        or track.projection.after(before, facts, bucket) != before
+    )
+
+
+def _reads(tracks: Iterable[Track]) -> list[tuple[list[Track], Sequence[int] | None]]:
+    """Return groups of tracks that can be fed from one read, each with where the read ends.
+
+    Tracks that are a little behind the others first catch up to them, so that one read serves all again.
+    """
     groups: dict[tuple[object, ...], list[Track]] = {}
     for track in tracks:
-        place = (track.checkpoint.counts, tuple(sorted(track.blocked)))
+        place = (track.position.counts, tuple(sorted(track.blocked)), _end(track))
         groups.setdefault(place, []).append(track)
-    return list(groups.values())
+    free = [one for one in groups.values() if not one[0].blocked and one[0].goal is None]
+    front = max((one[0].position.counts for one in free), key=sum, default=())
+    behind = [one for one in free if _is_close(one[0].position.counts, front)]
+    found: list[tuple[list[Track], Sequence[int] | None]] = [(one, front) for one in behind]
+    # those in front wait for them
+    apart = [*behind, *(one for one in free if behind and one[0].position.counts == front)]
+    return [*found, *((one, _end(one[0])) for one in groups.values() if one not in apart)]
 
 
-def _has_read_all(track: Track, until: Checkpoint | None) -> bool:
+def _end(track: Track) -> Sequence[int] | None:
+    """Return where the reads of a track end, None without a goal."""
+    return None if track.goal is None else track.goal.counts
+
+
+def _is_close(counts: Sequence[int], front: Sequence[int]) -> bool:
+    """Return whether the difference between two positions can be read in one round."""
+    differences = [one - other for one, other in zip(front, counts, strict=True)]
+    return min(differences, default=0) >= 0 and 0 < sum(differences) <= BATCH
+
+
+def _has_read_all(track: Track) -> bool:
     """Return whether all events to fold in order are read."""
-    counts = track.checkpoint.counts
-    if until is not None:
-        return counts == until.counts
+    counts = track.position.counts
+    if track.goal is not None:
+        return counts == track.goal.counts
     return track.watermark is not None and all(
         count >= end for count, end in zip(counts, track.watermark.ends, strict=True)
     )

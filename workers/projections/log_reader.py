@@ -1,14 +1,14 @@
 """Reads the logs for all projections at once: each leaf is decoded once, and becomes a fact.
 
-Refusals and anchors are skipped. A fact has what the first event of its match says, which never changes
-and is cached; the fact of an event that ends a match has the whole history. So no projection stores that
-itself: it is in the event lists to which the log refers, and an archive must keep those as readable as
-the log.
+Refusals and anchors are skipped. A fact has the setup from the first event of its match, which never changes
+and is cached; all that a chunk misses are read in one round trip. The result of a match comes from its
+snapshot, if that was made by the very event that ended it. The whole history is read only of a match for
+one, whose best score is looked for in it, of a declined one, and where the snapshot does not serve.
 """
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterator, Sequence
-from typing import Final, Self
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Self, TypeAlias, TypeVar
 
 import msgspec
 from redis.exceptions import ResponseError
@@ -23,7 +23,10 @@ from domain.match.events import (
     Resigned,
     Undone,
     decode_event,
+    leaf_hash,
 )
+from domain.match.history import PackedSnapshot, unpack_snapshot
+from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
 from infra.projections.projection import Fact, MatchResult, MatchSetup
 from infra.store.port import Store
@@ -31,8 +34,8 @@ from infra.store.port import Store
 BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
 
-_CASTS: Final = 50_000
-"""Matches whose first event is cached."""
+_SETUPS: Final = 50_000
+"""Matches whose setup is cached, the last used ones."""
 
 _FIRST_TEXT: Final = 0x80
 """MessagePack: a byte below it is a number, with which an event begins after its length."""
@@ -93,12 +96,21 @@ def is_rated(started: MatchStarted) -> bool:
     return started.terms is None or started.terms.rated
 
 
+_ERRORS: Final = (LookupError, TypeError, ValueError, ResponseError)
+"""Errors of one leaf: msgspec's are ValueErrors, and an event that is gone has no bytes."""
+
+_Value = TypeVar("_Value")
+
+_FirstEvents: TypeAlias = Mapping[int, bytes | Exception | None]
+_Snapshots: TypeAlias = Mapping[int, PackedSnapshot | Exception | None]
+
+
 class LogReader:
     """Reads leaves. Errors of the server pass through; those of a leaf are in the chunk."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._casts: OrderedDict[int, MatchSetup] = OrderedDict()
+        self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
 
     def read(
         self,
@@ -111,18 +123,13 @@ class LogReader:
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
         each = max(1, BATCH // max(1, len(new)))
-        leaves: list[LogLeaf] = []
-        unreadable: list[UnreadableLeaf] = []
+        read: list[_ReadLeaf | UnreadableLeaf] = []
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
-            for leaf in self._leaves(shard, start[shard], most):
-                if isinstance(leaf, UnreadableLeaf):
-                    unreadable.append(leaf)
-                else:
-                    leaves.append(leaf)
-        return LogChunk.of(start, leaves, unreadable)
+            read += self._leaves(shard, start[shard], most)
+        return self._chunk(start, read)
 
-    def _leaves(self, shard: int, start: int, count: int) -> Iterator[LogLeaf | UnreadableLeaf]:
+    def _leaves(self, shard: int, start: int, count: int) -> Iterator["_ReadLeaf | UnreadableLeaf"]:
         """Yield leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
@@ -133,17 +140,16 @@ class LogReader:
         for expected, (index, data) in enumerate(found, start):
             try:
                 if index != expected:
-                    raise LookupError(f"the log goes on with leaf {index}")  # noqa: TRY301
-                fact = self._fact(data, shard) if is_event(data) else None
-            except (LookupError, TypeError, ValueError) as error:
-                # msgspec's errors are ValueErrors; an event that is gone has no bytes
+                    raise LookupError(f"the log goes on with leaf {index}")
+                event = decode_event(data) if is_event(data) else None
+            except _ERRORS as error:
                 yield UnreadableLeaf(shard, expected, error)
                 return
-            yield LogLeaf(shard, index, fact)
+            yield _ReadLeaf(shard, index, data, event)
 
     def _one_by_one(
         self, shard: int, start: int, count: int, error: Exception
-    ) -> Iterator[LogLeaf | UnreadableLeaf]:
+    ) -> Iterator["_ReadLeaf | UnreadableLeaf"]:
         if count == 1:
             yield UnreadableLeaf(shard, start, error)
             return
@@ -153,54 +159,145 @@ class LogReader:
                 if isinstance(leaf, UnreadableLeaf):
                     return
 
-    def _fact(self, data: bytes, shard: int) -> Fact:
-        event = decode_event(data)
-        cast = self._cast(event)
-        return Fact(event, cast, self._finished(event, event.body), shard)
+    def _chunk(
+        self, start: tuple[int, ...], read: Sequence["_ReadLeaf | UnreadableLeaf"]
+    ) -> LogChunk:
+        """Return the leaves with their facts, those of each shard up to the first without one."""
+        events = [leaf.event for leaf in read if isinstance(leaf, _ReadLeaf) and leaf.event]
+        firsts = self._first_events(events)
+        ends = [event.match for event in events if isinstance(event.body, Ended)]
+        snapshots = self._one_each(ends, self._store.snapshots)
+        leaves: list[LogLeaf] = []
+        unreadable: dict[int, UnreadableLeaf] = {}
+        for leaf in read:
+            if leaf.shard in unreadable:
+                continue
+            if isinstance(leaf, UnreadableLeaf):
+                unreadable[leaf.shard] = leaf
+                continue
+            try:
+                fact = self._fact(leaf, firsts, snapshots)
+            except _ERRORS as error:
+                unreadable[leaf.shard] = UnreadableLeaf(leaf.shard, leaf.index, error)
+            else:
+                leaves.append(LogLeaf(leaf.shard, leaf.index, fact))
+        while len(self._setups) > _SETUPS:
+            self._setups.popitem(last=False)
+        return LogChunk.of(start, leaves, list(unreadable.values()))
 
-    def _cast(self, event: EventEnvelope) -> MatchSetup:
-        board = event.match
-        cast = self._casts.get(board)
-        if cast is None:
-            first = event if event.seq == 1 else decode_event(self._store.events(board)[0])
-            cast = self._casts[board] = _cast(first)
-            if len(self._casts) > _CASTS:
-                self._casts.popitem(last=False)
-        return cast
+    def _first_events(self, events: Iterable[EventEnvelope]) -> _FirstEvents:
+        """Return the first events of the matches whose setup is neither cached nor among the events."""
+        missing: dict[int, None] = {}
+        begun = set()
+        for event in events:
+            if event.seq == 1:
+                begun.add(event.match)
+            elif event.match not in self._setups and event.match not in begun:
+                missing[event.match] = None
+        return self._one_each(missing, self._store.first_events)
 
-    def _finished(self, event: EventEnvelope, body: object) -> MatchResult | None:
-        if not isinstance(body, Ended):
+    def _one_each(
+        self, boards: Iterable[int], read: Callable[[Sequence[int]], Sequence[_Value]]
+    ) -> dict[int, _Value | Exception]:
+        """Return one value for each board, or the error of that board, in one round trip if all is well."""
+        wanted = list(boards)
+        if not wanted:
+            return {}
+        try:
+            return dict(zip(wanted, read(wanted), strict=True))
+        except ResponseError as error:
+            if len(wanted) == 1:
+                return {wanted[0]: error}
+            return {board: self._one_each([board], read)[board] for board in wanted}
+
+    def _fact(self, leaf: "_ReadLeaf", firsts: _FirstEvents, snapshots: _Snapshots) -> Fact | None:
+        event = leaf.event
+        if event is None:
             return None
-        # what may follow the end does not count
-        history = tuple(map(decode_event, self._store.events(event.match)[: event.seq]))
-        self._casts.pop(event.match, None)
-        return _finished(body, history)
+        setup = self._setup(event, firsts)
+        if not isinstance(event.body, Ended):
+            return Fact(event, setup, None, leaf.shard)
+        result = _from_snapshot(leaf.data, event.body, setup, snapshots[event.match])
+        if result is None:
+            # what may follow the end does not count
+            history = tuple(map(decode_event, self._store.events(event.match)[: event.seq]))
+            result = _from_history(event.body, history, setup)
+        return Fact(event, setup, result, leaf.shard)
+
+    def _setup(self, event: EventEnvelope, firsts: _FirstEvents) -> MatchSetup:
+        board = event.match
+        if event.seq == 1:
+            setup = _setup(event)
+        elif board in self._setups:
+            setup = self._setups[board]
+        else:
+            first = firsts[board]
+            if not isinstance(first, bytes):
+                raise first or LookupError(f"match {board} has no events")
+            setup = _setup(decode_event(first))
+        self._setups[board] = setup
+        self._setups.move_to_end(board)
+        return setup
 
 
-def _cast(first: EventEnvelope) -> MatchSetup:
+class _ReadLeaf(msgspec.Struct, frozen=True):
+    """A leaf as it was read, with its event if it is one."""
+
+    shard: int
+    index: int
+    data: bytes
+    event: EventEnvelope | None
+
+
+def _setup(first: EventEnvelope) -> MatchSetup:
     body = first.body
     if not isinstance(body, MatchStarted | Challenged):
         raise TypeError(f"match {first.match} begins with {body!r}")
     return MatchSetup(body.rules, body.rules.partition("/")[0], body.options, body.seats)
 
 
-def _all_moved(history: Sequence[EventEnvelope]) -> bool:
-    """Return whether every seat has moved, because otherwise the match counts nowhere."""
-    moved = {event.body.seat for event in history if isinstance(event.body, Moved)}
-    return len(moved) == len(_cast(history[0]).seats)
+def _from_snapshot(
+    leaf: bytes, ended: Ended, setup: MatchSetup, snapshot: PackedSnapshot | Exception | None
+) -> MatchResult | None:
+    """Return a result by the snapshot of the event that ended the match; None if that does not serve."""
+    needs_history = len(setup.seats) == 1 or ended.reason == Reason.DECLINED
+    if needs_history or not isinstance(snapshot, PackedSnapshot):
+        return None
+    if not snapshot.state.startswith(leaf_hash(leaf)):
+        return None
+    try:
+        state = unpack_snapshot(snapshot).state
+    except ValueError:
+        return None  # the events may be readable still
+    return _result(ended, setup, state)
 
 
-def _finished(ended: Ended, history: tuple[EventEnvelope, ...]) -> MatchResult:
+def _result(ended: Ended, setup: MatchSetup, state: MatchState) -> MatchResult:
+    played = state.acted == (1 << len(setup.seats)) - 1
+    left = [seat for seat, _ in state.out]
+    return MatchResult(
+        winners=ended.winners,
+        reason=ended.reason,
+        ranks=ranking(len(setup.seats), ended.winners, left),
+        plies=state.ply,
+        rated=played and (state.clock is None or state.clock.terms.rated),
+        played=played,
+    )
+
+
+def _from_history(
+    ended: Ended, history: tuple[EventEnvelope, ...], setup: MatchSetup
+) -> MatchResult:
     bodies = [event.body for event in history]
     started = [body for body in bodies if isinstance(body, MatchStarted)]
     left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
     plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
-    ranks = ranking(len(_cast(history[0]).seats), ended.winners, left)
-    played = _all_moved(history)
+    # every seat has moved, because otherwise the match counts nowhere
+    played = len({body.seat for body in bodies if isinstance(body, Moved)}) == len(setup.seats)
     return MatchResult(
         winners=ended.winners,
         reason=ended.reason,
-        ranks=ranks,
+        ranks=ranking(len(setup.seats), ended.winners, left),
         plies=plies[-1] if plies else 0,
         rated=all(map(is_rated, started)) and played,
         played=played,

@@ -11,11 +11,12 @@ from uuid import uuid4
 
 import redis
 
-from infra.projections.generations import BusyError, Checkpoint, Generations
+from infra.projections.buckets import BUCKETS, Checkpoint
+from infra.projections.generations import BUFFER, BusyError, Generations
 from infra.projections.projection import Projection
-from infra.projections.reorder import BUFFER
 from infra.store.port import Store, Watermark
-from workers.projections.feed import Track
+from workers.projections.feed import Feed
+from workers.projections.track import Track
 
 RENEW_ROUNDS: Final = 16
 """Rounds between two renewals; a round takes milliseconds."""
@@ -26,9 +27,14 @@ class StuckError(Exception):
 
 
 class Rebuild:
-    """One projection's new generation; `BusyError` if another rebuild is under way."""
+    """One projection's new generation; `BusyError` if another rebuild is under way.
 
-    def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
+    It has as many buckets as the live one, unless their number is named.
+    """
+
+    def __init__(
+        self, store: Store, client: redis.Redis, projection: Projection, buckets: int | None = None
+    ) -> None:
         self._store = store
         self._client = client
         self._generations = Generations(client, projection.spec)
@@ -37,13 +43,18 @@ class Rebuild:
         self.goal: Watermark = store.watermark()
         """The ends of the logs at the beginning, up to which it must read."""
         shards = store.layout().shards
-        generation = self._generations.begin(self.token, shards)
+        live = self._generations.live()
+        count = buckets or (live[1].buckets if live else BUCKETS)
+        self.projection = projection
+        self.generation = self._generations.begin(self.token, shards, count)
         zero = Checkpoint.zero(projection.spec, shards)
-        self.track = Track(projection, self._generations, generation, zero)
+        self.tracks = [
+            Track(projection, self._generations, bucket, zero) for bucket in self.generation.all
+        ]
 
     def keep_alive(self) -> None:
         """Renew from time to time; call it before each round. `BusyError` if another rebuild took over."""
-        if self.track.gone:
+        if any(track.gone for track in self.tracks):
             raise BusyError(
                 f"the rebuild of {self._generations.spec.name} was overtaken by another"
             )
@@ -57,27 +68,36 @@ class Rebuild:
 
     def check_stuck(self) -> None:
         """Raise `StuckError` if it could not fold something."""
-        for stuck in self._generations.failures(self.track.generation).values():
+        for stuck in self._generations.all_failures(self.generation):
             raise StuckError(f"{self._generations.spec.name} stop at {stuck.what}: {stuck.error}")
 
-    def promote(self) -> bool:
+    @property
+    def leaves(self) -> int:
+        """Return how many leaves its last bucket has read."""
+        return min(sum(track.position.counts) for track in self.tracks)
+
+    def promote(self, feed: Feed) -> bool:
         """Make it the live generation, if it has read enough; return whether it is."""
         if not self._has_read():
             return False
+        feed.save(self.tracks)
         ends = self._store.watermark().ends
-        track = self.track
-        return self._generations.promote(track.generation, track.checkpoint, ends, self.token)
+        checkpoints = [track.checkpoint for track in self.tracks]
+        return self._generations.promote(self.generation, checkpoints, ends, self.token)
 
     def drop(self) -> None:
         """Delete the new generation."""
-        self._generations.drop(self.track.generation, self.token)
+        self._generations.drop(self.generation, self.token)
 
     def _has_read(self) -> bool:
-        counts = self.track.checkpoint.counts
+        return all(self._has_track_read(track) for track in self.tracks)
+
+    def _has_track_read(self, track: Track) -> bool:
+        counts = track.position.counts
         if any(count < end for count, end in zip(counts, self.goal.ends, strict=True)):
             return False
-        key = self.track.generation.key(BUFFER)
-        return not (self.track.waiting and self._client.zcount(key, "-inf", f"({self.goal.at}"))
+        key = track.bucket.key(BUFFER)
+        return not (track.waiting and self._client.zcount(key, "-inf", f"({self.goal.at}"))
 
 
 def leaves_total(rebuilds: Sequence[Rebuild]) -> int:
@@ -88,7 +108,6 @@ def leaves_total(rebuilds: Sequence[Rebuild]) -> int:
 def leaves_read(rebuilds: Sequence[Rebuild]) -> int:
     """Return how many of them are read."""
     return sum(
-        min(count, end)
+        min(sum(map(min, track.position.counts, rebuild.goal.ends)) for track in rebuild.tracks)
         for rebuild in rebuilds
-        for count, end in zip(rebuild.track.checkpoint.counts, rebuild.goal.ends, strict=True)
     )

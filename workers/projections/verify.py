@@ -1,18 +1,19 @@
 """Verifies that a projection equals one that is rebuilt from the logs.
 
-A second generation is built up to the very checkpoint of the live one, and every key is compared. During
+A second generation is built up to the very checkpoints of the live one, and every key is compared. During
 the comparison the live one is frozen; the projection worker waits, and matches go on.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 import redis
 
+from infra.projections.buckets import Checkpoint
 from infra.projections.compare import Comparison
-from infra.projections.generations import BusyError, Checkpoint, Generation, Generations
+from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
 from infra.store.port import Store
 from workers.projections.feed import Feed
@@ -50,7 +51,7 @@ class ProjectionVerifier:
         self._feed = Feed(store, client)
         self._generations = Generations(client, projection.spec)
         self._live = self._find_live()
-        self._rebuild = Rebuild(store, client, projection)
+        self._rebuild = Rebuild(store, client, projection, self._live.buckets)
         self._progress = progress
         self._next_renewal = 0.0
         """When to renew, by the monotonic clock."""
@@ -69,7 +70,7 @@ class ProjectionVerifier:
     def run(self) -> VerifyResult:
         """Build, compare and clean up."""
         try:
-            self._read_up_to(self._checkpoint())
+            self._read_up_to(self._checkpoints())
             self._generations.freeze(self._live, self._rebuild.token)
             try:
                 return self._compare()
@@ -78,23 +79,26 @@ class ProjectionVerifier:
         finally:
             self._rebuild.drop()
 
-    def _checkpoint(self) -> Checkpoint:
-        found = self._generations.checkpoint(self._live)
-        if found is None:
+    def _checkpoints(self) -> list[Checkpoint]:
+        found = self._generations.checkpoints(self._live)
+        if None in found:
             raise BusyError(f"{self._live.name} were replaced meanwhile; try again")
-        return found
+        return [one for one in found if one is not None]
 
-    def _read_up_to(self, goal: Checkpoint) -> None:
-        track = self._rebuild.track
-        while track.checkpoint.counts != goal.counts or track.checkpoint.last != goal.last:
+    def _read_up_to(self, goals: Sequence[Checkpoint]) -> None:
+        """Read with each bucket up to the checkpoint of the live one."""
+        tracks = self._rebuild.tracks
+        for track, goal in zip(tracks, goals, strict=True):
+            track.goal = goal
+        while unread := [track for track in tracks if not track.has_reached_goal]:
             self._rebuild.keep_alive()
-            if not self._feed.round([track], goal):
+            if not self._feed.round(unread):
                 self._rebuild.check_stuck()
                 # the live one contains something that the logs do not
                 raise StuckError(
                     f"{self._live.name} can't be rebuilt from the logs up to their checkpoint"
                 )
-            self._progress(sum(track.checkpoint.counts), 0)
+            self._progress(self._rebuild.leaves, 0)
 
     def _renew(self) -> None:
         """Renew the rebuild and the freeze, if it is time: each is a write, and there are many keys."""
@@ -105,15 +109,14 @@ class ProjectionVerifier:
 
     def _compare(self) -> VerifyResult:
         """Compare the two generations, with the live one frozen."""
-        goal = self._checkpoint()
-        self._read_up_to(goal)
-        leaves = sum(goal.counts)
+        self._read_up_to(self._checkpoints())
+        leaves = self._rebuild.leaves
 
         def compared(keys: int) -> None:
             self._renew()
             self._progress(leaves, keys)
 
         comparison = Comparison(self._client, self._generations, compared)
-        found = comparison.first_difference(self._live, self._rebuild.track.generation)
+        found = comparison.first_difference(self._live, self._rebuild.generation)
         self._generations.keep_frozen(self._live, self._rebuild.token)
         return VerifyResult(found, leaves, comparison.keys)

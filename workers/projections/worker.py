@@ -1,7 +1,8 @@
 """The projection worker (CLI role `side`): feeds all projections from the logs.
 
 It rebuilds a projection that is missing, of an older version or out of order, while the old one is still
-read. It never touches matches: when it is killed or fails, only the lists are late. Several do no harm.
+read. It never touches matches: when it is killed or fails, only the lists are late. Several do no harm, and
+can share the work: each feeds a group of the buckets of every projection.
 """
 
 import logging
@@ -9,15 +10,18 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+import msgspec
 import redis
 
-from infra.projections.generations import BusyError, Generations
+from infra.projections.buckets import BUCKETS, Bucket
+from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
-from workers.projections.feed import Feed, Track
+from workers.projections.feed import Feed
 from workers.projections.log_reader import BATCH
 from workers.projections.rebuild import Rebuild
+from workers.projections.track import Track
 
 logger = logging.getLogger(__name__)
 
@@ -34,16 +38,36 @@ RETRY_SECONDS: Final = 1.0
 """Between two attempts to find or rebuild a live generation."""
 
 
+class BucketGroup(msgspec.Struct, frozen=True):
+    """One of some groups that share all buckets."""
+
+    number: int = 0
+    count: int = 1
+
+    def has(self, bucket: Bucket) -> bool:
+        """Return whether a bucket is in the group."""
+        return bucket.number % self.count == self.number
+
+
+ALL_BUCKETS: Final = BucketGroup()
+
+
 class ProjectionWorker:
-    """Feeds projections from the logs."""
+    """Feeds a group of the buckets of projections from the logs."""
 
     def __init__(
-        self, store: Store, client: redis.Redis, projections: Sequence[Projection] = PROJECTIONS
+        self,
+        store: Store,
+        client: redis.Redis,
+        projections: Sequence[Projection] = PROJECTIONS,
+        group: BucketGroup = ALL_BUCKETS,
+        buckets: int = BUCKETS,
     ) -> None:
-        self._store = store
-        self._client = client
+        """`buckets` is their number in projections that are built for the first time."""
         self._feed = Feed(store, client)
-        self._slots = [_ProjectionSlot(store, client, projection) for projection in projections]
+        self._slots = [
+            _ProjectionSlot(store, client, projection, group, buckets) for projection in projections
+        ]
 
     def run(self, stopping: Callable[[], bool]) -> None:
         """Go on until asked to stop, or until the server goes away."""
@@ -54,18 +78,23 @@ class ProjectionWorker:
                 self._feed.wait(self._live, SHORT_WAIT_MS if self.has_work else IDLE_MS)
             elif done < BATCH // 2:
                 time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
+        self.save()
 
     def round(self) -> int:
         """Read some leaves for each projection; return how many, 0 if none are left."""
         for slot in self._slots:
             slot.ensure_live()
-        rebuilt = [slot.rebuild.track for slot in self._slots if slot.rebuild]
+        rebuilt = [track for slot in self._slots if slot.rebuild for track in slot.rebuild.tracks]
         done = self._feed.round([*self._live, *rebuilt])
-        return done + sum(slot.promote() for slot in self._slots)
+        return done + sum(slot.promote(self._feed) for slot in self._slots)
+
+    def save(self) -> None:
+        """Store the positions of all buckets; a killed worker's successor reads some leaves again."""
+        self._feed.save(self._live)
 
     @property
     def _live(self) -> list[Track]:
-        return [slot.track for slot in self._slots if slot.track]
+        return [track for slot in self._slots for track in slot.tracks]
 
     @property
     def has_work(self) -> bool:
@@ -74,34 +103,47 @@ class ProjectionWorker:
 
 
 class _ProjectionSlot:
-    """The live generation of a projection, and the one that is being built."""
+    """The buckets of the live generation of a projection, and the generation that is being built."""
 
-    def __init__(self, store: Store, client: redis.Redis, projection: Projection) -> None:
+    def __init__(
+        self,
+        store: Store,
+        client: redis.Redis,
+        projection: Projection,
+        group: BucketGroup,
+        buckets: int,
+    ) -> None:
         self.projection = projection
-        self.track: Track | None = None
+        self.tracks: list[Track] = []
         self.rebuild: Rebuild | None = None
+        self._live: Generation | None = None
+        self._group = group
+        self._buckets = buckets
         self._store = store
         self._client = client
         self._generations = Generations(client, projection.spec)
         self._next_attempt = 0.0
 
     @property
+    def is_late(self) -> bool:
+        """Whether an event came that belongs before others."""
+        return any(track.position.late for track in self.tracks)
+
+    @property
     def has_work(self) -> bool:
         """Whether there may be something to do, even without new leaves."""
-        track = self.track
-        if track is None or self.rebuild is not None:
+        if self._live is None or self.rebuild is not None or self.is_late:
             return True
-        return track.waiting or track.is_paused or bool(track.blocked) or track.checkpoint.late
+        return any(one.waiting or one.is_paused or one.blocked for one in self.tracks)
 
     def ensure_live(self) -> None:
         """Find the live generation, or go on with the rebuild of one."""
-        if self.track and self.track.gone:
-            self.track = None
+        if any(track.gone for track in self.tracks):
+            self._live, self.tracks = None, []
             self._next_attempt = 0.0
-        sound = self.track is not None and not self.track.checkpoint.late
         if self.rebuild:
             self._keep_alive(self.rebuild)
-        elif not sound and time.monotonic() >= self._next_attempt:
+        elif (self._live is None or self.is_late) and time.monotonic() >= self._next_attempt:
             self._next_attempt = time.monotonic() + RETRY_SECONDS
             self._find_live()
 
@@ -116,8 +158,9 @@ class _ProjectionSlot:
         """Load the live generation, or begin to build one if there is none that will do."""
         why = self._load_live()
         if why:
+            buckets = None if self._generations.live() else self._buckets
             try:
-                self.rebuild = Rebuild(self._store, self._client, self.projection)
+                self.rebuild = Rebuild(self._store, self._client, self.projection, buckets)
             except BusyError:
                 return  # another worker builds it
             logger.info("%s are rebuilt: %s", self.projection.spec.name, why)
@@ -131,23 +174,41 @@ class _ProjectionSlot:
         version, generation = live
         if version < spec.version:
             return f"they are of version {version}, and this program's is {spec.version}"
-        checkpoint = self._generations.checkpoint(generation)
+        found = self._generations.checkpoints(generation)
         if version > spec.version:
             return ""
-        if checkpoint is None:
+        checkpoints = [one for one in found if one is not None]
+        if len(checkpoints) < len(found):
             # unless it has been replaced at this moment
             return "their checkpoint is gone" if self._generations.live() == live else ""
-        if self.track is None or self.track.generation != generation:
-            self.track = Track(self.projection, self._generations, generation, checkpoint)
+        if self._live != generation:
+            pairs = zip(generation.all, checkpoints, strict=True)
+            self._take(
+                generation,
+                [
+                    Track(self.projection, self._generations, bucket, checkpoint)
+                    for bucket, checkpoint in pairs
+                ],
+            )
         ends = self._store.watermark().ends
-        if any(count > end for count, end in zip(checkpoint.counts, ends, strict=True)):
+        if any(
+            count > end
+            for checkpoint in checkpoints
+            for count, end in zip(checkpoint.counts, ends, strict=True)
+        ):
             return "they know of leaves that the logs have lost"
-        return "an event came that belongs before others" if checkpoint.late else ""
+        late = any(checkpoint.late for checkpoint in checkpoints)
+        return "an event came that belongs before others" if late else ""
 
-    def promote(self) -> bool:
+    def _take(self, generation: Generation, tracks: Sequence[Track]) -> None:
+        """Feed the group's buckets of a generation from now on."""
+        self._live = generation
+        self.tracks = [track for track in tracks if self._group.has(track.bucket)]
+
+    def promote(self, feed: Feed) -> bool:
         """Make the rebuilt generation the live one, if it has read enough; return whether it is."""
-        if self.rebuild is None or not self.rebuild.promote():
+        if self.rebuild is None or not self.rebuild.promote(feed):
             return False
-        self.track = self.rebuild.track
+        self._take(self.rebuild.generation, self.rebuild.tracks)
         self.rebuild = None
         return True

@@ -79,13 +79,14 @@ class NoticeWatermark:
 
 
 def leaf_counts_of(client: redis.Redis) -> Callable[[], Sequence[int]]:
-    """Return a function that returns how many leaves of each shard's log the projection has read."""
+    """Return a function that returns how many leaves of each shard's log all buckets have read."""
     generations = Generations(client, NOTICES)
 
     def counts() -> Sequence[int]:
         live = generations.live()
-        checkpoint = generations.checkpoint(live[1]) if live else None
-        return checkpoint.counts if checkpoint else ()
+        found = generations.checkpoints(live[1]) if live else []
+        counts = [one.counts for one in found if one is not None]
+        return list(map(min, zip(*counts, strict=True))) if len(counts) == len(found) else ()
 
     return counts
 

@@ -1,0 +1,69 @@
+"""Erases the lists and notices of deleted accounts, and keeps a rebuild from making them again.
+
+A deleted account is first added to a set that every feeder reads before it folds, once it knows the
+checkpoints. Then the checkpoints of the buckets that may have data of the account are changed, so that a
+writer that has not seen the account in the set writes nothing. Then the data are deleted.
+
+The matches stay, with the ids of their players, because they are the record of the other players too.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+import redis
+from msgspec.structs import replace
+
+from domain.match.events import AccountId
+from infra.projections.buckets import Bucket, decode, encode
+from infra.projections.generations import Generations
+from infra.projections.match_lists import active_key, asked_key, next_key, over_key
+from infra.projections.notices import notices_key
+from infra.projections.projection import Fact
+from infra.projections.specs import LISTS, NOTICES, Spec
+from infra.redis import keys, scripts
+
+_KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxyType(
+    {LISTS: (next_key, asked_key, active_key, over_key), NOTICES: (notices_key,)}
+)
+"""The keys of an account, by projection."""
+
+
+def erase_projections(client: redis.Redis, account: AccountId) -> None:
+    """Erase the lists and notices of an account without a record, in all generations; it may be repeated.
+
+    As long as the record is there it does nothing: a deletion that was cut off leaves the account whole.
+    """
+    if client.exists(keys.account(account)):
+        return
+    client.sadd(keys.ERASED_ACCOUNTS, account)
+    for spec, names in _KEYS.items():
+        for generation in Generations(client, spec).stored():
+            bucket = generation.of(account)
+            _stop_writers(client, bucket)
+            client.unlink(*(bucket.key(name(account)) for name in names))
+
+
+def _stop_writers(client: redis.Redis, bucket: Bucket) -> None:
+    """Change a bucket's checkpoint, so that only writers that read it later can write."""
+    while True:
+        found: Any = client.get(bucket.checkpoint_key)
+        if found is None:
+            return
+        before = decode(found)
+        after = encode(replace(before, erasures=before.erasures + 1))
+        if scripts.compare_and_set(client, bucket.checkpoint_key, found, after):
+            return
+
+
+def mark_erased(client: redis.Redis, facts: Sequence[Fact]) -> Sequence[Fact]:
+    """Return facts with those of their players whose accounts are deleted."""
+    accounts = list(dict.fromkeys(account for fact in facts for account in fact.setup.seats))
+    if not accounts:
+        return facts
+    # redis-py types no answer precisely
+    answers: Any = client.smismember(keys.ERASED_ACCOUNTS, accounts)
+    erased = {account for account, is_in in zip(accounts, answers, strict=True) if is_in}
+    if not erased:
+        return facts
+    return [replace(fact, erased=erased.intersection(fact.setup.seats)) for fact in facts]
