@@ -7,6 +7,10 @@
 | `{s07.a1y}:tries` | hash: inbox entry id -> attempts, of suspected entries |
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
+| `{s07.a1y}:floor` | ms before which no command is received, whatever the clock shows |
+| `{s07.a1y}:boards` | the counter of the shard's boards, where each shard numbers its own |
+| `{s07.a1y}:given:<hex>` | the number allocated to a command id there, as long as that is in `{s07.a1y}:ids` |
+| `{s07.a1y}:ids` | list of the command ids with an allocated number, the last of them |
 | `{s07.a1y}:log` | stream with ids `<index>-1`: `e` board:seq, or `l` the bytes of a leaf |
 | `{s07.a1y}:m:<board>` | string: 32-byte head hash, then the packed state |
 | `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1 |
@@ -19,7 +23,8 @@
 | `{boards}:id:<hex>` | the number allocated to a command id, as long as that is in `{boards}:ids` |
 | `{boards}:ids` | list of the command ids with an allocated number, the last million |
 | `{boards}:words` | secret of the texts that the server keeps for players: `infra.draw_texts` |
-| `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
+| `{boards}:shape` | hash: the layout, see `infra.store.layout` |
+| `{boards}:upgrade` | set while `matchpost upgrade` deletes the keys of an earlier format |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
 | `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
@@ -72,6 +77,7 @@ HEARTBEATS: Final = "{beats}"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"
+UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
 DRAW_TEXTS: Final = "{boards}:words"

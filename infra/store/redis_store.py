@@ -42,7 +42,7 @@ LAYOUT_SECONDS: Final = 1.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
 
 FLOOR_STEP_MS: Final = 250
-"""By how much a floor is raised at least: what comes meanwhile is in order that much later."""
+"""By how much a floor is raised at least. It delays what has to be in order by as much."""
 
 FLOOR_MS: Final = 60_000
 """How far floors may stay behind the time on a server without new leaves."""
