@@ -123,7 +123,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Annotated[int, msgspec.Meta(ge=1, le=256)],
         _about(
             "a whole number from 1 to 256",
-            "How many processes decide commands; the shards are dealt out among them.",
+            "How many processes decide commands. When the data is created, it is also the number of "
+            "lanes into which the shards are divided; `matchpost lanes` changes those later.",
             "one less than there are cores, at least 1",
         ),
     ] = msgspec.field(default_factory=_default_workers)

@@ -13,6 +13,10 @@
 | `{s07.a1y}:m:<board>` | string: 32-byte head hash, a byte of marks (`commit.lua`), then the packed state |
 | `{s07.a1y}:m:<board>:moves` | string: the moves, separated by blanks |
 | `{s07.a1y}:m:<board>:turns` | string: the times of the moves, in a match with clocks: `domain.clocks.match_clock` |
+| `{s07.a1y}:floor` | ms before which no command is received, whatever the clock shows |
+| `{s07.a1y}:boards` | the counter of the shard's boards, where each shard numbers its own |
+| `{s07.a1y}:given:<hex>` | the number allocated to a command id there, as long as that is in `{s07.a1y}:ids` |
+| `{s07.a1y}:ids` | list of the command ids with an allocated number, the last of them |
 | `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1 |
 | `{s07.a1y}:m:<board>:at` | string: where the leaves of the match are in the log: `infra.store.locators` |
 | `{s07.a1y}:m:<board>:out` | hash: command id -> stored outcome |
@@ -24,7 +28,8 @@
 | `{boards}:id:<hex>` | the number allocated to a command id, as long as that is in `{boards}:ids` |
 | `{boards}:ids` | list of the command ids with an allocated number, the last million |
 | `{boards}:words` | secret of the texts that the server keeps for players: `infra.draw_texts` |
-| `{boards}:shape` | hash: format and number of shards (never changed), number of lanes |
+| `{boards}:shape` | hash: the layout, see `infra.store.layout` |
+| `{boards}:upgrade` | set while `matchpost upgrade` deletes the keys of an earlier format |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
 | `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
@@ -80,6 +85,7 @@ HEARTBEATS: Final = "{beats}"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"
+UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
 DRAW_TEXTS: Final = "{boards}:words"

@@ -44,8 +44,11 @@ from infra.store.port import (
 LAYOUT_SECONDS: Final = 1.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
 
+DEAD_LETTERS_KEPT: int = 1_000
+"""Entries of a shard that can't be decoded and are kept for an operator, the newest."""
+
 FLOOR_STEP_MS: Final = 250
-"""By how much a floor is raised at least: what comes meanwhile is in order that much later."""
+"""By how much a floor is raised at least. It delays what has to be in order by as much."""
 
 FLOOR_MS: Final = 60_000
 """How far floors may stay behind the time on a server without new leaves."""
@@ -183,8 +186,14 @@ class RedisStore:
         """Move an entry from the inbox to the dead letters."""
         fields: Any = {"c": entry.payload, "t": entry.received, "d": entry.reply_to, "id": entry.id}
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.xadd(keys.dead_letters(entry.shard), fields)
+            pipe.xadd(
+                keys.dead_letters(entry.shard),
+                fields,
+                maxlen=DEAD_LETTERS_KEPT,
+                approximate=False,
+            )
             pipe.xdel(keys.inbox(entry.shard), entry.id)
+            pipe.hdel(keys.attempts(entry.shard), entry.id)
             pipe.execute()
 
     # commit

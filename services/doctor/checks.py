@@ -7,7 +7,6 @@ from infra.open_files import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
 from infra.store.leases import DRAIN_REQUEST_MS, DRAIN_REQUESTED, LEASE_MS
-from services.cli.lanes import division, idle_workers
 from services.doctor.clocks import check_clocks
 from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
 from services.doctor.findings import (
@@ -25,6 +24,7 @@ from services.doctor.findings import (
 )
 from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes
+from services.lane_texts import division, idle_workers
 
 LATE_MS: Final = 15_000
 """A command that waits longer was lost, because a drain takes milliseconds."""

@@ -29,7 +29,7 @@ from infra.store.rq_wakeup import enqueue_drain
 from infra.store.server_clock import ServerClockRecord
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services import __version__
-from services.cli.lanes import idle_workers
+from services.lane_texts import idle_workers
 from services.serve.banner import banner
 from services.serve.logging import log_to_stderr
 from services.serve.processes import mail_child, mailer_child, side_child, web_child, worker_child

@@ -13,6 +13,7 @@ from services.cli.verify import check
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import Api
+from tests.helpers.key_patterns import OF_RQ, all_rows, row_of
 
 MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
 
@@ -52,3 +53,14 @@ def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
     page = html.unescape(everywhere.guest(players[0]).page(f"/m/{board}"))
     assert ending in page
     assert check(everywhere.api.parts.store, board).startswith(f"match {board} holds")
+
+
+def test_every_key_that_the_games_leave_is_in_the_tables(everywhere: Everywhere) -> None:
+    players = [everywhere.player() for _ in range(2)]
+    everywhere.start_game("pow2", *players)
+    with everywhere.api.server.client() as client:
+        names = [name.decode() for name in client.scan_iter(count=1_000)]
+    rows = all_rows()
+    unknown = [name for name in names if not (OF_RQ.fullmatch(name) or row_of(name, rows))]
+    assert unknown == []
+    assert {"{s07.a1y}:log", "{s07.a1y}:m:<board>:ev"} <= {row_of(name, rows) for name in names}

@@ -14,7 +14,7 @@ from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
-from infra.store import board_numbers
+from infra.store import board_numbers, redis_store
 from infra.store.outcome_pubsub import OutcomeListener, encode
 from infra.store.outcomes import tail
 from infra.store.port import Layout, NotDurable, Numbering, Queued, Submission, Write
@@ -167,6 +167,21 @@ def test_one_shard_that_stands_still_makes_no_writes_in_the_others(redis_client:
         now += FLOOR_MS
         assert store.watermark().at == 1_795_100_400_000
     assert {redis_client.get(keys.floor(shard)) for shard in range(8)} == {b"1795100400000"}
+
+
+def test_only_the_newest_dead_letters_are_kept_and_no_attempts_at_them(
+    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(redis_store, "DEAD_LETTERS_KEPT", 2)
+    store = make(redis_client)
+    for number in range(4):
+        store.submit([msgspec.structs.replace(SUBMISSION, payload=b"%d" % number)])
+    for entry in store.read_inbox([7], 10):
+        store.count_attempt(7, entry.id)
+        store.dead_letter(entry)
+    kept = redis_client.xrange(keys.dead_letters(7))
+    assert [fields[b"c"] for _, fields in kept] == [b"2", b"3"]
+    assert store.attempts(7) == {}
 
 
 def test_no_data_is_told(redis_client: Redis) -> None:

@@ -1,0 +1,142 @@
+"""Who writes each key, what ends it, and with what it grows: a server is meant to run for decades.
+
+The keys are those of `infra.redis.keys` and `infra.mail.keys`, in their notation.
+"""
+
+from typing import Final, NamedTuple
+
+
+class KeyLife(NamedTuple):
+    """The life of the keys of one kind."""
+
+    key: str
+    owner: str
+    """The module that writes it."""
+    end: str
+    """The cause of its end, or of the end of its parts."""
+    growth: str
+    """What there is one of, or what its parts are; a number is a limit."""
+
+
+class EndlessKey(NamedTuple):
+    """A kind of key that nothing ends."""
+
+    key: str
+    owner: str
+    why: str
+    growth: str
+
+
+_STORE: Final = "infra.store.redis_store"
+_COMMIT: Final = "infra.store.redis_store"
+_NUMBERS: Final = "infra.store.board_numbers"
+_MESSAGES: Final = "infra.people.messages"
+_GENERATIONS: Final = "infra.projections.generations"
+_ONE: Final = "one"
+_ACCOUNT: Final = "the account is deleted"
+_MATCH: Final = "it is the match, and goes with it into an archive"
+_SHARD: Final = "one a shard"
+
+KEY_LIVES: Final = (
+    KeyLife("{s07.a1y}:in", _STORE, "a command has its outcome", "commands that wait, 100,000"),
+    KeyLife("{s07.a1y}:aside", _STORE, "newer ones come; an operator", "entries, 1,000"),
+    KeyLife("{s07.a1y}:tries", _STORE, "a command has its outcome", "suspects"),
+    KeyLife("{s07.a1y}:due", _COMMIT, "a match is over or has no clock", "active matches"),
+    KeyLife("{s07.a1y}:given:<hex>", _NUMBERS, "newer starts", "1,000,000 in all shards"),
+    KeyLife("{s07.a1y}:ids", _NUMBERS, "newer starts", "1,000,000 in all shards"),
+    KeyLife("{s07.a1y}:m:<board>:laid", _COMMIT, "they are played, or fit no more", "seats"),
+    KeyLife("{s07.a1y}:m:<board>:no", _COMMIT, "the next event of the match", "accounts and plies"),
+    KeyLife("{s07.a1y}:m:<board>:draft", "infra.people.drafts", "expires", "seats"),
+    KeyLife("{boards}:id:<hex>", _NUMBERS, "newer starts", "1,000,000"),
+    KeyLife("{boards}:ids", _NUMBERS, "newer starts", "1,000,000"),
+    KeyLife("{boards}:upgrade", "infra.store.upgrade", "the upgrade ends", _ONE),
+    KeyLife("{u:<name>}", "infra.people.accounts.usernames", _ACCOUNT, "accounts"),
+    KeyLife("{users}", "infra.people.accounts.usernames", _ACCOUNT, "accounts"),
+    KeyLife(
+        "logins:tried/<hash>/<most>/<minutes>/minute",
+        "infra.rate_limits",
+        "expires after a quarter of an hour",
+        "userids and networks",
+    ),
+    KeyLife(
+        "logins:everywhere/<hash>/<most>/<minutes>/minute",
+        "infra.rate_limits",
+        "expires after a quarter of an hour",
+        "userids",
+    ),
+    KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
+    KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
+    KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),
+    KeyLife("{a:<hex>}:sent", _MESSAGES, "expires after 180 days", "accounts written to"),
+    KeyLife("{a:<hex>}:chats", _MESSAGES, _ACCOUNT, "matches chatted at"),
+    KeyLife("{a:<hex>}:told", "infra.people.message_notices", "expires", "messages of 90 days"),
+    KeyLife("{a:<hex>}:tokens", "infra.people.tokens.tokens", _ACCOUNT, "tokens, limited"),
+    KeyLife("{a:<hex>}:networks", "infra.people.password_attempts", "expires", "networks"),
+    KeyLife("{a:<hex>}:opened", "infra.people.challenges.challenges", "they start", "challenges"),
+    KeyLife("{a:<hex>}:joined", "infra.people.challenges.challenges", "they start", "challenges"),
+    KeyLife("{a:<hex>}:blocked", "infra.people.blocks", _ACCOUNT, "blocked players, 500"),
+    KeyLife("{a:<hex>}:starts", "infra.people.pending_starts", "they are taken up", "starts, 50"),
+    KeyLife("{a:<hex>}:sessions", "infra.people.sessions", "expires", "sessions"),
+    KeyLife("{a:<hex>}:notes", "infra.people.notes", _ACCOUNT, "notes, 1,000"),
+    KeyLife("{a:<hex>}:codes", "infra.mail.verification_codes", "they are used", "addresses, 5"),
+    KeyLife("{t:<hex>}", "infra.people.tokens.tokens", "expires, or is revoked", "tokens"),
+    KeyLife("{c:<id>}", "infra.people.challenges.challenges", "expires", "challenges"),
+    KeyLife("{challenges}:open", "infra.people.challenges.indexes", "they start", "challenges"),
+    KeyLife(
+        "{challenges}:open:<game>", "infra.people.challenges.indexes", "they start", "challenges"
+    ),
+    KeyLife("{challenges}:filling", "infra.people.challenges.indexes", "they start", "challenges"),
+    KeyLife("{beats}", "infra.heartbeats", "expires after a day", "processes"),
+    KeyLife("{broadcast}", _MESSAGES, "expires after 90 days", "broadcasts, 50"),
+    KeyLife("{broadcast}:told", "infra.people.message_notices", "expires", "broadcasts"),
+    KeyLife("{p:<name>}:building", _GENERATIONS, "expires after 30 s", "one a projection"),
+    KeyLife("{p:<name>}:<generation>:at", _GENERATIONS, "a newer generation", "projections"),
+    KeyLife("{p:<name>}:<generation>:hold", _GENERATIONS, "expires", "projections"),
+    KeyLife("{p:<name>}:<generation>:stuck", _GENERATIONS, "the leaf is folded", "shards"),
+    KeyLife("{p:<name>}:<generation>:...", "infra.projections", "a newer generation", "its rows"),
+    KeyLife("{mail}:letters", "infra.mail.outbox", "it is sent or given up", "e-mails"),
+    KeyLife("{mail}:due", "infra.mail.outbox", "it is sent or given up", "e-mails"),
+    KeyLife("{mail}:tries", "infra.mail.outbox", "it is sent or given up", "e-mails"),
+    KeyLife("{mail}:known:<id>", "infra.mail.outbox", "expires after a week", "e-mails"),
+    KeyLife("{mail}:rest", "infra.mail.outbox", "the relay answers", _ONE),
+    KeyLife(
+        "{mail}:first:<board>:<seat>", "infra.mail.progress", "expires after 400 days", "seats"
+    ),
+    KeyLife("{mail}:named", "infra.mail.verification_codes", "the mailer takes them", "accounts"),
+    KeyLife("{mail}:naming", "infra.mail.verification_codes", "the mailer is done", "accounts"),
+    KeyLife("{mail}:written", "infra.mail.message_queue", "the mailer takes them", "messages"),
+    KeyLife("{mail}:chat:due", "infra.mail.chat_queue", "it is mailed", "accounts and matches"),
+    KeyLife("{mail}:chat:first", "infra.mail.chat_queue", "it is mailed", "accounts and matches"),
+    KeyLife("{mail}:chat:last", "infra.mail.chat_queue", "it is mailed", "accounts and matches"),
+    KeyLife("{mail}:daily", "infra.mail.progress", "the digest is mailed", "accounts"),
+    KeyLife("{mail}:news:<account>", "infra.mail.progress", "the digest is mailed", "items"),
+    KeyLife(
+        "{mail}:codes:<address>", "infra.mail.verification_codes", "expires after a day", "codes"
+    ),
+    KeyLife("{mail}:taken:<mail>", "infra.mail.processed", "expires after 30 days", "mails"),
+    KeyLife("{mail}:wanted", "infra.mail.wakeup", "expires", _ONE),
+    KeyLife("answers:told/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
+    KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
+    KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),
+    KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
+    KeyLife("{lease:0/3}:held", "infra.store.leases", "the drain releases the lane", "lanes"),
+)
+
+ENDLESS_KEYS: Final = (
+    EndlessKey("{s07.a1y}:log", _COMMIT, "it is the record, until an archive has it", "leaves"),
+    EndlessKey("{s07.a1y}:m:<board>", _COMMIT, _MATCH, "matches"),
+    EndlessKey("{s07.a1y}:m:<board>:ev", _COMMIT, _MATCH, "events"),
+    EndlessKey("{s07.a1y}:m:<board>:out", _COMMIT, _MATCH, "commands"),
+    EndlessKey("{s07.a1y}:m:<board>:chat", _MESSAGES, _MATCH, "lines, 500 a match"),
+    EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
+    EndlessKey("{s07.a1y}:floor", _STORE, "a promise holds as long as the data", _SHARD),
+    EndlessKey("{s07.a1y}:boards", _NUMBERS, "it is a counter", _SHARD),
+    EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
+    EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),
+    EndlessKey("{boards}:shape", "infra.store.layout", "it describes the data", _ONE),
+    EndlessKey("{clock}", "infra.store.server_clock", "a step of the clock is found by it", _ONE),
+    EndlessKey("{p:<name>}:live", _GENERATIONS, "it is a pointer", "projections"),
+    EndlessKey("{p:<name>}:last", _GENERATIONS, "it is a counter", "projections"),
+    EndlessKey("{mail}:read", "infra.mail.progress", "it is the mailer's cursor", "shards"),
+    EndlessKey("{mail}:key", "infra.mail.key_check", "other machines compare with it", _ONE),
+)

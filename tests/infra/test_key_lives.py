@@ -1,0 +1,57 @@
+"""Every key has an owner and an end, or a reason why it has none."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from infra.redis.key_lives import ENDLESS_KEYS, KEY_LIVES
+from tests.helpers.key_patterns import all_rows, row_of
+
+ROWS = [*KEY_LIVES, *ENDLESS_KEYS]
+
+
+def test_every_key_of_the_tables_has_one_life() -> None:
+    assert sorted(row.key for row in ROWS) == sorted(all_rows())
+
+
+@pytest.mark.parametrize("owner", sorted({row.owner for row in ROWS}))
+def test_the_owner_of_a_key_exists(owner: str) -> None:
+    assert find_spec(owner) is not None
+
+
+def test_only_the_record_counters_and_what_describes_the_data_never_end() -> None:
+    assert [row.key for row in ENDLESS_KEYS] == [
+        "{s07.a1y}:log",
+        "{s07.a1y}:m:<board>",
+        "{s07.a1y}:m:<board>:ev",
+        "{s07.a1y}:m:<board>:out",
+        "{s07.a1y}:m:<board>:chat",
+        "{s07.a1y}:draws",
+        "{s07.a1y}:floor",
+        "{s07.a1y}:boards",
+        "{boards}",
+        "{boards}:words",
+        "{boards}:shape",
+        "{clock}",
+        "{p:<name>}:live",
+        "{p:<name>}:last",
+        "{mail}:read",
+        "{mail}:key",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "row"),
+    [
+        ("{s00.6id}:m:17", "{s07.a1y}:m:<board>"),
+        ("{s00.6id}:m:17:out", "{s07.a1y}:m:<board>:out"),
+        ("{p:lists}:3:at", "{p:<name>}:<generation>:at"),
+        ("{p:lists}:3:rows", "{p:<name>}:<generation>:..."),
+        ("{p:lists}:live", "{p:<name>}:live"),
+        ("{lease:2/8}:held", "{lease:0/3}:held"),
+        ("{s00}:log", None),
+        ("{s00.6id}:another", None),
+    ],
+)
+def test_the_row_of_a_key_is_found(key: str, row: str | None) -> None:
+    assert row_of(key, all_rows()) == row
