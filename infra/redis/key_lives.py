@@ -32,6 +32,7 @@ _COMMIT: Final = "infra.store.redis_store"
 _NUMBERS: Final = "infra.store.board_numbers"
 _MESSAGES: Final = "infra.people.messages"
 _GENERATIONS: Final = "infra.projections.generations"
+_BUCKET: Final = "{p:<name>:b<bucket>}:<generation>:"
 _ONE: Final = "one"
 _ACCOUNT: Final = "the account is deleted"
 _MATCH: Final = "it is the match, and goes with it into an archive"
@@ -90,10 +91,12 @@ KEY_LIVES: Final = (
     KeyLife("{broadcast}", _MESSAGES, "expires after 90 days", "broadcasts, 50"),
     KeyLife("{broadcast}:told", "infra.people.message_notices", "expires", "broadcasts"),
     KeyLife("{p:<name>}:building", _GENERATIONS, "expires after 30 s", "one a projection"),
-    KeyLife("{p:<name>}:<generation>:at", _GENERATIONS, "a newer generation", "projections"),
-    KeyLife("{p:<name>}:<generation>:hold", _GENERATIONS, "expires", "projections"),
-    KeyLife("{p:<name>}:<generation>:stuck", _GENERATIONS, "the leaf is folded", "shards"),
-    KeyLife("{p:<name>}:<generation>:...", "infra.projections", "a newer generation", "its rows"),
+    KeyLife("{p:<name>}:generations", _GENERATIONS, "their data are deleted", "generations, 2"),
+    KeyLife(f"{_BUCKET}at", _GENERATIONS, "a newer generation", "buckets"),
+    KeyLife(f"{_BUCKET}hold", _GENERATIONS, "expires", "buckets"),
+    KeyLife(f"{_BUCKET}stuck", _GENERATIONS, "the leaf is folded", "shards"),
+    KeyLife(f"{_BUCKET}keys", _GENERATIONS, "a newer generation", "keys of the bucket"),
+    KeyLife(f"{_BUCKET}...", "infra.projections", "a newer generation", "docs/projections.md"),
     KeyLife("{mail}:letters", "infra.mail.outbox", "it is sent or given up", "e-mails"),
     KeyLife("{mail}:due", "infra.mail.outbox", "it is sent or given up", "e-mails"),
     KeyLife("{mail}:tries", "infra.mail.outbox", "it is sent or given up", "e-mails"),
@@ -125,6 +128,11 @@ KEY_LIVES: Final = (
 ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:log", _COMMIT, "it is the record, until an archive has it", "leaves"),
     EndlessKey("{s07.a1y}:m:<board>", _COMMIT, _MATCH, "matches"),
+    EndlessKey("{s07.a1y}:over", _COMMIT, "an archive will need the ends", "ended matches"),
+    EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
+    EndlessKey("{s07.a1y}:m:<board>:moves", _COMMIT, _MATCH, "plies"),
+    EndlessKey("{s07.a1y}:m:<board>:turns", _COMMIT, _MATCH, "plies"),
+    EndlessKey("{s07.a1y}:m:<board>:at", _COMMIT, _MATCH, "leaves"),
     EndlessKey("{s07.a1y}:m:<board>:ev", _COMMIT, _MATCH, "events"),
     EndlessKey("{s07.a1y}:m:<board>:out", _COMMIT, _MATCH, "commands"),
     EndlessKey("{s07.a1y}:m:<board>:chat", _MESSAGES, _MATCH, "lines, 500 a match"),

@@ -13,17 +13,35 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 import redis
 
 from domain.match.events import CommandId, decode_event
-from infra.store.outcomes import parse
+from domain.match.history import BrokenHistory
 
 _SCAN: Final = 1_000
 _KEY: Final = re.compile(r"\{s(\d\d)\}:(.+)")
+_TAIL: Final = msgspec.msgpack.Decoder(tuple[str, int, str])
 _MATCH_KEY: Final = re.compile(r"m:(\d+)(?::(ev|out))?")
+
+
+class FormatOneOutcome(msgspec.Struct, frozen=True):
+    """An outcome as format 1 keeps it, with its sentence."""
+
+    digest: bytes
+    index: int
+    code: str
+    seq: int
+    sentence: str
+
+    @classmethod
+    def parse(cls, data: bytes) -> Self:
+        """Read the stored form."""
+        index, _, rest = data[8:].partition(b":")
+        code, seq, sentence = _TAIL.decode(rest)
+        return cls(data[:8], int(index), code, seq, sentence)
 
 
 class FormatOneMatch(msgspec.Struct, frozen=True):
@@ -31,16 +49,25 @@ class FormatOneMatch(msgspec.Struct, frozen=True):
 
     board: int
     events: Sequence[bytes]
-    outcomes: Mapping[CommandId, bytes]
+    outcomes: Mapping[CommandId, FormatOneOutcome]
+    conditional_moves: bytes
+    """Packed; empty for none."""
 
     def leaf_indexes(self) -> list[int]:
-        """Return the log indexes of all leaves of the match, events and refusals, in order."""
-        starts = {command: parse(stored).index for command, stored in self.outcomes.items()}
+        """Return the log indexes of all leaves of the match, events and refusals, in order.
+
+        Raises `BrokenHistory` for an event of a command without an outcome.
+        """
+        starts = {command: outcome.index for command, outcome in self.outcomes.items()}
         indexes: list[int] = []
         by_command = groupby(self.events, key=lambda data: decode_event(data).command)
         for command, group in by_command:
-            start = starts.pop(command)
-            indexes += range(start, start + len(list(group)))
+            start = starts.pop(command, None)
+            events = list(group)
+            if start is None:
+                seq = decode_event(events[0]).seq
+                raise BrokenHistory(seq, "its command has no outcome")
+            indexes += range(start, start + len(events))
         return sorted([*indexes, *starts.values()])
 
 
@@ -49,8 +76,6 @@ class FormatOneLeaf(msgspec.Struct, frozen=True):
 
     index: int
     data: bytes
-    event: str = ""
-    """`board:seq` of an event; empty for another leaf."""
 
 
 class FormatOneKeys(msgspec.Struct, frozen=True):
@@ -88,9 +113,17 @@ class FormatOneData:
             for board in boards:
                 pipe.lrange(old_key(shard, f"m:{board}:ev"), 0, -1)
                 pipe.hgetall(old_key(shard, f"m:{board}:out"))
+                pipe.get(old_key(shard, f"m:{board}:laid"))
             found = iter(pipe.execute())
-        rows = zip(boards, found, found, strict=True)
-        return [FormatOneMatch(board, events, outcomes) for board, events, outcomes in rows]
+        return [
+            FormatOneMatch(
+                board,
+                events,
+                {id_: FormatOneOutcome.parse(data) for id_, data in outcomes.items()},
+                moves or b"",
+            )
+            for board, events, outcomes, moves in zip(boards, found, found, found, strict=True)
+        ]
 
     def leaves(self, shard: int, start: int, count: int) -> list[FormatOneLeaf]:
         """Return up to `count` leaves of a shard's log from index `start`."""
@@ -102,9 +135,7 @@ class FormatOneData:
                     pipe.lindex(old_key(shard, f"m:{board}:ev"), seq - 1)
             events = iter(pipe.execute())
         return [
-            FormatOneLeaf(_index(id_), next(events), fields[b"e"].decode())
-            if b"e" in fields
-            else FormatOneLeaf(_index(id_), fields[b"l"])
+            FormatOneLeaf(_index(id_), next(events) if b"e" in fields else fields[b"l"])
             for id_, fields in entries
         ]
 

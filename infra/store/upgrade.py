@@ -18,10 +18,19 @@ from domain.match.history import BrokenHistory, Snapshot, pack_snapshot
 from domain.match.state import next_due
 from infra.durability import Mode
 from infra.redis import keys
-from infra.store.format_one import FormatOneData, FormatOneLeaf, FormatOneMatch, old_key
+from infra.store import locators
+from infra.store.format_one import (
+    FormatOneData,
+    FormatOneLeaf,
+    FormatOneMatch,
+    FormatOneOutcome,
+    old_key,
+)
 from infra.store.layout import FORMAT, OLD_FORMAT, UPGRADING, layout_fields
+from infra.store.outcomes import encode_stored, tail
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
+from infra.store.snapshots import with_marks
 
 _MATCHES: Final = 50
 _LEAVES: Final = 1_000
@@ -169,22 +178,35 @@ def write_match(pipe: Any, shard: int, match: FormatOneMatch) -> None:
     events is made again from them, which raises `BrokenHistory` if they do not hold;
     `match.leaf_indexes()` is the order of the match's leaves in the log.
     """
+    board = match.board
     if match.outcomes:
-        pipe.hset(keys.outcomes(shard, match.board), mapping=dict(match.outcomes))
-    if not match.events:
+        stored = {id_: _outcome(one) for id_, one in match.outcomes.items()}
+        pipe.hset(keys.outcomes(shard, board), mapping=stored)
+    audit = verify(board, match.events) if match.events else None
+    pipe.set(keys.locator(shard, board), locators.encode(match.leaf_indexes()))
+    if audit is None:
         return  # only refusals
-    audit = verify(match.board, match.events)
-    snapshot = Snapshot(audit.head, audit.state)
-    pipe.set(keys.snapshot(shard, match.board), pack_snapshot(snapshot))
-    pipe.rpush(keys.events(shard, match.board), *match.events)
-    if due := next_due(snapshot.state):
-        pipe.zadd(keys.due(shard), {str(match.board): due})
+    state = audit.state
+    packed = pack_snapshot(Snapshot(audit.head, state))
+    pipe.set(keys.snapshot(shard, board), with_marks(packed.state, match.conditional_moves))
+    if packed.moves:
+        pipe.set(keys.moves(shard, board), packed.moves)
+    if packed.turns:
+        pipe.set(keys.turns(shard, board), packed.turns)
+    pipe.rpush(keys.events(shard, board), *match.events)
+    if due := next_due(state):
+        pipe.zadd(keys.due(shard), {str(board): due})
+    if state.over:
+        pipe.zadd(keys.ended(shard), {str(board): state.at})
+
+
+def _outcome(old: FormatOneOutcome) -> bytes:
+    return encode_stored(old.digest, old.index, tail(old.code, old.seq, old.sentence))
 
 
 def write_leaf(pipe: Any, shard: int, leaf: FormatOneLeaf) -> None:
     """Write a leaf of a shard's log as format 2 keeps it."""
-    fields = {"e": leaf.event} if leaf.event else {"l": leaf.data}
-    pipe.xadd(keys.log(shard), fields, id=f"{leaf.index}-1")
+    pipe.xadd(keys.log(shard), {"l": leaf.data}, id=f"{leaf.index}-1")
 
 
 def _batches(items: Iterable[Item], most: int) -> Iterator[list[Item]]:

@@ -4,6 +4,7 @@ import time
 from threading import Thread
 from typing import Any
 
+import msgspec
 import pytest
 from redis import Redis
 from redis.client import Pipeline

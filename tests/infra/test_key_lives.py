@@ -23,6 +23,11 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
     assert [row.key for row in ENDLESS_KEYS] == [
         "{s07.a1y}:log",
         "{s07.a1y}:m:<board>",
+        "{s07.a1y}:over",
+        "{s07.a1y}:gone",
+        "{s07.a1y}:m:<board>:moves",
+        "{s07.a1y}:m:<board>:turns",
+        "{s07.a1y}:m:<board>:at",
         "{s07.a1y}:m:<board>:ev",
         "{s07.a1y}:m:<board>:out",
         "{s07.a1y}:m:<board>:chat",
@@ -45,8 +50,8 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
     [
         ("{s00.6id}:m:17", "{s07.a1y}:m:<board>"),
         ("{s00.6id}:m:17:out", "{s07.a1y}:m:<board>:out"),
-        ("{p:lists}:3:at", "{p:<name>}:<generation>:at"),
-        ("{p:lists}:3:rows", "{p:<name>}:<generation>:..."),
+        ("{p:lists:b2}:3:at", "{p:<name>:b<bucket>}:<generation>:at"),
+        ("{p:lists:b2}:3:rows", "{p:<name>:b<bucket>}:<generation>:..."),
         ("{p:lists}:live", "{p:<name>}:live"),
         ("{lease:2/8}:held", "{lease:0/3}:held"),
         ("{s00}:log", None),

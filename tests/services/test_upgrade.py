@@ -3,18 +3,20 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from redis import Redis
 
 from domain.match.events import SCHEMA, decode_event
-from domain.match.history import unpack_snapshot
+from domain.match.history import Snapshot, unpack_snapshot
+from domain.match.state import MatchState
 from infra.durability import Mode
 from infra.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
 from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.redis import keys
 from infra.store import upgrade as store_upgrade
-from infra.store.format_one import FormatOneData
+from infra.store.format_one import FormatOneData, FormatOneOutcome
 from infra.store.outcomes import parse
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
@@ -71,11 +73,17 @@ def test_every_match_and_every_log_is_carried_over(old: Redis) -> None:
     assert [store.leaves(shard, 0, 1_000) for shard in SHARDS] == logs
     for board in BOARDS:
         assert store.events(board) == before[board].events
-        assert {id_: parse(stored) for id_, stored in store.outcomes(board).items()} == {
-            id_: parse(stored) for id_, stored in before[board].outcomes.items()
-        }
+        outcomes = {id_: parse(stored) for id_, stored in store.outcomes(board).items()}
+        assert {
+            id_: FormatOneOutcome(one.digest, one.index, one.code, one.seq, one.sentence)
+            for id_, one in outcomes.items()
+        } == before[board].outcomes
         (snapshot,) = store.snapshots([board])
-        assert unpack_snapshot(snapshot) == unpack_snapshot(snapshots[board])
+        found = snapshots[board]
+        assert isinstance(found, bytes)
+        state = msgspec.msgpack.decode(found[32:], type=MatchState)
+        assert unpack_snapshot(snapshot) == Snapshot(found[:32], state)
+        assert store.leaf_indexes(board) == before[board].leaf_indexes()
         assert f"match {board} holds" in check(store, board)
     assert [old.zrange(keys.due(shard), 0, -1, withscores=True) for shard in SHARDS] == due
 
