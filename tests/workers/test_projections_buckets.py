@@ -21,7 +21,8 @@ from infra.projections.finished_matches import FinishedMatches
 from infra.projections.generations import Generations
 from infra.projections.head_to_head import HeadToHeadQuery
 from infra.projections.leaderboards import Leaderboards
-from infra.projections.match_lists import MatchFilter, MatchLists, MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.specs import LISTS, SPECS

@@ -10,7 +10,8 @@ from redis import Redis
 
 from infra.projections.buckets import Bucket, RedisWrite
 from infra.projections.generations import Generations
-from infra.projections.match_lists import MatchLists, MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.match_lists import MatchLists
 from infra.projections.projection import Fact, Projection
 from infra.projections.ratings import RatingsProjection
 from infra.projections.specs import LISTS, SPECS, Spec

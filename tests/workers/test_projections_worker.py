@@ -12,7 +12,8 @@ from redis import Redis
 
 from infra.durability import Mode
 from infra.projections.generations import Generations
-from infra.projections.match_lists import MatchLists, MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.match_lists import MatchLists
 from infra.projections.specs import LISTS, Spec
 from infra.redis import keys
 from infra.store.port import Layout
