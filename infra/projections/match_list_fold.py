@@ -182,7 +182,7 @@ def _list_writes(
         old = memberships(before[board]) if board in before else {}
         new = memberships(row)
         for owner, key, member in old.keys() - new.keys():
-            if bucket.owns(owner):
+            if bucket.owns(owner) and owner not in erased:
                 yield "ZREM", key, member
         for place, score in new.items():
             owner, key, member = place
