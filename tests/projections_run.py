@@ -33,6 +33,7 @@ from tests.helpers.side import settle
 from infra.redis.clients import make_client
 from infra.durability import Mode
 from infra.valkey.server import EmbeddedServer
+from infra.projections.buckets import BUCKETS
 from infra.projections.lag import lag
 from infra.projections.specs import SPECS
 from infra.store.redis_store import RedisStore
@@ -91,6 +92,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--events", type=int, default=100_000, help="leaves of all logs")
     parser.add_argument("--seconds", type=float, default=2.0, help="between two kills, on average")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--buckets", type=int, default=BUCKETS, help="of each projection")
     parser.add_argument("--side", metavar="URL", help="be a side worker of that server")
     arguments = parser.parse_args(argv)
     if arguments.side:
@@ -119,6 +121,7 @@ def be_side(url: str) -> None:
 
 def play(bench: Bench, url: str, log: Path, arguments: argparse.Namespace) -> None:
     """Play until there are so many leaves, and until the side workers have taken all in."""
+    settle(ProjectionWorker(bench.store, bench.client, buckets=arguments.buckets))
     corpus = Corpus(bench, arguments.seed)
     with stopwatch("played"), Killing(url, log, arguments.seconds) as killing:
         while corpus.leaves() < arguments.events:

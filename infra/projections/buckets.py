@@ -19,7 +19,7 @@ from infra.projections.specs import Spec
 from infra.redis import keys, scripts
 
 BUCKETS: Final = 1
-"""Buckets of a projection that is built for the first time; `docs/benchmarks.md` says what more cost."""
+"""Buckets of a projection that is built for the first time; `docs/projections.md` says what more cost."""
 
 HOLD_MS: Final = 30_000
 """How long a bucket stays frozen after the last renewal."""

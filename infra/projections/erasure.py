@@ -41,7 +41,9 @@ def erase_projections(client: redis.Redis, account: AccountId) -> None:
         for generation in Generations(client, spec).stored():
             bucket = generation.of(account)
             _stop_writers(client, bucket)
-            client.unlink(*(bucket.key(name(account)) for name in names))
+            gone = [name(account) for name in names]
+            client.unlink(*map(bucket.key, gone))
+            client.srem(bucket.names_key, *gone)
 
 
 def _stop_writers(client: redis.Redis, bucket: Bucket) -> None:

@@ -14,20 +14,17 @@ bucket depends on its own rows alone, and a player's page is read from one bucke
 the player's bucket; of a game's running matches each bucket has those of its boards.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import islice
-from typing import Any, Final, assert_never
+from typing import Final
 
 import msgspec
 
-from domain.match import events
-from domain.match.events import AccountId, EventEnvelope
+from domain.match.events import AccountId
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
-from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
-from infra.projections.projection import Fact, MatchSetup, Projection
+from infra.projections.buckets import Bucket
 from infra.projections.query import Query
 from infra.projections.specs import LISTS
 
@@ -255,168 +252,3 @@ class MatchLists(Query):
 
 def _board(member: bytes) -> int:
     return int(member.rpartition(b":")[2])
-
-
-_FIELDS: Final = 1_000
-"""Rows in one command, because a call of a script has a limited number of arguments."""
-
-Memberships = Mapping[tuple[Owner, str, str], int]
-"""Score by owner, sorted set and member."""
-
-
-class MatchListsProjection(Projection):
-    """Keeps a row for each match, and the lists that it is in."""
-
-    spec = LISTS
-
-    def owners(self, fact: Fact) -> Sequence[Owner]:
-        """Return the board and the players."""
-        return (fact.event.match, *fact.setup.seats)
-
-    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
-        """Return the read of the matches' rows."""
-        del bucket
-        boards = _boards_in(facts)
-        return [("HMGET", ROWS, *boards)] if boards else []
-
-    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
-        """Return the changes of rows and lists."""
-        if not facts:
-            return []
-        data = dict(zip(_boards_in(facts), found[0], strict=True))
-        before = {board: unpack(row) for board, row in data.items() if row is not None}
-        rows = dict(before)
-        for fact in facts:
-            board = fact.event.match
-            rows[board] = evolve(rows.get(board), fact)
-        erased = frozenset().union(*(fact.erased for fact in facts))
-        return [*_row_writes(rows), *_list_writes(before, rows, bucket, erased)]
-
-
-def _boards_in(facts: Iterable[Fact]) -> list[int]:
-    return list(dict.fromkeys(fact.event.match for fact in facts))
-
-
-def evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow:
-    """Return a match's row after an event; one that was folded before changes nothing."""
-    event = fact.event
-    seq = row.seq if row else 0
-    if event.seq <= seq:
-        return row or _first(fact.setup, event)
-    if event.seq != seq + 1:
-        raise ValueError(f"event {event.seq} of match {event.match} comes after event {seq}")
-    old = row or _first(fact.setup, event)
-    new = _next_row(old, event)
-    turned = new.waits != old.waits or new.ply != old.ply or row is None
-    since = event.at if turned else old.since
-    return msgspec.structs.replace(new, seq=event.seq, at=event.at, since=since)
-
-
-def _first(cast: MatchSetup, event: EventEnvelope) -> MatchListRow:
-    return MatchListRow(
-        board=event.match,
-        seq=0,
-        rules=cast.rules,
-        options=cast.options,
-        seats=cast.seats,
-        waits=(),
-        since=event.at,
-        ply=0,
-        at=event.at,
-    )
-
-
-def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    row: MatchListRow, event: EventEnvelope
-) -> MatchListRow:
-    body = event.body
-    replace = msgspec.structs.replace
-    match body:
-        case events.Moved():
-            offer = row.offer if row.offer and row.offer.survives_move_of(body.seat) else None
-            return replace(row, ply=body.ply, waits=_turn(body.next), offer=offer)
-        case events.Undone():
-            return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
-        case events.MatchStarted():
-            return replace(row, waits=_turn(body.next), started=True, sealed=False)
-        case events.Challenged():
-            return replace(row, waits=_called(body), started=False)
-        case events.Sealed():
-            # texts that the server keeps are revealed with the seal
-            return replace(row, waits=body.waits, sealed=True)
-        case events.Gathered() | events.Committed() | events.Revealed():
-            return replace(row, waits=tuple(seat for seat in row.waits if seat != body.seat))
-        case events.Resigned() | events.Flagged():
-            left = (*row.left, body.seat)
-            return replace(row, waits=_turn(body.next), left=left, offer=None)
-        case events.Ended():
-            return replace(row, waits=(), winners=body.winners, reason=body.reason, offer=None)
-        case events.OfferMade():
-            return replace(row, offer=CurrentOffer(body.kind, body.seat))
-        case events.OfferAnswered():
-            return replace(row, offer=_offer_after(row, body))
-        case events.Declined() | events.Withheld() | events.Nagged():
-            return row
-        case events.Paused() | events.Resumed() | events.Absent() | events.Returned():
-            return row
-        case _:  # pragma: no cover - the union is closed
-            assert_never(body)
-
-
-def _called(event: events.Challenged) -> tuple[Seat, ...]:
-    """Return the seats that are to accept a challenge."""
-    if isinstance(event, events.Called):
-        return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
-    return tuple(range(1, len(event.seats)))
-
-
-def _turn(seat: Seat | None) -> tuple[Seat, ...]:
-    return () if seat is None else (seat,)
-
-
-def _offer_after(row: MatchListRow, body: events.OfferAnswered) -> CurrentOffer | None:
-    playing = [seat for seat in range(len(row.seats)) if seat not in row.left]
-    return row.offer and row.offer.after_answer(body.seat, accept=body.accept, playing=playing)
-
-
-def memberships(row: MatchListRow) -> Memberships:
-    """Return the lists that a match is in, each with its owner."""
-    member, seats = row.member, row.seats
-    if row.over:
-        return {(account, over_key(account), member): row.at for account in seats}
-    active: Memberships = {(account, active_key(account), member): row.board for account in seats}
-    turns: Memberships = {
-        (seats[seat], next_key(seats[seat]), member): row.since for seat in row.waits
-    }
-    asked: Memberships = {
-        (seats[seat], asked_key(seats[seat]), member): row.board for seat in row.asked
-    }
-    return {**active, **turns, **asked, (row.board, open_key(row.game), member): row.board}
-
-
-def _row_writes(rows: Mapping[int, MatchListRow]) -> Iterator[RedisWrite]:
-    packed = [(board, pack(row)) for board, row in rows.items()]
-    for start in range(0, len(packed), _FIELDS):
-        pairs = packed[start : start + _FIELDS]
-        yield ("HSET", ROWS, *(word for pair in pairs for word in pair))
-
-
-def _list_writes(
-    before: Mapping[int, MatchListRow],
-    after: Mapping[int, MatchListRow],
-    bucket: Bucket,
-    erased: AbstractSet[AccountId],
-) -> Iterator[RedisWrite]:
-    """Return the changes of a bucket's lists, and nothing else."""
-    for board, row in after.items():
-        if row is before.get(board):
-            continue
-        old = memberships(before[board]) if board in before else {}
-        new = memberships(row)
-        for owner, key, member in old.keys() - new.keys():
-            if bucket.owns(owner):
-                yield "ZREM", key, member
-        for place, score in new.items():
-            owner, key, member = place
-            if old.get(place) != score and bucket.owns(owner) and owner not in erased:
-                yield "ZADD", key, score, member

@@ -20,8 +20,9 @@ log, because it happened before them. With a clock that runs forwards that is it
 ran ahead and was put right, the events of that while get the time of the first event after it, so that
 they need not wait until the clock is there again. The same logs give the same times to every reader.
 
-Only after a clock was set back can an event belong before one that is folded already. The projection
-notices that, keeps it in its checkpoint, and is rebuilt.
+An event can belong before one that is folded already only if a shard breaks the promise of a watermark, see
+`infra.store.port`: a clock that steps back alone does not, as long as no shard stamps below its promise. The
+projection notices that, keeps it in its checkpoint, and is rebuilt.
 """
 
 from abc import abstractmethod

@@ -23,6 +23,8 @@ PROJECTIONS: Final = (
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
+_MOST_BUCKETS: Final = 1_024
+
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
 
@@ -60,6 +62,17 @@ def _projection(name: str) -> str:
     if name not in PROJECTIONS:
         raise ArgumentTypeError(f"there is no {name!r}; there are {', '.join(PROJECTIONS)}")
     return name
+
+
+def _bucket_count(text: str) -> int:
+    """Read a number of buckets; argparse turns `ValueError` into a sentence."""
+    count = int(text)
+    if not 1 <= count <= _MOST_BUCKETS:
+        raise ValueError
+    return count
+
+
+_bucket_count.__name__ = "number of buckets"  # argparse puts it into "invalid ... value"
 
 
 _Argument: TypeAlias = tuple[str, Mapping[str, Any]]
@@ -139,6 +152,10 @@ _SUBCOMMANDS: Final = (
             }),
             ("--check", {
                 "action": "store_true", "help": "only compare with a rebuild, and replace nothing",
+            }),
+            ("--buckets", {
+                "type": _bucket_count, "metavar": "N",
+                "help": "divide the data into N buckets from now on (default: as many as there are)",
             }),
         ),
     ),

@@ -1,4 +1,4 @@
-"""`matchpost rebuild [NAME ...] [--check]`: rebuild lists and ratings from the logs, or check them.
+"""`matchpost rebuild [NAME ...] [--check] [--buckets N]`: rebuild lists and ratings from the logs, or check them.
 
 It works while the server runs: a new projection is built beside the live one, and replaces it once it
 has read as much of the logs. With `--check` nothing is replaced: the new one is compared with the live
@@ -26,15 +26,18 @@ from workers.projections.rebuild import Rebuild, StuckError, leaves_read, leaves
 from workers.projections.verify import ProjectionVerifier
 
 
-def run(names: Sequence[str], check: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
+def run(names: Sequence[str], check: bool, settings: Settings, buckets: int | None = None) -> int:  # noqa: FBT001 - called by keyword
     """Rebuild or check the named projections, or all, and return the exit code."""
     chosen = _chosen(names)
+    if check and buckets is not None:
+        print("matchpost: --check compares the buckets that there are", file=sys.stderr)
+        return EXIT_REFUSED
     with App(settings) as parts:
         parts.store.layout()  # raises LookupError if there is no data
         try:
             if check:
                 return max(_check(parts.store, parts.data, one) for one in chosen)
-            _rebuild(parts.store, parts.data, chosen)
+            _rebuild(parts.store, parts.data, chosen, buckets)
         except (BusyError, StuckError) as error:
             print(f"matchpost: {error}", file=sys.stderr)
             return EXIT_REFUSED
@@ -59,14 +62,16 @@ def _bar() -> Progress:
     )
 
 
-def _rebuild(store: Store, client: redis.Redis, chosen: Sequence[Projection]) -> None:
+def _rebuild(
+    store: Store, client: redis.Redis, chosen: Sequence[Projection], buckets: int | None
+) -> None:
     """Build all from one reading of the logs, and promote each as soon as it is complete."""
     began = time.monotonic()
     feed = Feed(store, client)
     waiting: list[Rebuild] = []
     try:
         for projection in chosen:
-            waiting.append(Rebuild(store, client, projection))  # noqa: PERF401 - dropped below if the next one fails
+            waiting.append(Rebuild(store, client, projection, buckets))  # noqa: PERF401 - dropped below if the next one fails
         everything = list(waiting)
         with _bar() as bar:
             task = bar.add_task("leaves", total=leaves_total(everything))

@@ -258,7 +258,7 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
             "look at the log of `serve`; later events of that shard are not listed, matches go on",
         )
     age = 0 if lag.oldest is None else clock - lag.oldest
-    behind = f"{name} are {count(lag.events, 'event', 'events')} and {span(age // 1000)} behind"
+    behind = f"{count(lag.events, 'event', 'events')} and {span(age // 1000)} behind"
     why = _why_rebuild(lag)
     if why and lag.building:
         yield note("lists", f"{name} are being rebuilt: {why}")
@@ -273,9 +273,14 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
             "lists", f"{name} must be rebuilt: {why}", f"{who}; else `matchpost rebuild {name}`"
         )
     elif age > LATE_MS:
-        yield warn("lists", behind, "look at the projection worker's lines in the log of `serve`")
+        yield warn(
+            "lists",
+            f"{name} are {behind}",
+            "look at the projection worker's lines in the log of `serve`",
+        )
     elif lag.events:
-        yield note("lists", behind)
+        # it may have read more: what changes nothing is stored some seconds later
+        yield note("lists", f"{name} are at most {behind}")
 
 
 def _why_rebuild(lag: Lag) -> str:

@@ -218,7 +218,8 @@ def test_an_account_is_erased_alike_by_every_front_end(front_ends):
         assert delete(person), name
         left[name] = keys_of(front_ends, person.account)
         gone = {key.partition("}")[2] for key in before - left[name]}
-        assert {":sessions", ":notes"} <= gone, name
+        assert {":sessions", ":notes", ":1:next:X", ":1:active:X"} <= gone, name
+        assert not [key for key in left[name] if key.startswith("{p:")], name
         assert [one["text"] for one in other.api.get("/api/messages").json()["messages"]] == []
         lines = other.api.get(f"/api/matches/{board}/chat").json()["lines"]
         assert [line["userid"] for line in lines] == [other.name]

@@ -17,7 +17,7 @@ from infra.durability import Mode
 from infra.projections.buckets import Bucket
 from infra.projections.buckets import RedisWrite as Change
 from infra.projections.generations import Generations
-from infra.projections.match_lists import MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.projection import Fact
 from infra.projections.specs import LISTS
 from infra.redis import keys

@@ -151,7 +151,11 @@ LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
         ({"version": 99}, Level.WARN, "must be rebuilt: they have version 99, and this"),
         ({"late": True}, Level.WARN, "must be rebuilt: an event arrived that belongs before"),
         ({"late": True, "building": True}, Level.NOTE, "ratings are being rebuilt: an event"),
-        ({"events": 7, "oldest": 999_000}, Level.NOTE, "ratings are 7 events and 1 s behind"),
+        (
+            {"events": 7, "oldest": 999_000},
+            Level.NOTE,
+            "ratings are at most 7 events and 1 s behind",
+        ),
         ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
     ],
 )

@@ -67,6 +67,33 @@ def test_what_is_rebuilt_is_what_the_side_worker_makes(
         assert re.search(rf"^{name}: rebuilt from 36 leaves in \d+[.]\d s$", said.out, re.MULTILINE)
 
 
+def test_a_rebuild_may_change_the_number_of_buckets(
+    bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    side = catch_up(bench.store, bench.client)
+    rows = MatchLists(bench.client).rows(range(1, 13))
+    assert run(["lists", "history"], check=False, settings=settings, buckets=4) == 0
+    assert buckets_of(bench.client) == {"lists": 4, "history": 4}
+    assert MatchLists(bench.client).rows(range(1, 13)) == rows
+    bench.start(20)
+    settle(side)
+    assert run([], check=True, settings=settings) == 0
+    # it stays as it is until another is asked for
+    assert run(["lists", "ratings"], check=False, settings=settings) == 0
+    assert buckets_of(bench.client) == {"lists": 4, "history": 4}
+    assert run(["lists"], check=False, settings=settings, buckets=1) == 0
+    assert buckets_of(bench.client) == {"history": 4}
+    assert MatchLists(bench.client).rows(range(1, 13)) == rows
+    assert run(["lists"], check=True, settings=settings, buckets=2) == 1
+    assert "--check compares the buckets that there are" in capsys.readouterr().err
+
+
+def buckets_of(client: Redis) -> dict[str, int]:
+    """How many buckets the projections have that have several."""
+    live = {spec.name: Generations(client, spec).live() for spec in SPECS}
+    return {name: at[1].buckets for name, at in live.items() if at and at[1].buckets > 1}
+
+
 def test_only_what_is_named_is_rebuilt(bench: Bench, settings: Settings) -> None:
     side = catch_up(bench.store, bench.client)
     assert run(["lists", "lists"], check=False, settings=settings) == 0

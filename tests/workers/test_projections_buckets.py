@@ -16,12 +16,14 @@ from domain.match.events import (
     OfferAnswered,
 )
 from domain.match.state import Reason
-from infra.projections.buckets import Bucket, bucket_of
+from infra.projections.buckets import Bucket, ProjectionFailure, bucket_of
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.generations import Generations
 from infra.projections.head_to_head import HeadToHeadQuery
+from infra.projections.lag import lag
 from infra.projections.leaderboards import Leaderboards
-from infra.projections.match_lists import MatchFilter, MatchLists, MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.specs import LISTS, SPECS
@@ -307,6 +309,27 @@ def test_a_move_is_written_in_the_buckets_that_it_changes_and_in_no_other(
 
 def evalshas(client: Redis) -> int:
     return int(client.info("commandstats")["cmdstat_evalsha"]["calls"])
+
+
+def test_the_lag_is_that_of_the_last_bucket(client: Redis) -> None:
+    logs = Logs()
+    for board in range(1, 41):
+        logs.add(board, board, ALICE, started(PLAYERS[board % 9], PLAYERS[board % 7]))
+    catch_up(logs.store, client, buckets=SEVERAL)
+    assert lag(logs.store, client, LISTS).events == 0
+    logs.add(1, 900, ALICE, moved(1, 0, 1))
+    logs.add(2, 950, ALICE, moved(1, 0, 1))
+    settle(ProjectionWorker(logs.store, client, group=BucketGroup(0, 2)))
+    half = lag(logs.store, client, LISTS)
+    assert (half.events, half.oldest) == (2, 900)
+    settle(ProjectionWorker(logs.store, client, group=BucketGroup(1, 2)))
+    assert lag(logs.store, client, LISTS).events == 0
+    generations = Generations(client, LISTS)
+    live = generations.live()
+    assert live is not None
+    generations.note_failure(live[1].bucket(3), "2", ProjectionFailure("leaf 7", 1, "x"))
+    generations.note_failure(live[1].bucket(4), "2", ProjectionFailure("leaf 7", 1, "x"))
+    assert [one.what for one in lag(logs.store, client, LISTS).failures] == ["leaf 7"]
 
 
 def test_leaves_that_change_nothing_are_counted_in_the_end(

@@ -10,7 +10,8 @@ from redis import Redis
 
 from infra.projections.buckets import Bucket, RedisWrite
 from infra.projections.generations import Generations
-from infra.projections.match_lists import MatchLists, MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.match_lists import MatchLists
 from infra.projections.projection import Fact, Projection
 from infra.projections.ratings import RatingsProjection
 from infra.projections.specs import LISTS, SPECS, Spec
@@ -256,6 +257,23 @@ def test_an_unreadable_leaf_stops_its_shard_and_no_other(
     logs.replace(2, -2, good)
     catch_up(logs.store, shelf_client)
     assert [row and row.board for row in lists.rows([42, 46, 43])] == [42, 46, 43]
+
+
+def test_an_unreadable_leaf_is_told_once_for_all_buckets_of_a_projection(
+    logs: Logs, shelf_client: Redis, caplog: pytest.LogCaptureFixture
+) -> None:
+    side = catch_up(logs.store, shelf_client, SOME, buckets=4)
+    logs.add(42, 3_000, ALICE, started())
+    logs.replace(2, -1, b"\x98")
+    while side.round():
+        pass
+    alarms = [one.getMessage() for one in caplog.records if "ALARM" in one.getMessage()]
+    assert [text.split()[1] for text in alarms] == ["lists", "ratings", "standings"]
+    for projection in SOME:
+        generations = Generations(shelf_client, projection.spec)
+        live = generations.live()
+        assert live is not None
+        assert [list(generations.failures(one)) for one in live[1].all] == [["2"]] * 4
 
 
 def test_an_event_out_of_sequence_is_not_taken_in(logs: Logs, shelf_client: Redis) -> None:

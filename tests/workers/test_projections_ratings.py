@@ -8,9 +8,12 @@ import pytest
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
-from domain.match.events import MatchStarted
+from domain.match.events import Event, MatchStarted
 from domain.ratings import NEWCOMER
+from infra.projections.generations import Generation, Generations
 from infra.projections.ratings import RatedPlayer, Rating, RatingsProjection, RatingsQuery, rate
+from infra.projections.specs import RATINGS
+from infra.store.port import Watermark
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up, contents, settle
@@ -302,6 +305,50 @@ def test_forty_days_ahead_and_back_leave_the_ratings_as_the_logs_make_them(
     live = contents(shelf_client)
     shelf_client.flushall()
     work(ProjectionWorker(logs.store, shelf_client, ONLY))
+    made = contents(shelf_client)
+    assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
+        k: v for k, v in live.items() if not k.endswith(":at")
+    }
+
+
+class Promising(Logs):
+    """Logs whose shards stamp nothing below what a watermark has promised."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._promised = 0
+
+    def watermark(self) -> Watermark:
+        found = super().watermark()
+        self._promised = max(self._promised, found.at)
+        return Watermark(self._promised, found.ends)
+
+    def add(self, board: int, at: int, actor: bytes, *bodies: Event) -> None:
+        super().add(board, max(at, self._promised), actor, *bodies)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_clock_that_steps_back_behind_a_promise_has_nothing_made_anew(
+    shelf_client: Redis, seed: int
+) -> None:
+    logs, chance = Promising(), random.Random(seed)
+    side = ProjectionWorker(logs.store, shelf_client, ONLY)
+    clock = 10_000
+    for board in range(1, 61):
+        clock += chance.randrange(-2_000, 3_000)
+        # its watermark is the clock's, as if no command waited
+        logs.mark = clock
+        if chance.random() < 0.4:
+            side.round()
+        match(logs, board, clock, chance.randrange(2))
+        assert not any(slot.is_late for slot in side._slots)
+    logs.mark = 1 << 50
+    settle(side)
+    assert sorted(boards(shelf_client)) == list(range(1, 61))
+    live = contents(shelf_client)
+    assert Generations(shelf_client, RATINGS).stored() == [Generation("ratings", 1, 1)]
+    shelf_client.flushall()
+    catch_up(logs.store, shelf_client, ONLY)
     made = contents(shelf_client)
     assert {k: v for k, v in made.items() if not k.endswith(":at")} == {
         k: v for k, v in live.items() if not k.endswith(":at")

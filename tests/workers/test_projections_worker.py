@@ -12,7 +12,8 @@ from redis import Redis
 
 from infra.durability import Mode
 from infra.projections.generations import Generations
-from infra.projections.match_lists import MatchLists, MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.match_lists import MatchLists
 from infra.projections.specs import LISTS, Spec
 from infra.redis import keys
 from infra.store.port import Layout
@@ -22,7 +23,9 @@ from tests.helpers.given import ALICE
 from tests.helpers.served import Served, all_play, matches, until
 from tests.helpers.side import catch_up, contents, settle
 from tests.helpers.stories import ended, moved, started
-from workers.projections.worker import ProjectionWorker
+from workers.projections.feed import Feed
+from workers.projections.rebuild import Rebuild
+from workers.projections.worker import BucketGroup, ProjectionWorker
 
 
 class Newer(MatchListsProjection):
@@ -97,6 +100,51 @@ def test_while_another_builds_it_waits_and_takes_over_what_comes_of_it(
 
     wait_until(taken_over)
     settle(other)
+
+
+def test_two_groups_share_the_buckets_and_one_of_them_builds_all(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    sides = [
+        ProjectionWorker(logs.store, shelf_client, group=BucketGroup(number, 2), buckets=5)
+        for number in range(2)
+    ]
+    for _ in range(30):
+        for side in sides:
+            side.round()
+    for side in sides:
+        settle(side)
+    fed = [[track.bucket.number for track in side._slots[0].tracks] for side in sides]
+    assert fed == [[0, 2, 4], [1, 3]]
+    logs.add(9, 9, ALICE, started())
+    for side in sides:
+        settle(side)
+    shared = contents(shelf_client)
+    shelf_client.flushall()
+    catch_up(logs.store, shelf_client, buckets=5)
+    assert contents(shelf_client) == shared
+
+
+def test_a_group_without_buckets_takes_those_of_a_rebuild(
+    logs: Logs, shelf_client: Redis, wait_until: Callable[[Callable[[], object]], None]
+) -> None:
+    only = [MatchListsProjection()]
+    catch_up(logs.store, shelf_client, only)
+    idle = ProjectionWorker(logs.store, shelf_client, only, BucketGroup(1, 2))
+    settle(idle)
+    assert idle._slots[0].tracks == []
+    rebuild = Rebuild(logs.store, shelf_client, only[0], 4)
+    feed = Feed(logs.store, shelf_client)
+    while feed.round(rebuild.tracks):
+        pass
+    assert rebuild.promote(feed)
+
+    def taken() -> list[int]:
+        idle.round()
+        return [track.bucket.number for track in idle._slots[0].tracks]
+
+    wait_until(taken)
+    assert taken() == [1, 3]
 
 
 def test_a_rebuild_that_is_overtaken_is_given_up(

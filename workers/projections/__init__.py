@@ -5,7 +5,7 @@ from typing import Final
 from infra.projections.finished_matches import FinishedMatchesProjection
 from infra.projections.head_to_head import HeadToHeadProjection
 from infra.projections.leaderboards import LeaderboardsProjection
-from infra.projections.match_lists import MatchListsProjection
+from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.notices import NoticesProjection
 from infra.projections.projection import Projection
 from infra.projections.ratings import RatingsProjection

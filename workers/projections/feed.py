@@ -221,34 +221,44 @@ class Feed:
 
     def _block(self, tracks: Iterable[Track], leaf: UnreadableLeaf) -> None:
         what = f"leaf {leaf.index} of shard {leaf.shard}"
+        alarmed: set[str] = set()
         for track in tracks:
             track.blocked[leaf.shard] = time.monotonic() + RETRY_SECONDS
-            self._note_stuck(track, str(leaf.shard), what, leaf.error)
+            if self._note_stuck(track, str(leaf.shard), what, leaf.error):
+                alarmed.add(track.projection.spec.name)
+        for name in sorted(alarmed):
+            _alarm(name, what, leaf.error)
 
     def _stop(self, track: Track, due: Sequence[BufferedEvent], error: Exception) -> None:
         track.waiting = True
         track.paused_until = time.monotonic() + RETRY_SECONDS
         _, board, seq = due[0].place
-        self._note_stuck(
-            track, _IN_ORDER, f"event {seq} of match {board} or one soon after it", error
-        )
+        what = f"event {seq} of match {board} or one soon after it"
+        if self._note_stuck(track, _IN_ORDER, what, error):
+            _alarm(track.projection.spec.name, what, error)
 
-    def _note_stuck(self, track: Track, where: str, what: str, error: Exception) -> None:
-        """Note, and log once for each place, that a projection has stopped there."""
+    def _note_stuck(self, track: Track, where: str, what: str, error: Exception) -> bool:
+        """Note that a bucket has stopped at a place; return whether that was not noted before."""
         said = f"{type(error).__name__}: {error}"
         stuck = ProjectionFailure(what, time.time_ns() // 1_000_000, said)
         known = track.generations.failures(track.bucket).get(where)
-        if known is None or known.what != what:
-            logger.error(
-                "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
-                "it there waits for it. Matches and the other lists go on",
-                track.projection.spec.name,
-                what,
-                RETRY_SECONDS,
-                exc_info=error,
-            )
-            track.generations.note_failure(track.bucket, where, stuck)
         track.stuck_places.add(where)
+        if known is not None and known.what == what:
+            return False
+        track.generations.note_failure(track.bucket, where, stuck)
+        return True
+
+
+def _alarm(name: str, what: str, error: Exception) -> None:
+    """Log that a projection has stopped, once for all its buckets."""
+    logger.error(
+        "ALARM: %s can't fold %s now; it is tried again every %d s, and what comes after "
+        "it there waits for it. Matches and the other lists go on",
+        name,
+        what,
+        RETRY_SECONDS,
+        exc_info=error,
+    )
 
 
 class _Routes:

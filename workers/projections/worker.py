@@ -136,6 +136,11 @@ class _ProjectionSlot:
             return True
         return any(one.waiting or one.is_paused or one.blocked for one in self.tracks)
 
+    @property
+    def _must_look(self) -> bool:
+        """Whether to look for the live generation; one without buckets of the group may be replaced."""
+        return self._live is None or not self.tracks or self.is_late
+
     def ensure_live(self) -> None:
         """Find the live generation, or go on with the rebuild of one."""
         if any(track.gone for track in self.tracks):
@@ -143,7 +148,7 @@ class _ProjectionSlot:
             self._next_attempt = 0.0
         if self.rebuild:
             self._keep_alive(self.rebuild)
-        elif (self._live is None or self.is_late) and time.monotonic() >= self._next_attempt:
+        elif self._must_look and time.monotonic() >= self._next_attempt:
             self._next_attempt = time.monotonic() + RETRY_SECONDS
             self._find_live()
 
