@@ -23,16 +23,12 @@ Each guarantee has a test in the contract suite that every adapter passes:
 """
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Protocol
 
 import msgspec
 
 from domain.match.events import AccountId, CommandId
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
-
-NO_MESSAGES: Final[Mapping[str, bytes]] = MappingProxyType({})
-"""No messages."""
 
 MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
@@ -198,17 +194,8 @@ class Store(Protocol):
         """Submit commands, each with its own answer."""
         ...
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        """Return about `count` of the oldest entries, waiting up to `block_ms` for the first.
-
-        `first` are messages by their channels, which are published before the inboxes are read.
-        """
+    def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
+        """Return about `count` of the oldest entries."""
         ...
 
     def inbox_size(self, shards: Sequence[int]) -> int:

@@ -2,9 +2,6 @@
 
 import logging
 import os
-import signal
-from collections.abc import Callable
-from threading import Event
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
@@ -15,6 +12,7 @@ from services.cli import errors
 from services.heartbeating import heartbeating
 from services.serve.logging import log_to_stderr
 from workers.commands import worker as command_worker
+from workers.projections import job as projection_job
 from workers.projections.worker import ProjectionWorker
 
 logger = logging.getLogger(__name__)
@@ -42,21 +40,18 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 def _run(settings: Settings, role: str) -> None:
     if role == "side":
-        stopping = _catch_stop_signals()
         os.nice(SIDE_NICENESS)
-        with App(settings) as parts, heartbeating(settings, Role.PROJECTIONS):
+        with (
+            App(settings, listening=projection_job.IDLE_SECONDS) as parts,
+            heartbeating(settings, Role.PROJECTIONS),
+        ):
             parts.store.layout()
-            ProjectionWorker(parts.store, parts.data).run(stopping)
+            projection_job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
         return
     with App(settings, listening=command_worker.IDLE_SECONDS) as parts:
         parts.store.layout()
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
-            command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
-
-
-def _catch_stop_signals() -> Callable[[], bool]:
-    """Catch SIGTERM and SIGINT; return a function that is true once one has arrived."""
-    told = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
-    return told.is_set
+            job = command_worker.DrainJob(
+                parts.store, parts.lanes, parts.data, parts.queue, parts.seeds
+            )
+            command_worker.run(job, parts.queue)

@@ -24,12 +24,12 @@ from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
+from infra.rq_jobs import COMMANDS
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import COMMANDS
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.fsync_probe import median_fdatasync
 from infra.valkey.process import is_alive, owner_of

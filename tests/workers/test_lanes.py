@@ -77,9 +77,9 @@ class Slow(LaneLeases):
 
     happens: Callable[[], None]
 
-    def release(self, lane: Lane, token: str) -> bool:
+    def release(self, lane: Lane, token: str, note: bytes = b"") -> bool:
         self.happens()
-        return super().release(lane, token)
+        return super().release(lane, token, note)
 
 
 def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
@@ -88,7 +88,7 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
     def late() -> None:
         bench.send(ALICE, PlayMove(text="m13-m9"))
         # its sender sees the lease and asks for nobody
-        assert not bench.lanes.request_drain(LANE)
+        assert not bench.lanes.request(LANE)
 
     lanes = Slow(bench.client, bench.woken.append)
     lanes.happens = late
@@ -97,7 +97,7 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
 
 
 def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
-    assert [bench.lanes.request_drain(LANE) for _ in range(3)] == [True, False, False]
+    assert [bench.lanes.request(LANE) for _ in range(3)] == [True, False, False]
     assert bench.woken == [LANE]
     assert bench.lanes.acquire(LANE, "a") is LeaseResult.FREE
 
@@ -184,8 +184,8 @@ def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None
     for holder in ("killed", "wanted"):
         bench.client.set(keys.lease(LANE), holder, px=1)
         bench.client.set(keys.lease(LANE), holder, px=HOURS_MS)
-        assert bench.lanes.request_drain(LANE)
-        assert not bench.lanes.request_drain(LANE)
+        assert bench.lanes.request(LANE)
+        assert not bench.lanes.request(LANE)
 
 
 def test_the_scheduler_has_a_lane_drained_whose_lease_seems_to_last(bench: Bench) -> None:
@@ -215,8 +215,8 @@ def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
     async def ask() -> None:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
             lanes = AsyncLaneLeases(pipe, bench.woken.append)
-            await lanes.request_drain(LANE)
-            await lanes.request_drain(LANE)
+            await lanes.request(LANE)
+            await lanes.request(LANE)
 
     asyncio.run(asyncio.wait_for(ask(), 30))
     assert bench.woken == [LANE]
