@@ -1,4 +1,4 @@
-"""What a job reports in RQ's `meta` about its work, for `Job.fetch` and other tools of RQ."""
+"""Reports of a job about its work, in RQ's `meta`, for `Job.fetch` and other tools of RQ."""
 
 import time
 from typing import Final
@@ -21,7 +21,7 @@ def report(**facts: str | float) -> None:
 
 
 class JobProgress:
-    """Writes the progress of long work into the job that runs, now and then, and its lines."""
+    """Writes the progress of long work into the job that runs, twice a second, and its results."""
 
     def __init__(self) -> None:
         self._job = get_current_job()

@@ -21,14 +21,11 @@ MOST_SECONDS: Final = 30.0
 CAUTIOUS_SECONDS: Final = 2.0
 """How long the run goes on that follows one which was cut off."""
 
-RENEWALS: Final = 6
+RENEWALS: Final = 4
 """How often a lease is renewed in the time that it lasts."""
 
 LINGER_SECONDS: Final = 1.5
 """How long a run waits for more work, if no other job waits for a worker."""
-
-LOOK_SECONDS: Final = 0.5
-"""How long it waits for a wake-up, which may be lost, before it looks for work."""
 
 _SLICE_SECONDS: Final = 0.25
 """How often it looks meanwhile whether other jobs wait."""
@@ -37,8 +34,8 @@ _SLICE_SECONDS: Final = 0.25
 class LeasedWork(Protocol):
     """The work of a run."""
 
-    def recover(self, note: bytes) -> None:
-        """Prepare to follow a run that was cut off, or that left a note."""
+    def recover(self, mark: bytes) -> None:
+        """Prepare to follow a run that was cut off, or that left a mark of this value."""
         ...
 
     def step(self) -> int | None:
@@ -46,7 +43,7 @@ class LeasedWork(Protocol):
         ...
 
     def finish(self) -> bytes:
-        """Finish before the lease is released, and return the note for the next run, or nothing."""
+        """Finish before the lease is released, and return a mark for the next run, or nothing."""
         ...
 
     def has_more(self) -> bool:
@@ -81,7 +78,7 @@ class LeasedRun(Generic[What]):
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
         self._signs: QueueSigns | None = None
-        """What the queue server said with the last renewal; None if another run has the lease."""
+        """The signs at the last renewal; None if another run has the lease."""
 
     @property
     def seconds(self) -> float:
@@ -108,11 +105,11 @@ class LeasedRun(Generic[What]):
         self._pass("taken")
         if acquired is LeaseResult.EXPIRED:
             self._least = self._most = min(CAUTIOUS_SECONDS, self._most)
-            work.recover(self._leases.read_note(self._what))
+            work.recover(self._leases.read_mark(self._what))
         done = self._work(work)
-        note = work.finish()
+        mark = work.finish()
         # release first, look afterwards: see infra.store.leases
-        released = self._leases.release(self._what, self._token, note)
+        released = self._leases.release(self._what, self._token, mark)
         self._pass("released")
         if released and work.has_more():
             self._leases.request(self._what)
@@ -132,35 +129,36 @@ class LeasedRun(Generic[What]):
         self._signs = self._leases.renew(self._what, self._token)
         return self._signs is not None and not self._signs.suspended
 
-    def write_note(self, note: bytes) -> None:
-        """Leave a note for the next run, in case that this one is killed."""
-        self._leases.write_note(self._what, note)
+    def write_mark(self, mark: bytes) -> None:
+        """Set the mark that the next run finds if this one is killed."""
+        self._leases.write_mark(self._what, mark)
 
     def _work(self, work: LeasedWork) -> int:
         done = 0
-        idle_since: float | None = None
         while self.renew():
             step = work.step()
             if step is not None:
                 done += step
-                idle_since = None
-            else:
-                idle_since = idle_since or time.monotonic()
-                if not self._wait(idle_since + self._linger):
-                    break
+            elif not self._wait():
+                break
             if self.is_over:
                 break
         return done
 
-    def _wait(self, end: float) -> bool:
-        """Wait for a wake-up; return False once nothing came until `end`, or other jobs wait."""
-        look = min(time.monotonic() + LOOK_SECONDS, end)
-        others = self._signs is None or self._signs.others_wait
-        while not others and (left := look - time.monotonic()) > 0 and not self._stopping():
+    def _wait(self) -> bool:
+        """Wait for a wake-up; return False if none came, or if other jobs wait for a worker.
+
+        If the wake-up is lost, the scheduler finds the work and sends another.
+        """
+        end = time.monotonic() + self._linger
+        others = self._signs is not None and self._signs.others_wait
+        while not others and (left := end - time.monotonic()) > 0 and not self.is_over:
             woken, others = self._leases.wait(self._what, min(left, _SLICE_SECONDS))
             if woken:
                 return True
-        return not others and time.monotonic() < end
+            if not self.renew():
+                break
+        return False
 
     def _pass(self, point: str) -> None:
         failpoint(f"{self._kind}.{point}")

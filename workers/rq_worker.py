@@ -40,7 +40,7 @@ class _ListedJob(Job):
         return super().restore({k: v for k, v in raw_data.items() if k in _JOB_FIELDS})
 
 
-class _Listed(BaseWorker):
+class _LockedWorker(BaseWorker):
     """A worker that runs the functions listed in `jobs`.
 
     It serves one queue, because only then RQ takes a job with a safety copy.
@@ -65,7 +65,7 @@ class _Listed(BaseWorker):
         return super().heartbeat(*args, **options)
 
 
-class ListedWorker(_Listed, SimpleWorker):
+class ListedWorker(_LockedWorker, SimpleWorker):
     """A worker that runs its jobs in its own process."""
 
     @property
@@ -74,5 +74,5 @@ class ListedWorker(_Listed, SimpleWorker):
         return bool(self._stop_requested)
 
 
-class ForkingWorker(_Listed, Worker):
+class ForkingWorker(_LockedWorker, Worker):
     """A worker that runs each job in a process of its own, and reports to RQ while a long one runs."""

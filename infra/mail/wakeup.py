@@ -12,9 +12,10 @@ from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
-from infra.rq_jobs import MAIL, SEND_MAIL, WakeupJob, enqueue_wakeup
+from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.leases import Leases
 from infra.store.port import Store
+from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
 
 LEASE: Final = "mail"
 """The name of the mailer's lease."""

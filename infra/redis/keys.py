@@ -58,7 +58,7 @@
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
 | `{lease:0/3}` | token of the drain that works lane 0 of 3, in RQ's Redis; `{lease:mail}`, `{lease:project}` likewise |
-| `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is the holder's note |
+| `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`

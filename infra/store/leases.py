@@ -32,7 +32,7 @@ REQUESTED: Final = "wanted"
 """Value of a lease while a run is requested and has not begun."""
 
 What = TypeVar("What", bound=Lane | str)
-"""What a lease is for: a lane, or the name of something of which there is one."""
+"""The subject of a lease: a lane, or the name of something of which there is one."""
 
 
 class LeaseResult(StrEnum):
@@ -43,11 +43,11 @@ class LeaseResult(StrEnum):
     FREE = "taken"
     """Acquired."""
     EXPIRED = "expired"
-    """Acquired, and the last holder never released it, as if its work had killed it, or left a note."""
+    """Acquired, and the last holder never released it, as if its work had killed it, or left a mark."""
 
 
 class QueueSigns(NamedTuple):
-    """What the queue server says to the holder of a lease."""
+    """Signs on the queue server for the holder of a lease."""
 
     suspended: bool
     """Whether the workers are suspended."""
@@ -97,16 +97,16 @@ class Leases(Generic[What]):
         pipe.exists(SUSPENDED)
         pipe.llen(self._queue)
 
-    def release(self, what: What, token: str, note: bytes = b"") -> bool:
-        """Release a lease; False if another run has it. The next holder finds the note."""
-        return bool(self._call(scripts.LEASE_RELEASE, what, token, note))
+    def release(self, what: What, token: str, mark: bytes = b"") -> bool:
+        """Release a lease; False if another run has it. A mark that is not empty stays for the next."""
+        return bool(self._call(scripts.LEASE_RELEASE, what, token, mark))
 
-    def write_note(self, what: What, note: bytes) -> None:
-        """Leave a note in case that this run is killed."""
-        self._client.set(keys.lease_mark(what), note)
+    def write_mark(self, what: What, mark: bytes) -> None:
+        """Set the value of the mark that stays if this run is killed."""
+        self._client.set(keys.lease_mark(what), mark)
 
-    def read_note(self, what: What) -> bytes:
-        """Return the note of the last holder; empty if it left none."""
+    def read_mark(self, what: What) -> bytes:
+        """Return the value of the mark that the last holder left."""
         found: Any = self._client.get(keys.lease_mark(what))
         return found or b""
 

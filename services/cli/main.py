@@ -166,7 +166,11 @@ _SUBCOMMANDS: Final = (
     _Subcommand(
         "maintenance",
         "run rebuilds and checks as jobs, which outlive the terminal",
-        "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal.",
+        "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal, which "
+        "the job at work outlasts.",
+        (("--name", {"default": "maintenance", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "maintenance"},
     ),
     *(
         _Subcommand(

@@ -1,11 +1,13 @@
-"""`matchpost worker` and `matchpost side`: worker processes that `matchpost serve` starts."""
+"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance`."""
 
 import logging
 import os
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
+from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings import Settings
+from services import jobs
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
@@ -14,6 +16,7 @@ from services.serve.logging import log_to_stderr
 from workers.commands import worker as command_worker
 from workers.projections import job as projection_job
 from workers.projections.worker import ProjectionWorker
+from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +25,7 @@ SIDE_NICENESS = 5
 
 
 def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands (`worker`) or feed projections (`side`) until a stop signal.
+    """Decide commands, feed projections (`side`) or run maintenance jobs until a stop signal.
 
     Return the exit code. An error that ends it, such as a lost server, is logged as one line.
     """
@@ -39,16 +42,22 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 
 def _run(settings: Settings, role: str) -> None:
+    if role == "maintenance":
+        with App(settings, listening=IDLE_SECONDS) as parts:
+            parts.store.layout()
+            listed = {REBUILD: jobs.rebuild, CHECK: jobs.check}
+            ForkingWorker(parts.queue, MAINTENANCE, listed).work(logging_level="WARNING")
+        return
     if role == "side":
         os.nice(SIDE_NICENESS)
         with (
-            App(settings, listening=projection_job.IDLE_SECONDS) as parts,
+            App(settings, listening=IDLE_SECONDS) as parts,
             heartbeating(settings, Role.PROJECTIONS),
         ):
             parts.store.layout()
             projection_job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
         return
-    with App(settings, listening=command_worker.IDLE_SECONDS) as parts:
+    with App(settings, listening=IDLE_SECONDS) as parts:
         parts.store.layout()
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
             job = command_worker.DrainJob(

@@ -165,6 +165,12 @@ def _workers(facts: Facts) -> Iterator[Finding]:
             )
         return
     yield _worker_count(facts, queue)
+    if queue.suspended:
+        yield warn(
+            "workers",
+            "the workers are suspended: commands are taken, and none is decided",
+            "`rq resume` ends it",
+        )
     for gone in (worker for worker in queue.workers if not worker.alive):
         yield note("workers", f"process {gone.pid} was killed; RQ drops it within minutes")
     if queue.failed:

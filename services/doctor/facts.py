@@ -24,7 +24,7 @@ from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
-from infra.rq_jobs import COMMANDS
+from infra.rq_jobs import COMMANDS, SUSPENDED
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
@@ -142,6 +142,8 @@ class QueueFacts(msgspec.Struct, frozen=True):
     failed: int
     workers: tuple[WorkerFacts, ...]
     lanes: tuple[LaneFacts, ...]
+    suspended: bool = False
+    """Whether an operator has suspended the workers."""
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -328,6 +330,7 @@ def _queue(client: redis.Redis, shape: Layout | None) -> QueueFacts:
         failed=FailedJobRegistry(queue=queue).get_job_count(cleanup=False),
         workers=tuple(map(_worker, deciding)),
         lanes=_lanes(client, shape.lanes if shape else 0),
+        suspended=bool(client.exists(SUSPENDED)),
     )
 
 

@@ -19,6 +19,7 @@ from rq.utils import import_attribute
 from domain.match.commands import PlayMove, StartMatch
 from infra import rq_jobs
 from infra.durability import Mode
+from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS
 from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
@@ -140,6 +141,13 @@ def test_no_wake_up_is_enqueued_while_the_workers_are_suspended(redis_client: Re
     enqueue_drain(redis_client, LANE)
     (job,) = queue.get_jobs()
     assert (job.func_name, job.args) == (rq_jobs.DRAIN, [0, 1])
+
+
+def test_a_wake_up_that_waits_is_not_enqueued_again(redis_client: Redis) -> None:
+    queue = Queue(COMMANDS, connection=redis_client, serializer=JSONSerializer)
+    for lane in (Lane(0, 12), Lane(1, 12), Lane(11, 12), Lane(0, 12), Lane(1, 12)):
+        enqueue_drain(redis_client, lane)
+    assert [job.args for job in queue.get_jobs()] == [[0, 12], [1, 12], [11, 12]]
 
 
 def test_the_queue_may_be_on_another_server(

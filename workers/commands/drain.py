@@ -49,10 +49,10 @@ SUSPECTS: Final = 16
 """Suspects that are decided before other commands have their turn."""
 
 _RELEASED: Final = b"r"
-"""First byte of the note of a drain that released its lane with suspects left."""
+"""First byte of the mark that a drain leaves which releases its lane with suspects left."""
 
 _AT_WORK: Final = b"w"
-"""First byte of the note of a drain that began a large batch."""
+"""First byte of the mark of a drain that began a large batch."""
 
 
 class Drain:
@@ -100,24 +100,25 @@ class Drain:
         """Return how long the drain has run."""
         return self._run.seconds
 
-    def recover(self, note: bytes) -> None:
+    def recover(self, mark: bytes) -> None:
         """Suspect what the drain before had read, because it may have died of it.
 
-        Its small batches were the oldest entries; of a large one the note has the command ids.
+        Its small batches were the oldest entries; of a large one the mark has the command ids.
         """
         entries = self._store.read_inbox(self._shards, BATCH)
         oldest = {(entry.shard, entry.id) for entry in sorted(entries, key=_age)[:SMALL_BATCH]}
-        released, noted = _read_note(note)
+        released, marked = _read_mark(mark)
         suspects = [
             task
             for task in self._read_tasks(entries)
-            if task.sent.id in noted
+            if task.sent.id in marked
             or (not released and (task.entry.shard, task.entry.id) in oldest)
         ]
         if suspects:
             logger.warning(
-                "lane %s: the drain before was cut off; commands now worked one by one: %d",
+                "lane %s: the drain before %s; commands now worked one by one: %d",
                 self._lane,
+                "left suspects" if released else "was cut off",
                 len(suspects),
             )
         self._suspects.add(suspects)
@@ -133,8 +134,8 @@ class Drain:
         return done
 
     def finish(self) -> bytes:
-        """Return the note of the suspects that the next drain has to work one by one."""
-        return _note(self._suspects.ids, released=True) if self._suspects.ids else b""
+        """Return a mark with the suspects that the next drain has to work one by one."""
+        return _mark(self._suspects.ids, released=True) if self._suspects.ids else b""
 
     def has_more(self) -> bool:
         """Return whether commands wait."""
@@ -202,7 +203,7 @@ class Drain:
             return 0
         if len(tasks) > SMALL_BATCH:
             ids = {task.sent.id for task in tasks} | self._suspects.ids
-            self._run.write_note(_note(ids, released=False))
+            self._run.write_mark(_mark(ids, released=False))
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
         writes, channels = [], []
@@ -257,12 +258,12 @@ def _age(entry: InboxEntry) -> tuple[int, ...]:
     return tuple(map(int, entry.id.split("-")))
 
 
-def _note(ids: Collection[CommandId], *, released: bool) -> bytes:
-    """Return the note of command ids for the next drain."""
+def _mark(ids: Collection[CommandId], *, released: bool) -> bytes:
+    """Return a mark with command ids for the next drain."""
     return (_RELEASED if released else _AT_WORK) + b"".join(ids)
 
 
-def _read_note(note: bytes) -> tuple[bool, set[CommandId]]:
-    """Return whether the drain released its lane, and the command ids of its note."""
-    ids = note[1:]
-    return note[:1] == _RELEASED, {ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES)}
+def _read_mark(mark: bytes) -> tuple[bool, set[CommandId]]:
+    """Return whether the drain released its lane, and the command ids of its mark."""
+    ids = mark[1:]
+    return mark[:1] == _RELEASED, {ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES)}

@@ -101,7 +101,7 @@ class MailRun:
         if done := self._run.run(self):
             report(done=done, seconds=round(self._run.seconds, 3))
 
-    def recover(self, note: bytes) -> None:
+    def recover(self, mark: bytes) -> None:
         """Do nothing, because whatever is done twice has the same id."""
 
     def step(self) -> int | None:
@@ -109,7 +109,7 @@ class MailRun:
         return self._mailer.round() or None
 
     def finish(self) -> bytes:
-        """Return no note."""
+        """Return no mark."""
         return b""
 
     def has_more(self) -> bool:

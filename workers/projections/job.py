@@ -6,8 +6,9 @@ from typing import Final
 
 import redis
 
-from infra.rq_jobs import PROJECT, PROJECTIONS, WakeupJob, enqueue_wakeup
+from infra.rq_jobs import PROJECT, PROJECTIONS
 from infra.store.leases import Leases
+from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
 from workers.leased_run import LeasedRun
 from workers.projections.worker import ProjectionWorker
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
@@ -17,13 +18,13 @@ __all__ = ["IDLE_SECONDS", "LEASE", "ProjectionRun", "ProjectionWakeup", "projec
 LEASE: Final = "project"
 """The name of the projection worker's lease."""
 
-LEASE_MS: Final = 10_000
+LEASE_MS: Final = 15_000
 """How long it lasts: each renewal is a write, and lists may be late."""
 
 RUN_SECONDS: Final = 60.0
 """How long a run goes on, because the end of each costs RQ dozens of commands."""
 
-REQUEST_SECONDS: Final = 2.0
+REQUEST_SECONDS: Final = 3.0
 """Between two looks whether a run goes on."""
 
 JOB: Final = WakeupJob(PROJECTIONS, PROJECT, 600, "update lists, notices and ratings")
@@ -65,15 +66,15 @@ class ProjectionRun:
         """Keep the projections up with the logs for a while."""
         self._run.run(self)
 
-    def recover(self, note: bytes) -> None:
-        """Do nothing, because a checkpoint is written together with what was read."""
+    def recover(self, mark: bytes) -> None:
+        """Do nothing, because a checkpoint is written together with the tables."""
 
     def step(self) -> None:
         """Go on until the run should end."""
         self._worker.run(lambda: not self._run.renew() or self._run.is_over)
 
     def finish(self) -> bytes:
-        """Return no note."""
+        """Return no mark."""
         return b""
 
     def has_more(self) -> bool:

@@ -2,9 +2,9 @@
 --
 -- KEYS  1 lease  2 mark of an unreleased lease
 -- ARGV  1 token  2 ms it lasts
--- Returns  'busy' | 'taken' | 'expired' (acquired, and its last holder never released it, or left a note)
+-- Returns  'busy' | 'taken' | 'expired' (acquired, and its last holder never released it, or left a mark)
 --
--- An existing mark stays: it holds the note of the last holder.
+-- An existing mark stays, because its value is for this holder.
 -- A lease with more time left than it can have was set by a clock that ran ahead: it has expired.
 
 local holder = redis.call('GET', KEYS[1])

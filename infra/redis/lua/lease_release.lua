@@ -1,7 +1,7 @@
 -- Releases a lease.
 --
 -- KEYS  1 lease  2 mark of an unreleased lease
--- ARGV  1 token  2 note for the next holder, empty for none
+-- ARGV  1 token  2 value of the mark for the next holder, empty for no mark
 -- Returns  1 | 0 (another run has the lease)
 
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
