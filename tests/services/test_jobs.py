@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from redis import Redis
 from rq import Queue
-from rq.job import Job
+from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.suspension import resume, suspend
@@ -19,6 +19,7 @@ from rq.utils import import_attribute
 from domain.match.commands import PlayMove, StartMatch
 from infra import rq_jobs
 from infra.durability import Mode
+from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS
 from infra.store.gateway import CommandGateway
@@ -32,6 +33,8 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import gateway
+from workers.commands.drain import Drain
+from workers.rq_worker import ListedWorker
 
 RQ = Path(sys.executable).with_name("rq")
 JSON = ("-S", "rq.serializers.JSONSerializer")
@@ -130,6 +133,43 @@ def test_while_the_workers_are_suspended_drains_stop_and_commands_wait(bench: Be
     assert bench.store.inbox_size(range(4)) == 1
     resume(bench.client)
     assert bench.drain() == 1
+
+
+def test_a_drain_that_lingers_ends_when_the_workers_are_suspended(
+    bench: Bench, valkey: EmbeddedServer
+) -> None:
+    ended: list[int] = []
+
+    def drain() -> None:
+        with valkey.client(blocking_timeout=5) as client:
+            lanes = LaneLeases(client, bench.woken.append)
+            store = RedisStore(client, Mode.FSYNC)
+            ended.append(Drain(store, lanes, client, LANE, linger=3600).run())
+
+    thread = Thread(target=drain)
+    thread.start()
+    while bench.client.get(keys.lease(LANE)) is None:
+        pass
+    suspend(bench.client)
+    thread.join()
+    assert ended == [0]
+    assert not bench.client.exists(keys.lease(LANE))
+
+
+def test_a_locked_worker_runs_no_function_that_is_not_listed(
+    redis_client: Redis, capfd: pytest.CaptureFixture[str]
+) -> None:
+    queue = Queue(COMMANDS, connection=redis_client, serializer=JSONSerializer)
+    done: list[int] = []
+    strange = queue.enqueue("builtins.print", "a stranger's words")
+    queue.enqueue(rq_jobs.DRAIN, 3, 8)
+    worker = ListedWorker(
+        redis_client, COMMANDS, {rq_jobs.DRAIN: lambda *lane: done.append(*lane[:1])}
+    )
+    worker.work(burst=True, logging_level="CRITICAL")
+    assert done == [3]
+    assert strange.get_status() == JobStatus.FAILED
+    assert "a stranger's words" not in capfd.readouterr().out
 
 
 def test_no_wake_up_is_enqueued_while_the_workers_are_suspended(redis_client: Redis) -> None:
