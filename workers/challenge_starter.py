@@ -93,7 +93,7 @@ class ChallengeStarter:
         if outcome is None:
             self._next_submit[id_] = self._timer() + RETRY_SECONDS
             shape = self._store.layout()
-            self._lanes.request_drain(shape.lane_of(start.board))
+            self._lanes.request(shape.lane_of(start.board))
         return outcome
 
     def _log_failure(self, challenge: Challenge, error: Exception) -> None:

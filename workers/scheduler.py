@@ -114,7 +114,7 @@ class Scheduler:
         for lane in shape.all_lanes:
             if self._store.inbox_size(lane.shards(shape.shards)):
                 failpoint("keeper.found")
-                self._lanes.request_drain(lane)
+                self._lanes.request(lane)
 
     def _clocks_agree(self, now: int) -> bool:
         """Return whether the server's clock agrees with this machine's; log when that changes."""
@@ -136,7 +136,7 @@ class Scheduler:
         for shard in range(shape.shards):
             matches = self._due_matches(shard, now)
             if matches and self._send(shard, matches):
-                self._lanes.request_drain(lane_of(shard, shape.lanes, shape.shards))
+                self._lanes.request(lane_of(shard, shape.lanes, shape.shards))
             self._due[shard] = matches
 
     def _due_matches(self, shard: int, now: int) -> dict[int, _DueMatch]:

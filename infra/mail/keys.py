@@ -21,7 +21,6 @@
 | `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
 | `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
-| `{mail}:wanted` | mark that the mailer was requested, in RQ's Redis |
 | `{a:<hex>}:codes` | hash: address -> the code that verifies it |
 
 All are in one slot of a cluster but the codes, which are in the slot of their account.
@@ -47,7 +46,6 @@ CHAT_FIRST: Final = "{mail}:chat:first"
 CHAT_LAST: Final = "{mail}:chat:last"
 DIGESTS_DUE: Final = "{mail}:daily"
 KEY_FINGERPRINT: Final = "{mail}:key"
-MAILER_REQUESTED: Final = "{mail}:wanted"
 
 
 def known_email(key: str) -> str:

@@ -5,7 +5,6 @@ enqueued again.
 """
 
 from typing import Final
-from uuid import uuid4
 
 import redis
 
@@ -13,22 +12,24 @@ from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
-from infra.redis import scripts
+from infra.rq_jobs import MAIL, SEND_MAIL
+from infra.store.leases import Leases
 from infra.store.port import Store
+from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
 
-QUEUE: Final = "mail"
-"""The queue the mailer listens on."""
+LEASE: Final = "mail"
+"""The name of the mailer's lease."""
 
-JOB: Final = "mail"
-"""The job that does all the mailer's work; it has no arguments."""
+LEASE_MS: Final = 15_000
+"""How long it lasts: a killed mailer is replaced after this, and a step of its work may take as long."""
 
-JOB_SECONDS: Final = 300
-"""A round ends after a minute; a job that takes this long is stuck."""
+JOB: Final = WakeupJob(MAIL, SEND_MAIL, 300, "build and send e-mails")
+"""A run ends after a minute; one that takes as long as the job may is stuck."""
 
-REQUEST_MS: Final = 60_000
-"""How long after a request the mailer is not requested again."""
 
-FAILURE_SECONDS: Final = 3600
+def mail_leases(queue: redis.Redis) -> Leases[str]:
+    """Return the leases of which the mailer has one; `queue` is a client of RQ's Redis."""
+    return Leases(queue, lambda _: enqueue_wakeup(queue, JOB), queue=MAIL, lease_ms=LEASE_MS)
 
 
 class MailerWakeup:
@@ -39,7 +40,7 @@ class MailerWakeup:
     ) -> None:
         self._store = store
         self._data = data
-        self._queue = queue
+        self.leases = mail_leases(queue)
         self._outbox = outbox or Outbox(data)
         self._mailer_progress = MailerProgress(data)
         self._chats = ChatMailQueue(data)
@@ -50,23 +51,14 @@ class MailerWakeup:
             self._mailer_progress.begin(self._store.watermark().ends)
 
     def tick(self) -> None:
-        """Request the mailer if there is work and it was not requested yet."""
+        """Request the mailer if there is work, or wake it if it waits for some."""
         if self.has_work():
-            self.enqueue()
+            self.leases.request(LEASE)
 
     def has_work(self) -> bool:
         """Return whether there are events to mail or e-mails to send."""
         now = self._outbox.now()
         return self._has_queued(now) or self._outbox.is_due(now) or self._has_new_leaves()
-
-    def enqueue(self) -> None:
-        """Request the mailer, unless that was done a short time ago."""
-        if scripts.claim(self._queue, keys.MAILER_REQUESTED, "", REQUEST_MS):
-            _enqueue(self._queue)
-
-    def acknowledge(self) -> None:
-        """Note that the mailer has started: from now on it may be requested again."""
-        self._queue.delete(keys.MAILER_REQUESTED)
 
     def _has_queued(self, now: int) -> bool:
         return bool(
@@ -78,17 +70,3 @@ class MailerWakeup:
     def _has_new_leaves(self) -> bool:
         read = self._mailer_progress.cursor()
         return read is not None and bool(self._store.wait_for_leaves(read))
-
-
-def _enqueue(client: redis.Redis) -> None:
-    from rq import Queue  # noqa: PLC0415 - slow to import, and not always needed
-    from rq.serializers import JSONSerializer  # noqa: PLC0415
-
-    Queue(QUEUE, connection=client, serializer=JSONSerializer).enqueue_call(
-        JOB,
-        job_id=f"mail-{uuid4().hex}",
-        timeout=JOB_SECONDS,
-        result_ttl=0,
-        failure_ttl=FAILURE_SECONDS,
-        description="build and send e-mails",
-    )

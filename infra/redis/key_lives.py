@@ -145,7 +145,9 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{clock}", "infra.store.server_clock", "a step of the clock is found by it", _ONE),
     EndlessKey("{p:<name>}:live", _GENERATIONS, "it is a pointer", "projections"),
     EndlessKey("{p:<name>}:last", _GENERATIONS, "it is a counter", "projections"),
-    EndlessKey("{p:erased}", _GENERATIONS, "a rebuild leaves them out", "deleted accounts"),
+    EndlessKey(
+        "{p:erased}", "infra.projections.erasure", "a rebuild leaves them out", "deleted accounts"
+    ),
     EndlessKey("{mail}:read", "infra.mail.progress", "it is the mailer's cursor", "shards"),
     EndlessKey("{mail}:key", "infra.mail.key_check", "other machines compare with it", _ONE),
 )

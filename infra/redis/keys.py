@@ -70,8 +70,9 @@
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
-| `{lease:0/3}` | token of the drain that works lane 0 of 3, in RQ's Redis |
-| `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one |
+| `{lease:0/3}` | token of the drain that works lane 0 of 3, in RQ's Redis; `{lease:mail}`, `{lease:project}` likewise |
+| `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
+| `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -273,11 +274,16 @@ def bucket(name: str, number: int, generation: int, rest: str) -> str:
     return f"{{p:{name}:b{number}}}:{generation}:{rest}"
 
 
-def lease(lane: Lane) -> str:
-    """Return the key of a lane's lease."""
-    return f"{{lease:{lane}}}"
+def lease(what: Lane | str) -> str:
+    """Return the key of the lease of a lane, or of something of which there is one."""
+    return f"{{lease:{what}}}"
 
 
-def lease_mark(lane: Lane) -> str:
+def lease_mark(what: Lane | str) -> str:
     """Return the key of the mark of a lease that was not released."""
-    return f"{{lease:{lane}}}:held"
+    return f"{{lease:{what}}}:held"
+
+
+def wakeups(what: Lane | str) -> str:
+    """Return the key of the list on which the holder of a lease waits."""
+    return f"{{lease:{what}}}:wake"

@@ -130,7 +130,7 @@ class AsyncCommandGateway:
         task.add_done_callback(lambda done: self._drain_requested(lane, done))
 
     async def _request(self, lane: Lane) -> None:
-        await self._lanes.request_drain(lane)
+        await self._lanes.request(lane)
         failpoint("submit.woken")
 
     def _drain_requested(self, lane: Lane, done: asyncio.Task[None]) -> None:

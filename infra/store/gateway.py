@@ -159,7 +159,7 @@ class CommandGateway:
             return known
         failpoint("submit.queued")
         shape = self._store.layout()
-        self._lanes.request_drain(shape.lane_of(sent.match))
+        self._lanes.request(shape.lane_of(sent.match))
         failpoint("submit.woken")
         outcome = self._await(sent, time.monotonic() + seconds)
         failpoint("submit.heard")
@@ -175,7 +175,7 @@ class CommandGateway:
             self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
             shape = self._store.layout()
             for lane in {shape.lane_of(one.match) for one in some}:
-                self._lanes.request_drain(lane)
+                self._lanes.request(lane)
 
     def _await(self, sent: CommandEnvelope, end: float) -> CommandOutcome:
         while (left := end - time.monotonic()) > 0:

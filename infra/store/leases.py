@@ -1,9 +1,9 @@
-"""Leases of lanes: one drain at a time works a lane, and wake-ups request a drain.
+"""Leases: one run of a kind at a time, and requests that wake its holder or enqueue the next run.
 
-The lease is in RQ's Redis and the inboxes are in that of the data, which may be another server or slot,
-so no script reads both. The order of steps closes the gap: a sender adds to the inbox and *then* reads
-the lease; a drain releases the lease and *then* reads the inboxes. The second of the two sees the
-other. The scheduler's sweep covers a process that is killed in between.
+The lease is in RQ's Redis and the work is in that of the data, which may be another server or slot, so
+no script reads both. The order of steps closes the gap: a sender adds work and *then* reads the lease; a
+run releases the lease and *then* looks for work. The second of the two sees the other. The scheduler's
+sweep covers a process that is killed in between.
 
 A lease ends by the server's wall clock. If that is set back, a lease may seem to last for hours, so
 every reader treats one with more time left than it can have as expired.
@@ -12,7 +12,7 @@ every reader treats one with more time left than it can have as expired.
 from asyncio import to_thread
 from collections.abc import Callable
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 import redis
 
@@ -20,60 +20,110 @@ from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.keys import Lane
+from infra.rq_jobs import COMMANDS, SUSPENDED, queue_key
 
 LEASE_MS: Final = 3_000
-"""How long a lease lasts unless renewed: a killed drain is replaced after this."""
+"""How long a lane's lease lasts unless renewed: a killed drain is replaced after this."""
 
-DRAIN_REQUEST_MS: Final = 2_000
-"""How long a wake-up may take before another is sent."""
+REQUEST_MS: Final = 2_000
+"""How long a request may take before another is sent."""
 
+REQUESTED: Final = "wanted"
+"""Value of a lease while a run is requested and has not begun."""
 
-DRAIN_REQUESTED: Final = "wanted"
-"""Value of a lease while a drain is requested and has not begun."""
+What = TypeVar("What", bound=Lane | str)
+"""The subject of a lease: a lane, or the name of something of which there is one."""
 
 
 class LeaseResult(StrEnum):
     """Result of an attempt to acquire a lease."""
 
     BUSY = "busy"
-    """Another drain has it."""
+    """Another run has it."""
     FREE = "taken"
     """Acquired."""
     EXPIRED = "expired"
-    """Acquired, and the last holder never released it: its work may have killed it."""
+    """Acquired, and the last holder never released it, as if its work had killed it, or left a mark."""
 
 
-class LaneLeases:
-    """The leases; `wake` sends a lane to a worker."""
+class QueueSigns(NamedTuple):
+    """Signs on the queue server for the holder of a lease."""
 
-    def __init__(self, client: redis.Redis, wake: Callable[[Lane], None]) -> None:
+    suspended: bool
+    """Whether the workers are suspended."""
+    others_wait: bool
+    """Whether another job waits for a worker of the queue."""
+
+
+class Leases(Generic[What]):
+    """Leases of one kind, whose runs are jobs of `queue`; `wake` enqueues the job."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        wake: Callable[[What], None],
+        *,
+        queue: str = COMMANDS,
+        lease_ms: int = LEASE_MS,
+    ) -> None:
         self._client = client
         self._wake = wake
+        self._queue = queue_key(queue)
+        self.lease_ms = lease_ms
+        """How long a lease lasts unless renewed."""
 
-    def request_drain(self, lane: Lane) -> bool:
-        """Request a drain unless one runs or was requested; return whether this did."""
-        if not scripts.call(self._client, *_request_call(lane)):
+    def request(self, what: What) -> bool:
+        """Wake the holder of a lease, or request a run; return whether this enqueued it."""
+        if not scripts.call(self._client, *_request_call(what, self.lease_ms)):
             return False
         failpoint("wake.wanted")
-        self._wake(lane)
+        self._wake(what)
         return True
 
-    def acquire(self, lane: Lane, token: str) -> LeaseResult:
-        """Acquire the lease if no drain has it."""
-        return LeaseResult(self._call(scripts.LEASE_ACQUIRE, lane, token, LEASE_MS).decode())
+    def acquire(self, what: What, token: str) -> LeaseResult:
+        """Acquire a lease if nobody has it."""
+        reply: bytes = self._call(scripts.LEASE_ACQUIRE, what, token, self.lease_ms)
+        return LeaseResult(reply.decode())
 
-    def renew(self, lane: Lane, token: str) -> bool:
-        """Renew the lease; False if another drain has it."""
-        return bool(self._call(scripts.LEASE_RENEW, lane, token, LEASE_MS))
+    def renew(self, what: What, token: str) -> QueueSigns | None:
+        """Renew a lease; None if another run has it."""
+        names = [keys.lease(what), keys.lease_mark(what)]
+        renewed, suspended, waiting = scripts.call_all(
+            self._client, [(scripts.LEASE_RENEW, names, [token, self.lease_ms])], self._look
+        )
+        return QueueSigns(bool(suspended), bool(waiting)) if renewed else None
 
-    def release(self, lane: Lane, token: str) -> bool:
-        """Release the lease; False if another drain has it."""
-        return bool(self._call(scripts.LEASE_RELEASE, lane, token))
+    def _look(self, pipe: Any) -> None:
+        pipe.exists(SUSPENDED)
+        pipe.llen(self._queue)
 
-    def _call(self, script: scripts.Script, lane: Lane, *args: scripts.Arg) -> bytes:
-        names = [keys.lease(lane), keys.lease_mark(lane)]
-        reply: bytes = scripts.call(self._client, script, names, args)
-        return reply
+    def release(self, what: What, token: str, mark: bytes = b"") -> bool:
+        """Release a lease; False if another run has it. A mark that is not empty stays for the next."""
+        return bool(self._call(scripts.LEASE_RELEASE, what, token, mark))
+
+    def write_mark(self, what: What, mark: bytes) -> None:
+        """Set the value of the mark that stays if this run is killed."""
+        self._client.set(keys.lease_mark(what), mark)
+
+    def read_mark(self, what: What) -> bytes:
+        """Return the value of the mark that the last holder left."""
+        found: Any = self._client.get(keys.lease_mark(what))
+        return found or b""
+
+    def wait(self, what: What, seconds: float) -> tuple[bool, bool]:
+        """Wait so long for a wake-up; return whether one came, and whether another job waits."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.blpop(keys.wakeups(what), timeout=seconds)
+            pipe.llen(self._queue)
+            woken, waiting = pipe.execute()
+        return woken is not None, bool(waiting)
+
+    def _call(self, script: scripts.Script, what: What, *args: scripts.Arg) -> Any:
+        return scripts.call(self._client, script, [keys.lease(what), keys.lease_mark(what)], args)
+
+
+LaneLeases: TypeAlias = Leases[Lane]
+"""The leases of the drains."""
 
 
 class AsyncLaneLeases:
@@ -83,13 +133,13 @@ class AsyncLaneLeases:
         self._pipe = pipe
         self._wake = wake
 
-    async def request_drain(self, lane: Lane) -> None:
-        """Request a drain unless one runs or was requested."""
-        if (await scripts.call_all_async(self._pipe, [_request_call(lane)]))[0]:
+    async def request(self, lane: Lane) -> None:
+        """Wake the drain of a lane, or request one."""
+        if (await scripts.call_all_async(self._pipe, [_request_call(lane, LEASE_MS)]))[0]:
             failpoint("wake.wanted")
             await to_thread(self._wake, lane)
 
 
-def _request_call(lane: Lane) -> scripts.Call:
-    """Return the script call that marks a drain as requested, unless one runs or was requested."""
-    return scripts.CLAIM, [keys.lease(lane)], [DRAIN_REQUESTED, DRAIN_REQUEST_MS, LEASE_MS]
+def _request_call(what: Lane | str, lease_ms: int) -> scripts.Call:
+    """Return the script call of a request."""
+    return scripts.LEASE_REQUEST, [keys.lease(what), keys.wakeups(what)], [REQUEST_MS, lease_ms]

@@ -1,4 +1,4 @@
-"""Publishes outcomes to the gateways that wait for them: one message a batch and gateway.
+"""Publishes outcomes to the gateways that wait for them, on RQ's Redis: one message a batch and gateway.
 
 A message may be lost (a drain that is killed after its commit sends none); a stored outcome can't. So a
 gateway subscribes before it submits, and reads the stored outcome each second while it waits.
@@ -19,17 +19,10 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(list[OutcomeMessage])
 
 
-def encode(outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> dict[str, bytes]:
-    """Return the message for each reply channel."""
-    return {channel: _ENCODER.encode(list(found)) for channel, found in outcomes.items()}
-
-
-def publish(client: redis.Redis, outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> None:
-    """Publish outcomes, by reply channel."""
-    with client.pipeline(transaction=False) as pipe:
-        for channel, message in encode(outcomes).items():
-            pipe.publish(channel, message)
-        pipe.execute()
+def add_outcomes(pipe: Any, outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> None:
+    """Add to a pipeline the messages of outcomes, by reply channel."""
+    for channel, found in outcomes.items():
+        pipe.publish(channel, _ENCODER.encode(list(found)))
 
 
 def decode(message: bytes) -> list[OutcomeMessage]:

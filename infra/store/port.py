@@ -28,7 +28,6 @@ Each guarantee has a test in the contract suite that every adapter passes:
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from types import MappingProxyType
 from typing import Final, Protocol
 
 import msgspec
@@ -38,9 +37,6 @@ from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 from infra.store.outcomes import encode_stored, tail
-
-NO_MESSAGES: Final[Mapping[str, bytes]] = MappingProxyType({})
-"""No messages."""
 
 MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
@@ -263,17 +259,8 @@ class Store(Protocol):
         """Submit commands, each with its own answer."""
         ...
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        """Return about `count` of the oldest entries, waiting up to `block_ms` for the first.
-
-        `first` are messages by their channels, which are published before the inboxes are read.
-        """
+    def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
+        """Return about `count` of the oldest entries."""
         ...
 
     def inbox_size(self, shards: Sequence[int]) -> int:

@@ -21,7 +21,6 @@ from infra.store.layout import create_layout, read_layout
 from infra.store.port import (
     MOST_AHEAD_MS,
     MOST_REFUSALS,
-    NO_MESSAGES,
     AlreadyDecided,
     CommitConflict,
     CommitDone,
@@ -140,25 +139,16 @@ class RedisStore:
 
     # the inbox
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        """Return the oldest entries, in one round trip with the messages `first`."""
+    def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
+        """Return the oldest entries, in one round trip."""
         each = -(-count // len(shards))
-        streams: Any = {keys.inbox(shard): "0" for shard in shards}
         with self._client.pipeline(transaction=False) as pipe:
-            for channel, message in first.items():
-                pipe.publish(channel, message)
-            pipe.xread(streams, count=each, block=block_ms or None)
-            found = pipe.execute()[-1]
-        numbers = {keys.inbox(shard).encode(): shard for shard in shards}
+            for shard in shards:
+                pipe.xrange(keys.inbox(shard), count=each)
+            found = pipe.execute()
         return [
-            InboxEntry(numbers[name], id_.decode(), int(f[b"t"]), f[b"d"].decode(), f[b"c"])
-            for name, entries in found or []
+            InboxEntry(shard, id_.decode(), int(f[b"t"]), f[b"d"].decode(), f[b"c"])
+            for shard, entries in zip(shards, found, strict=True)
             for id_, f in entries
         ]
 

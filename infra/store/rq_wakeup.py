@@ -1,39 +1,55 @@
-"""The RQ job that starts a drain: JSON arguments, ids only, no result kept.
+"""Wake-ups: RQ jobs that start runs. The scheduler's sweep repeats one that is lost."""
 
-A job is a wake-up and carries no data: the commands wait in the inboxes, and the scheduler's sweep
-repeats a job that is lost.
-"""
-
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 import redis
-from rq import Queue
-from rq.serializers import JSONSerializer
 
 from infra.redis.keys import Lane
-
-COMMANDS: Final = "commands"
-"""The queue the command workers listen on."""
-
-DRAIN: Final = "drain"
-"""The job that drains a lane; its arguments are the lane's number and the count of lanes."""
-
-JOB_SECONDS: Final = 60
-"""A drain ends after a few seconds; one that takes this long is stuck."""
+from infra.rq_jobs import COMMANDS, DRAIN, SUSPENDED, queue_key
 
 FAILURE_SECONDS: Final = 3600
+
+DRAIN_SECONDS: Final = 120
+"""A drain ends within half a minute; one that takes this long is stuck."""
+
+
+class WakeupJob(NamedTuple):
+    """A job that starts a run which may be repeated at any time."""
+
+    queue: str
+    function: str
+    timeout: int
+    """Seconds after which the job is stuck, and ended by RQ."""
+    about: str
+    """A description for RQ's tools."""
+    args: Sequence[int] = ()
+
+
+def enqueue_wakeup(client: redis.Redis, job: WakeupJob) -> None:
+    """Enqueue a wake-up, unless the same one waits already or the workers are suspended."""
+    from rq import Queue  # noqa: PLC0415 - slow to import, and not always needed
+    from rq.serializers import JSONSerializer  # noqa: PLC0415
+
+    name = "-".join([job.function.rpartition(".")[2], *map(str, job.args), ""])
+    with client.pipeline(transaction=False) as pipe:
+        pipe.exists(SUSPENDED)
+        pipe.lrange(queue_key(job.queue), 0, -1)
+        suspended, waiting = pipe.execute()
+    if suspended or any(one.startswith(name.encode()) for one in waiting):
+        return
+    Queue(job.queue, connection=client, serializer=JSONSerializer).enqueue_call(
+        job.function,
+        args=tuple(job.args),
+        job_id=f"{name}{uuid4().hex}",
+        timeout=job.timeout,
+        result_ttl=0,
+        failure_ttl=FAILURE_SECONDS,
+        description=job.about,
+    )
 
 
 def enqueue_drain(client: redis.Redis, lane: Lane) -> None:
     """Enqueue the job that drains a lane."""
-    queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
-    queue.enqueue_call(
-        DRAIN,
-        args=tuple(lane),
-        job_id=f"drain-{lane.number}-of-{lane.of}-{uuid4().hex}",
-        timeout=JOB_SECONDS,
-        result_ttl=0,
-        failure_ttl=FAILURE_SECONDS,
-        description=f"drain lane {lane}",
-    )
+    enqueue_wakeup(client, WakeupJob(COMMANDS, DRAIN, DRAIN_SECONDS, f"drain lane {lane}", lane))

@@ -270,7 +270,7 @@ class App:
     def gateway(self) -> Gateway:
         """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
-        return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.data))
+        return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.queue))
 
     def ready(self) -> None:
         """Check once that the server keeps what is written; `DurabilityError` if it may not.

@@ -8,15 +8,13 @@ from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.mail.key_check import MailKeyMismatchError, check_mail_key
-from infra.mail.smtp_client import SmtpRelay
-from infra.mail.smtp_url import read_smtp_url
 from infra.mail.wakeup import MailerWakeup
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
 from services.heartbeating import heartbeating
-from services.mail.notification_texts import NotificationTexts
+from services.jobs import make_mailer
 from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
@@ -58,13 +56,6 @@ def _run(settings: Settings, relay: str, addresses: ServerAddresses) -> None:
     with App(settings, listening=mailer.IDLE_SECONDS) as parts:
         parts.store.layout()
         check_mail_key(parts.data, key, parts.store.now())
-        made = mailer.Mailer(
-            parts.store,
-            parts.accounts,
-            parts.data,
-            addresses=addresses,
-            composer=NotificationTexts(parts, addresses),
-            relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
-        )
+        made = make_mailer(parts, relay, addresses)
         with heartbeating(settings, Role.MAILER, mail_key=key):
             mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)

@@ -204,6 +204,15 @@ _SUBCOMMANDS: Final = (
         "Send mail to the server at MATCHPOST_RELAY until a stop signal. `serve` starts "
         "this process by itself, and wakes it when there is mail to send.",
     ),
+    _Subcommand(
+        "maintenance",
+        "run rebuilds and checks as jobs, which outlive the terminal",
+        "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal, which "
+        "the job at work outlasts.",
+        (("--name", {"default": "maintenance", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "maintenance"},
+    ),
     *(
         _Subcommand(
             role,

@@ -2,55 +2,74 @@
 
 It works while the server runs: a new projection is built beside the live one, and replaces it once it
 has read as much of the logs. With `--check` nothing is replaced: the new one is compared with the live
-one, key by key. Exit codes: 0 done, or equal; 1 a difference, or a leaf that can't be read; 2 the
-server does not answer.
+one, key by key. Where a worker takes maintenance jobs it is a job, which the terminal follows; else it
+runs here. Exit codes: 0 done, or equal; 1 a difference, or a leaf that can't be read; 2 the server does
+not answer, or the job failed.
 """
 
 import sys
 import time
 from collections.abc import Sequence
+from functools import partial
+from typing import Final
 
-import redis
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rq.job import Job
 
+from infra import maintenance_jobs
 from infra.projections.generations import BusyError
-from infra.projections.projection import Projection
+from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings import Settings
-from infra.store.port import Store
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED
-from workers.projections import PROJECTIONS
-from workers.projections.feed import Feed
-from workers.projections.rebuild import Rebuild, StuckError, leaves_read, leaves_total
-from workers.projections.verify import ProjectionVerifier
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
+from workers.projections import maintenance
+from workers.projections.rebuild import StuckError
+
+_LOOK_SECONDS: Final = 0.2
+
+
+class _Terminal:
+    """Shows progress as a bar on standard error, which is hidden if that is no terminal."""
+
+    def __init__(self, bar: Progress) -> None:
+        self._bar = bar
+        self._task = bar.add_task("", total=None)
+
+    def progress(self, about: str, done: int, total: int) -> None:
+        """Show how far the work is."""
+        self._bar.update(self._task, description=about, completed=done, total=total)
+
+    def line(self, text: str) -> None:
+        """Print a result."""
+        print(text, flush=True)
 
 
 def run(names: Sequence[str], check: bool, settings: Settings, buckets: int | None = None) -> int:  # noqa: FBT001 - called by keyword
     """Rebuild or check the named projections, or all, and return the exit code."""
-    chosen = _chosen(names)
+    chosen = maintenance.named(names)
     if check and buckets is not None:
-        print("matchpost: --check compares the buckets that there are", file=sys.stderr)
+        _print_error("--check compares the buckets that there are")
         return EXIT_REFUSED
-    with App(settings) as parts:
+    with App(settings) as parts, _bar() as bar:
         parts.store.layout()  # raises LookupError if there is no data
+        terminal = _Terminal(bar)
+        if maintenance_jobs.has_worker(parts.queue):
+            job = maintenance_jobs.enqueue(parts.queue, CHECK if check else REBUILD, names, buckets)
+            return _follow(job, terminal)
+        _print_error(f"no worker takes jobs from the queue {MAINTENANCE}, so it runs here")
         try:
             if check:
-                return max(_check(parts.store, parts.data, one) for one in chosen)
-            _rebuild(parts.store, parts.data, chosen, buckets)
+                equal = maintenance.check(parts.store, parts.data, chosen, terminal)
+                return EXIT_OK if equal else EXIT_REFUSED
+            maintenance.rebuild(parts.store, parts.data, chosen, terminal, buckets)
         except (BusyError, StuckError) as error:
-            print(f"matchpost: {error}", file=sys.stderr)
+            _print_error(str(error))
             return EXIT_REFUSED
     return EXIT_OK
 
 
-def _chosen(names: Sequence[str]) -> list[Projection]:
-    known = {projection.spec.name: projection for projection in PROJECTIONS}
-    return [known[name] for name in dict.fromkeys(names)] or list(PROJECTIONS)
-
-
 def _bar() -> Progress:
-    """Return a progress bar on standard error; it is hidden if that is no terminal."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -62,63 +81,30 @@ def _bar() -> Progress:
     )
 
 
-def _rebuild(
-    store: Store, client: redis.Redis, chosen: Sequence[Projection], buckets: int | None
-) -> None:
-    """Build all from one reading of the logs, and promote each as soon as it is complete."""
-    began = time.monotonic()
-    feed = Feed(store, client)
-    waiting: list[Rebuild] = []
+def _follow(job: Job, terminal: _Terminal) -> int:
+    """Show a job's progress until it is over, and return the exit code."""
+    printed = 0
     try:
-        for projection in chosen:
-            waiting.append(Rebuild(store, client, projection, buckets))  # noqa: PERF401 - dropped below if the next one fails
-        everything = list(waiting)
-        with _bar() as bar:
-            task = bar.add_task("leaves", total=leaves_total(everything))
-            while waiting:
-                _advance(feed, waiting)
-                bar.update(task, completed=leaves_read(everything))
-                for rebuild in [rebuild for rebuild in waiting if rebuild.promote(feed)]:
-                    waiting.remove(rebuild)
-                    _report(rebuild, began)
-    finally:
-        for rebuild in waiting:
-            rebuild.drop()
-
-
-def _advance(feed: Feed, waiting: Sequence[Rebuild]) -> None:
-    for rebuild in waiting:
-        rebuild.keep_alive()
-    if not feed.round([track for rebuild in waiting for track in rebuild.tracks]):
-        for rebuild in waiting:
-            rebuild.check_stuck()
-
-
-def _report(rebuild: Rebuild, began: float) -> None:
-    seconds = time.monotonic() - began
-    name = rebuild.projection.spec.name
-    print(f"{name}: rebuilt from {rebuild.leaves:,} leaves in {seconds:.1f} s", flush=True)
-
-
-def _check(store: Store, client: redis.Redis, projection: Projection) -> int:
-    """Compare one projection with a new one, and return the exit code."""
-    name = projection.spec.name
-    with _bar() as bar:
-        goal = sum(store.watermark().ends)
-        task = bar.add_task(name, total=goal)
-
-        def progress(leaves: int, keys: int) -> None:
-            said = f"{name}: {keys:,} keys compared" if keys else name
-            bar.update(task, description=said, completed=min(leaves, goal))
-
-        result = ProjectionVerifier(store, client, projection, progress).run()
-    if result.difference:
-        print(
-            f"{name}: differs from a rebuild of {result.leaves:,} leaves, first at {result.difference}; "
-            f"`matchpost rebuild {name}` replaces it"
+        for meta in maintenance_jobs.follow(job, partial(time.sleep, _LOOK_SECONDS)):
+            lines = meta.get("lines", [])
+            for line in lines[printed:]:
+                terminal.line(line)
+            printed = max(printed, len(lines))
+            if "total" in meta:
+                terminal.progress(meta["about"], meta["done"], meta["total"])
+    except KeyboardInterrupt:
+        _print_error(
+            f"the job {job.id} goes on; the same command follows it again, and `rq info` lists it"
         )
-        return EXIT_REFUSED
-    print(
-        f"{name}: equal to a rebuild of {result.leaves:,} leaves, {result.keys:,} keys", flush=True
-    )
-    return EXIT_OK
+        raise
+    if error := job.meta.get("error"):
+        _print_error(error)
+    code = maintenance_jobs.exit_code(job)
+    if code is None:
+        _print_error(f"the job {job.id} failed; its worker's log and RQ's tools say why")
+        return EXIT_UNKNOWN
+    return code
+
+
+def _print_error(text: str) -> None:
+    print(f"matchpost: {text}", file=sys.stderr, flush=True)

@@ -1,21 +1,22 @@
-"""`matchpost worker` and `matchpost side`: worker processes that `matchpost serve` starts."""
+"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance`."""
 
 import logging
 import os
-import signal
-from collections.abc import Callable
-from threading import Event
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
+from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings import Settings
+from services import jobs
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
 from services.heartbeating import heartbeating
 from services.serve.logging import log_to_stderr
 from workers.commands import worker as command_worker
+from workers.projections import job as projection_job
 from workers.projections.worker import ProjectionWorker
+from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +25,7 @@ SIDE_NICENESS = 5
 
 
 def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands (`worker`) or feed projections (`side`) until a stop signal.
+    """Decide commands, feed projections (`side`) or run maintenance jobs until a stop signal.
 
     Return the exit code. An error that ends it, such as a lost server, is logged as one line.
     """
@@ -41,22 +42,25 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 
 def _run(settings: Settings, role: str) -> None:
-    if role == "side":
-        stopping = _catch_stop_signals()
-        os.nice(SIDE_NICENESS)
-        with App(settings) as parts, heartbeating(settings, Role.PROJECTIONS):
+    if role == "maintenance":
+        with App(settings, listening=IDLE_SECONDS) as parts:
             parts.store.layout()
-            ProjectionWorker(parts.store, parts.data).run(stopping)
+            listed = {REBUILD: jobs.rebuild, CHECK: jobs.check}
+            ForkingWorker(parts.queue, MAINTENANCE, listed).work(logging_level="WARNING")
         return
-    with App(settings, listening=command_worker.IDLE_SECONDS) as parts:
+    if role == "side":
+        os.nice(SIDE_NICENESS)
+        with (
+            App(settings, listening=IDLE_SECONDS) as parts,
+            heartbeating(settings, Role.PROJECTIONS),
+        ):
+            parts.store.layout()
+            projection_job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
+        return
+    with App(settings, listening=IDLE_SECONDS) as parts:
         parts.store.layout()
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
-            command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
-
-
-def _catch_stop_signals() -> Callable[[], bool]:
-    """Catch SIGTERM and SIGINT; return a function that is true once one has arrived."""
-    told = Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: told.set())
-    return told.is_set
+            job = command_worker.DrainJob(
+                parts.store, parts.lanes, parts.data, parts.queue, parts.seeds
+            )
+            command_worker.run(job, parts.queue)

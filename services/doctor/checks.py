@@ -6,7 +6,7 @@ from typing import Final
 from infra.open_files import TOO_FEW
 from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
-from infra.store.leases import DRAIN_REQUEST_MS, DRAIN_REQUESTED, LEASE_MS
+from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
 from services.doctor.clocks import check_clocks
 from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
 from services.doctor.findings import (
@@ -165,6 +165,12 @@ def _workers(facts: Facts) -> Iterator[Finding]:
             )
         return
     yield _worker_count(facts, queue)
+    if queue.suspended:
+        yield warn(
+            "workers",
+            "the workers are suspended: commands are taken, and none is decided",
+            "`rq resume` ends it",
+        )
     for gone in (worker for worker in queue.workers if not worker.alive):
         yield note("workers", f"process {gone.pid} was killed; RQ drops it within minutes")
     if queue.failed:
@@ -213,9 +219,7 @@ def _lane(lane: LaneFacts) -> Finding | None:
             f"the lease of lane {lane.lane} never ends: no worker can drain it",
             f"delete the key {{lease:{lane.lane}}} in RQ's Redis, and find out which program wrote it",
         )
-    if lane.holder and lane.ttl > (
-        DRAIN_REQUEST_MS if lane.holder == DRAIN_REQUESTED else LEASE_MS
-    ):
+    if lane.holder and lane.ttl > (REQUEST_MS if lane.holder == REQUESTED else LEASE_MS):
         return bad(
             "lanes",
             f"the lease of lane {lane.lane} has {span(lane.ttl // 1000)} left, longer than a "
@@ -223,7 +227,7 @@ def _lane(lane: LaneFacts) -> Finding | None:
             "correct the clock, by NTP; the next drain takes such a lease over; if it stays, "
             "check that `matchpost serve` and its workers run",
         )
-    if lane.holder == DRAIN_REQUESTED:
+    if lane.holder == REQUESTED:
         return note("lanes", f"a drain of lane {lane.lane} was requested and has not begun")
     if lane.holder:
         return note(

@@ -24,12 +24,12 @@ from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
+from infra.rq_jobs import COMMANDS, SUSPENDED
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import COMMANDS
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.fsync_probe import median_fdatasync
 from infra.valkey.process import is_alive, owner_of
@@ -154,6 +154,8 @@ class QueueFacts(msgspec.Struct, frozen=True):
     failed: int
     workers: tuple[WorkerFacts, ...]
     lanes: tuple[LaneFacts, ...]
+    suspended: bool = False
+    """Whether an operator has suspended the workers."""
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -352,6 +354,7 @@ def _queue(client: redis.Redis, shape: Layout | None) -> QueueFacts:
         failed=FailedJobRegistry(queue=queue).get_job_count(cleanup=False),
         workers=tuple(map(_worker, deciding)),
         lanes=_lanes(client, shape.lanes if shape else 0),
+        suspended=bool(client.exists(SUSPENDED)),
     )
 
 

@@ -177,7 +177,7 @@ async def open_context(
         )
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
-            AsyncCommandGateway(store, lanes, data) as gateway,
+            AsyncCommandGateway(store, lanes, queue) as gateway,
             LogTail(store) as follower,
             NoticeStream(parts.notices, horizon) as bulletins,
         ):

@@ -38,6 +38,7 @@ from services.serve.supervisor import Supervisor
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
+from workers.projections.job import ProjectionWakeup
 from workers.scheduler import Scheduler
 
 logger = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     check = DueCheck(DueTimes(data, shape), DamagedMatches(data))
     ticks = [
         scheduler.tick,
+        ProjectionWakeup(queue).tick,
         starter.tick,
         check.tick,
         *(server.note_synced for server in servers),

@@ -169,15 +169,20 @@ def test_a_vacation_that_is_too_long_has_one_sentence(everywhere, pair):
 
 @pytest.mark.parametrize("where", VACATIONS)
 def test_a_vacation_is_taken_and_ended_by_every_front_end_and_told_to_matches(
-    everywhere, pair, where
+    everywhere, pair, where, wait_until
 ):
     one, other = pair
     board = everywhere.match(one, other)
     everywhere.api.caught_up()
     assert everywhere.vacation(where, one, "3") == Result("")
     assert everywhere.vacation(where, one, "back") == Result("")
-    types = everywhere.types(board)
-    assert [one for one in types if one in ("absent", "returned")] == ["absent", "returned"]
+
+    def notified() -> list[str]:
+        return [one for one in everywhere.types(board) if one in ("absent", "returned")]
+
+    # the commands of a vacation are submitted, and nobody waits for their outcomes
+    wait_until(lambda: len(notified()) == 2)
+    assert notified() == ["absent", "returned"]
 
 
 # conditional moves, drafts, chat

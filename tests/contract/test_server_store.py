@@ -16,11 +16,9 @@ from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
-from infra.store.outcome_pubsub import OutcomeListener, encode
 from infra.store.outcomes import tail
 from infra.store.port import Layout, NotDurable, Numbering, Queued, Submission, Write
 from infra.store.redis_store import FLOOR_MS, FLOOR_STEP_MS, LAYOUT_SECONDS, RedisStore
-from tests.fakes.memory_store import MemoryStore
 from tests.helpers.lanes import LANE
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
@@ -323,19 +321,3 @@ def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one() -> None:
 def test_shards_are_spread_evenly_over_the_slots(shards: int) -> None:
     slots = sorted(map(keys.slot_of, range(shards)))
     assert slots == list(range(0, keys.SLOTS, keys.SLOTS // shards))
-
-
-def test_what_is_told_first_is_heard_though_nothing_waits(redis_client: Redis) -> None:
-    listener = OutcomeListener(redis_client, "door:1")
-    told = {"door:1": [(b"c" * 16, b"stored")], "door:2": [(b"d" * 16, b"other")]}
-    assert make(redis_client).read_inbox([7], 1, block_ms=1, first=encode(told)) == []
-    assert listener.poll(5) == told["door:1"]
-    listener.close()
-
-
-def test_a_store_in_memory_publishes_where_it_is_told_to() -> None:
-    heard: list[tuple[str, bytes]] = []
-    store = MemoryStore(publish=lambda channel, message: heard.append((channel, message)))
-    store.create(Layout(shards=4, lanes=1))
-    assert store.read_inbox([1], 1, first={"door:1": b"news"}) == []
-    assert heard == [("door:1", b"news")]

@@ -101,7 +101,7 @@ def test_waiting_asks_several_shards_for_about_as_many_entries_as_wanted(store: 
 
 
 def test_an_empty_inbox_gives_nothing_after_the_wait(store: Store) -> None:
-    assert list(store.read_inbox([0, 1], 10, block_ms=10)) == []
+    assert list(store.read_inbox([0, 1], 10)) == []
 
 
 def test_a_full_inbox_takes_no_more(store: Store) -> None:

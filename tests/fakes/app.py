@@ -51,7 +51,7 @@ class FakeApp:
         self.durable = durable
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)
-        self.store = MemoryStore(lambda: next(ticks), publish=self.client.publish)
+        self.store = MemoryStore(lambda: next(ticks))
         self.store.create(Layout(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
         self._seeds = SeedChains(self.store, Path(self._folder.name))

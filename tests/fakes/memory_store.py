@@ -15,7 +15,6 @@ from infra.store.outcomes import encode_stored
 from infra.store.port import (
     MOST_AHEAD_MS,
     MOST_REFUSALS,
-    NO_MESSAGES,
     AlreadyDecided,
     CommitConflict,
     CommitDone,
@@ -49,10 +48,6 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _publish_nowhere(channel: str, message: bytes) -> None:
-    """Publish to nobody."""
-
-
 def _is_next(draws: SeedChain | None, write: Write) -> bool:
     return draws is not None and (draws.chain, draws.used + 1) == (write.chain, write.k)
 
@@ -76,20 +71,10 @@ def _until(times: Mapping[int, int], until: int, count: int) -> list[int]:
 
 
 class MemoryStore:
-    """See `infra.store.port.Store`.
+    """See `infra.store.port.Store`; `clock` returns the received time in ms."""
 
-    `clock` returns the received time in ms; `publish` takes a channel and a message, which by
-    default is dropped.
-    """
-
-    def __init__(
-        self,
-        clock: Callable[[], int] = _now,
-        cap: int = 100_000,
-        publish: Callable[[str, bytes], object] = _publish_nowhere,
-    ) -> None:
+    def __init__(self, clock: Callable[[], int] = _now, cap: int = 100_000) -> None:
         self._clock = clock
-        self._publish = publish
         self._cap = cap
         self._layout: Layout | None = None
         self._numbers: dict[int, Iterator[int]] = defaultdict(lambda: itertools.count(1))
@@ -168,17 +153,8 @@ class MemoryStore:
         newest = [entry.received for entry in self._inboxes[shard].values()][-1:]
         return max(now, *(at for at in (0, self._floor, *newest) if at <= now + MOST_AHEAD_MS))
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        """Return the oldest entries; never waits, because nothing can come meanwhile."""
-        del block_ms
-        for channel, message in first.items():
-            self._publish(channel, message)
+    def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
+        """Return the oldest entries."""
         each = -(-count // max(len(shards), 1))
         return [e for s in shards for e in itertools.islice(self._inboxes[s].values(), each)]
 

@@ -205,7 +205,7 @@ class Api:
     def _turn(self, client: Redis, doors: Redis) -> None:
         store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(client, [].append)
         seeds = SeedChains(store, self._folder / "seeds")
-        Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds).run()
+        Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds, linger=1.0).run()
 
     def _pausing(self) -> bool:
         return self._stopping.is_set() or not self._awake.is_set()

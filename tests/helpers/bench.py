@@ -28,6 +28,7 @@ class Bench:
 
     def __init__(self, client: Redis, seeds: Path) -> None:
         self.client = client
+        self.queue = client
         self.folder = seeds
         self.woken: list[Lane] = []
         self.store = RedisStore(client, Mode.FSYNC)
@@ -39,7 +40,14 @@ class Bench:
     def drain(self, stopping: Callable[[], bool] = lambda: False, decider: Decider = decide) -> int:
         """Drain the lane as a job would; gives the number of outcomes."""
         return Drain(
-            self.store, self.lanes, self.client, LANE, stopping, decider, seeds=self.seeds
+            self.store,
+            self.lanes,
+            self.queue,
+            LANE,
+            stopping,
+            decider,
+            seeds=self.seeds,
+            data=self.client,
         ).run()
 
     def order(self, actor: bytes, command: Command, board: int = 1) -> CommandEnvelope:

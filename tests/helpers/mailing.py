@@ -101,10 +101,14 @@ class Mailing:
         self.bench.keeper().tick()
         self.bench.pump()
 
+    def work(self) -> None:
+        """Have the mailer do all there is to do."""
+        work_out(self.mailer)
+
     def mail(self) -> list[EmailMessage]:
         """Have the mailer do all there is to do; gives what arrived by that."""
         before = len(self.sink.messages)
-        self.mailer.run()
+        self.work()
         return self.sink.messages[before:]
 
     def mail_to(self, account: AccountId) -> list[EmailMessage]:
@@ -115,7 +119,13 @@ class Mailing:
         """Let time pass, with the mailer asked every minute."""
         for _ in range(0, ms, step):
             self.bench.now += step
-            self.mailer.run()
+            self.work()
+
+
+def work_out(mailer: Mailer) -> None:
+    """Have a mailer do all there is to do."""
+    while mailer.round():
+        pass
 
 
 def text_of(message: EmailMessage) -> str:

@@ -1,6 +1,5 @@
 """A bench whose server and keepers live in a time of the test's own."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from domain.match.events import EventEnvelope, Flagged, Nagged, decode_event
 from infra.durability import Mode
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
-from infra.store.port import NO_MESSAGES, InboxEntry, Layout
+from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
@@ -29,17 +28,7 @@ BEGIN = 1_795_100_400_000
 
 
 class TimedStore(RedisStore):
-    """A store that stamps with the test's time; what is to come to its inboxes has come."""
-
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        del block_ms
-        return super().read_inbox(shards, count, first=first)
+    """A store that stamps with the test's time."""
 
 
 class TimedBench(Bench):

@@ -6,6 +6,7 @@ import pytest
 from redis import Redis
 from rq import Queue
 from rq.serializers import JSONSerializer
+from rq.suspension import resume, suspend
 
 from domain.clocks.calendar import DAY
 from infra.mail import keys
@@ -13,10 +14,14 @@ from infra.mail.email import Email
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import RelayBackoff
 from infra.mail.progress import DigestItem, MailerProgress
-from infra.mail.wakeup import JOB, QUEUE, MailerWakeup
+from infra.mail.wakeup import JOB, LEASE, LEASE_MS, MailerWakeup
+from infra.redis.keys import lease
+from infra.rq_jobs import queue_key
+from infra.store.leases import REQUESTED
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.mailing import Mailing
+from workers.mail.mailer import MailRun
 
 ANSWER = Email(id="a1@play.example.org", to="alice@example.org", subject="Re: m", body="yes\n")
 
@@ -32,7 +37,7 @@ def wakeup(mailing: Mailing) -> MailerWakeup:
 
 
 def jobs(mailing: Mailing) -> list[str]:
-    queue = Queue(QUEUE, connection=mailing.client, serializer=JSONSerializer)
+    queue = Queue(JOB.queue, connection=mailing.client, serializer=JSONSerializer)
     return [job.func_name for job in queue.get_jobs()]
 
 
@@ -46,18 +51,53 @@ def test_the_mailer_is_asked_for_once_until_it_came(mailing: Mailing, wakeup: Ma
     mailing.outbox.enqueue(ANSWER)
     for _ in range(3):
         wakeup.tick()
-    assert jobs(mailing) == [JOB]
-    wakeup.acknowledge()
+    assert jobs(mailing) == [JOB.function]
+    mailing.client.delete(queue_key(JOB.queue))  # taken by a mailer
+    wakeup.leases.acquire(LEASE, "a mailer")
     wakeup.tick()
-    assert jobs(mailing) == [JOB, JOB]
+    assert jobs(mailing) == []
+    wakeup.leases.release(LEASE, "a mailer")
+    wakeup.tick()
+    assert jobs(mailing) == [JOB.function]
 
 
-def test_a_mailer_that_was_killed_is_asked_for_again_after_a_minute(
+def test_a_mailer_that_was_killed_is_asked_for_again_when_its_lease_has_ended(
     mailing: Mailing, wakeup: MailerWakeup
 ):
     mailing.outbox.enqueue(ANSWER)
+    wakeup.leases.acquire(LEASE, "a mailer that is killed")
+    assert 0 < mailing.client.pttl(lease(LEASE)) <= LEASE_MS
     wakeup.tick()
-    assert 0 < mailing.client.pttl(keys.MAILER_REQUESTED) <= 60_000
+    assert jobs(mailing) == []
+    mailing.client.delete(lease(LEASE))
+    wakeup.tick()
+    assert jobs(mailing) == [JOB.function]
+
+
+def test_a_mailer_that_waits_is_woken(mailing: Mailing, wakeup: MailerWakeup):
+    wakeup.leases.acquire(LEASE, "a mailer")
+    mailing.outbox.enqueue(ANSWER)
+    wakeup.tick()
+    assert wakeup.leases.wait(LEASE, 5) == (True, False)
+
+
+def test_a_run_sends_what_waits_and_asks_for_another_when_it_must_end(
+    mailing: Mailing, wakeup: MailerWakeup
+):
+    mailing.outbox.enqueue(ANSWER)
+    with mailing.sink:
+        MailRun(mailing.mailer, wakeup).run()
+    assert [mail["To"] for mail in mailing.sink.messages] == ["alice@example.org"]
+    assert jobs(mailing) == []
+    mailing.challenge()
+    suspend(mailing.client)
+    MailRun(mailing.mailer, wakeup).run()
+    assert len(mailing.sink.messages) == 1
+    assert jobs(mailing) == []
+    resume(mailing.client)
+    mailing.client.delete(lease(LEASE))
+    wakeup.tick()
+    assert jobs(mailing) == [JOB.function]
 
 
 def test_what_happens_in_a_match_is_work(mailing: Mailing, wakeup: MailerWakeup):
@@ -106,13 +146,13 @@ def test_a_digest_is_work_when_it_is_due(mailing: Mailing, wakeup: MailerWakeup)
 
 
 def test_what_waits_by_a_clock_that_ran_ahead_is_work(mailing: Mailing, wakeup: MailerWakeup):
-    mailing.client.set(keys.MAILER_REQUESTED, "", px=3_600_000)
+    mailing.client.set(lease(LEASE), REQUESTED, px=3_600_000)
     now = mailing.outbox.now()
     MailerProgress(mailing.client).add_digest_items(
         ALICE, [DigestItem(1, 1, "turn", now)], now + 40 * DAY
     )
     wakeup.tick()
-    assert jobs(mailing) == [JOB]
+    assert jobs(mailing) == [JOB.function]
     assert [account for account, _ in MailerProgress(mailing.client).digests_due(now, 10)] == [
         ALICE
     ]

@@ -3,7 +3,7 @@
 What a step has done is compared at once. A drain that died is asked only how far it came.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import ClassVar
 
@@ -30,10 +30,8 @@ from infra.store.gateway import submission_of
 from infra.store.leases import LEASE_MS, LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import (
-    NO_MESSAGES,
     AlreadyDecided,
     CommitResult,
-    InboxEntry,
     Layout,
     NotAccepted,
     Queued,
@@ -106,16 +104,6 @@ class Steps(RedisStore):
 
     before: Callable[[], None] = staticmethod(live)
     after: Callable[[], None] = staticmethod(live)
-
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        del block_ms  # what comes has come already
-        return super().read_inbox(shards, count, first=first)
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         self.before()

@@ -32,10 +32,10 @@ from domain.match.events import (  # noqa: E402
 )
 from domain.match.state import MatchState  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
+from infra import rq_jobs  # noqa: E402
 from infra.failpoints import FAILPOINTS  # noqa: E402
 from infra.redis import keys  # noqa: E402
 from infra.settings import setting_table  # noqa: E402
-from infra.store import rq_wakeup  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.http.middleware import REGISTRY  # noqa: E402
@@ -65,7 +65,12 @@ def gather() -> Protocol:
         "settings": {row.env: True for row in setting_table()},
         "command lines": {form.rule: form.name for form in FORMS},
         "programs": programs(),
-        "queues": {rq_wakeup.COMMANDS: [rq_wakeup.DRAIN]},
+        "queues": {
+            rq_jobs.COMMANDS: [rq_jobs.DRAIN],
+            rq_jobs.MAIL: [rq_jobs.SEND_MAIL],
+            rq_jobs.PROJECTIONS: [rq_jobs.PROJECT],
+            rq_jobs.MAINTENANCE: [rq_jobs.REBUILD, rq_jobs.CHECK],
+        },
         "fault points": dict.fromkeys(FAILPOINTS, True),
         "keys": dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys.__doc__, re.MULTILINE), True),
         "metrics": dict.fromkeys(

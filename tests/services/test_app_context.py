@@ -54,7 +54,7 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
     url = f"{valkey.url}?db=1"
     settings = Settings(data=settings.data, redis_url=valkey.url, queue_url=url)
     with App(settings) as parts:
-        parts.lanes.request_drain(LANE)
+        parts.lanes.request(LANE)
         assert parts.data.keys() == []
         assert parts.queue.exists("{lease:0/1}")
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from redis import Redis
+from rq.suspension import suspend
 
 from domain.match.commands import PlayMove
 from infra.durability import Mode
@@ -20,6 +21,7 @@ from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis import keys
+from infra.rq_jobs import COMMANDS
 from infra.settings import Settings
 from infra.store.port import Layout, Submission
 from infra.store.redis_store import RedisStore
@@ -50,7 +52,7 @@ def worker(settings: Settings, redis_client: Redis) -> None:
     """A command worker that is registered: this process."""
     del settings
     name = "rq:worker:test"
-    fields = {"pid": os.getpid(), "hostname": socket.gethostname(), "queues": "commands"}
+    fields = {"pid": os.getpid(), "hostname": socket.gethostname(), "queues": COMMANDS}
     born = {"birth": "2026-01-01T00:00:00.000000Z", "last_heartbeat": "2026-01-01T00:00:00.000000Z"}
     redis_client.hset(name, mapping=fields | born | {"state": "idle"})
     redis_client.sadd("rq:workers", name)
@@ -228,10 +230,17 @@ def test_a_command_that_made_trouble_is_told(
 def test_a_failed_job_is_worth_knowing_and_no_alarm(
     settings: Settings, redis_client: Redis
 ) -> None:
-    redis_client.zadd("rq:failed:commands", {"drain-0-x": time.time() + 3600})
+    redis_client.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
     findings = judge(gather(settings))
     assert worst(findings) is Level.NOTE
     assert any("1 job has failed within the hour" in finding.what for finding in findings)
+
+
+@pytest.mark.usefixtures("worker")
+def test_workers_that_are_suspended_are_reported(settings: Settings, redis_client: Redis) -> None:
+    suspend(redis_client)
+    findings = judge(gather(settings))
+    assert said(findings, Level.WARN, "the workers are suspended")
 
 
 @pytest.mark.usefixtures("worker")

@@ -178,7 +178,7 @@ class Month(TimedBench):
         """Hand a command in as a door does."""
         self.send(actor, command, board)
         self.figures["commands of players"] += 1
-        self.lanes.request_drain(SHAPE.lane_of(board))
+        self.lanes.request(SHAPE.lane_of(board))
         self.pump()
 
     # keepers and drains

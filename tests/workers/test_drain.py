@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -15,6 +16,7 @@ from domain.match.events import EVENT_LIMIT, OfferMade, decode_refusal
 from domain.match.state import MatchState
 from infra.durability import Mode
 from infra.redis import keys
+from infra.store.board_channel import read_news
 from infra.store.leases import LeaseResult
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import AlreadyDecided, CommitResult, Submission, Write
@@ -113,6 +115,23 @@ def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
     assert [id_ for id_, _ in mail.poll(5)] == [second.id]
     web.close()
     mail.close()
+
+
+def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench: Bench) -> None:
+    bench.start(1, 2)
+    subscribed: Any = bench.client.pubsub()
+    subscribed.psubscribe("board:*")
+    subscribed.get_message(timeout=5)
+    bench.send(ALICE, PlayMove(text="m13-m9"), 1)
+    bench.send(BOB, PlayMove(text="a13-c11"), 1)
+    bench.send(BOB, PlayMove(text="a1-a5"), 2)
+    bench.drain()
+    bench.send(ALICE, ResignMatch(), 2)
+    bench.drain()
+    heard = [subscribed.get_message(timeout=5) for _ in range(2)]
+    assert [read_news(one["channel"], one["data"]) for one in heard] == [(1, 3), (2, 3)]
+    assert subscribed.get_message(timeout=0) is None
+    subscribed.close()
 
 
 def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(

@@ -10,9 +10,10 @@ from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
-from infra.store.leases import LEASE_MS, AsyncLaneLeases, LaneLeases, LeaseResult
+from infra.store.leases import LEASE_MS, AsyncLaneLeases, LaneLeases, LeaseResult, Leases
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
@@ -77,9 +78,9 @@ class Slow(LaneLeases):
 
     happens: Callable[[], None]
 
-    def release(self, lane: Lane, token: str) -> bool:
+    def release(self, lane: Lane, token: str, mark: bytes = b"") -> bool:
         self.happens()
-        return super().release(lane, token)
+        return super().release(lane, token, mark)
 
 
 def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
@@ -88,7 +89,7 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
     def late() -> None:
         bench.send(ALICE, PlayMove(text="m13-m9"))
         # its sender sees the lease and asks for nobody
-        assert not bench.lanes.request_drain(LANE)
+        assert not bench.lanes.request(LANE)
 
     lanes = Slow(bench.client, bench.woken.append)
     lanes.happens = late
@@ -97,7 +98,7 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
 
 
 def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
-    assert [bench.lanes.request_drain(LANE) for _ in range(3)] == [True, False, False]
+    assert [bench.lanes.request(LANE) for _ in range(3)] == [True, False, False]
     assert bench.woken == [LANE]
     assert bench.lanes.acquire(LANE, "a") is LeaseResult.FREE
 
@@ -157,6 +158,68 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
     assert all(len(bench.store.events(board)) == 2 for board in range(1, 9))
 
 
+def test_a_drain_that_lingers_is_woken_by_the_next_command(
+    bench: Bench, valkey: EmbeddedServer
+) -> None:
+    bench.start(1)
+    order = bench.order(ALICE, PlayMove(text="m13-m9"))
+    done: list[int] = []
+
+    def drain() -> None:
+        with valkey.client(blocking_timeout=5) as client:
+            lanes = LaneLeases(client, bench.woken.append)
+            store = RedisStore(client, Mode.FSYNC)
+            # it would wait an hour for the command, unless it is woken
+            drain = Drain(
+                store, lanes, client, LANE, lambda: bench.outcome(order) is not None, linger=3600
+            )
+            done.append(drain.run())
+
+    thread = Thread(target=drain)
+    thread.start()
+    while bench.client.get(keys.lease(LANE)) is None:
+        pass
+    bench.submit(order)
+    assert not bench.lanes.request(LANE)
+    thread.join()
+    assert done == [1]
+    assert bench.woken == []
+
+
+def test_a_holder_is_woken_once_however_many_ask(bench: Bench) -> None:
+    bench.lanes.acquire(LANE, "a")
+    for _ in range(3):
+        assert not bench.lanes.request(LANE)
+    assert bench.client.llen(keys.wakeups(LANE)) == 1
+    assert bench.lanes.wait(LANE, 5) == (True, False)
+    assert not bench.client.exists(keys.wakeups(LANE))
+
+
+def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench: Bench) -> None:
+    enqueue_drain(bench.client, LANE)
+    bench.start(1)
+    waits: list[float] = []
+
+    class Patient(LaneLeases):
+        def wait(self, what: Lane, seconds: float) -> tuple[bool, bool]:
+            waits.append(seconds)
+            return super().wait(what, seconds)
+
+    lanes = Patient(bench.client, bench.woken.append)
+    Drain(bench.store, lanes, bench.client, LANE, linger=3600).run()
+    assert waits == []
+
+
+def test_two_kinds_of_leases_do_not_meet(bench: Bench) -> None:
+    others = Leases(bench.client, lambda _: None, queue="other")
+    assert others.acquire("mail", "a") is LeaseResult.FREE
+    assert bench.lanes.acquire(LANE, "b") is LeaseResult.FREE
+    assert others.acquire("mail", "c") is LeaseResult.BUSY
+    assert others.release("mail", "a", b"a mark")
+    assert others.acquire("mail", "c") is LeaseResult.EXPIRED
+    assert others.read_mark("mail") == b"a mark"
+
+
 # the server's clock was set back: leases seem to last for hours
 
 HOURS_MS = 3_600_000
@@ -184,8 +247,8 @@ def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None
     for holder in ("killed", "wanted"):
         bench.client.set(keys.lease(LANE), holder, px=1)
         bench.client.set(keys.lease(LANE), holder, px=HOURS_MS)
-        assert bench.lanes.request_drain(LANE)
-        assert not bench.lanes.request_drain(LANE)
+        assert bench.lanes.request(LANE)
+        assert not bench.lanes.request(LANE)
 
 
 def test_the_scheduler_has_a_lane_drained_whose_lease_seems_to_last(bench: Bench) -> None:
@@ -215,8 +278,8 @@ def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
     async def ask() -> None:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
             lanes = AsyncLaneLeases(pipe, bench.woken.append)
-            await lanes.request_drain(LANE)
-            await lanes.request_drain(LANE)
+            await lanes.request(LANE)
+            await lanes.request(LANE)
 
     asyncio.run(asyncio.wait_for(ask(), 30))
     assert bench.woken == [LANE]

@@ -18,7 +18,7 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import MailAddress
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
-from tests.helpers.mailing import HOMES, Mailing, recipients
+from tests.helpers.mailing import HOMES, Mailing, recipients, work_out
 from workers.mail.deliver import (
     BACKOFF_MS,
     GIVE_UP_MS,
@@ -94,7 +94,7 @@ def test_a_relay_that_was_not_reached_is_left_alone_a_little_longer_each_time(
     sink.stop()
     ends = []
     for _ in range(4):
-        mailing.mailer.run()
+        mailing.work()
         rest = mailing.outbox.last_backoff()
         assert rest is not None
         ends.append(rest.until - mailing.bench.now)
@@ -110,7 +110,7 @@ def test_a_recipient_that_is_refused_for_now_is_tried_again_ever_later(
     tried = []
     for _ in range(2 * 60):
         before = len(sink.recipients)
-        mailing.mailer.run()
+        mailing.work()
         if len(sink.recipients) > before:
             tried.append(mailing.bench.now)
         mailing.bench.now += MINUTE
@@ -276,7 +276,7 @@ def test_a_letter_at_which_the_relay_hangs_up_for_days_is_dropped_and_no_address
 
 def test_two_mailers_at_once_send_each_letter_once(mailing: Mailing, sink: Sink):
     mailing.outbox.enqueue_all([notice(number) for number in range(60)])
-    others = [threading.Thread(target=mailing.another_mailer().run) for _ in range(2)]
+    others = [threading.Thread(target=work_out, args=(mailing.another_mailer(),)) for _ in range(2)]
     for one in others:
         one.start()
     for one in others:

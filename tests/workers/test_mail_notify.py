@@ -19,7 +19,7 @@ from infra.redis import keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import replace_leaf
-from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
+from tests.helpers.mailing import HOMES, Mailing, recipients, text_of, work_out
 
 HOUR = DAY // 24
 
@@ -90,7 +90,7 @@ def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
     mailing.challenge()
     mailing.mail()
     MailerProgress(mailing.client).advance(MailerProgress(mailing.client).cursor() or (), (0,) * 4)
-    mailing.another_mailer().run()
+    work_out(mailing.another_mailer())
     assert mailing.mail() == []
     assert recipients(mailing.sink.messages) == ["alice", "bob"]
 

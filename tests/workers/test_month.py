@@ -1,6 +1,6 @@
 """A simulated month of matches: every reminder and flag at its time, and none twice."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,7 +10,7 @@ from redis import Redis
 from domain.match import commands
 from domain.match.events import SERVER_ACCOUNT
 from infra.redis import keys
-from infra.store.port import NO_MESSAGES, InboxEntry, Submission, SubmitResult
+from infra.store.port import InboxEntry, Submission, SubmitResult
 from tests.workers.month import HOUR, Fate, Month
 
 
@@ -74,14 +74,8 @@ class Forgetful(Fate):
 class Hasty(Fate):
     """A store that gives what keepers sent before what players did."""
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        found = super().read_inbox(shards, count, block_ms, first)
+    def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
+        found = super().read_inbox(shards, count)
         return sorted(
             found, key=lambda e: commands.decode_command(e.payload).actor != SERVER_ACCOUNT
         )
@@ -90,14 +84,8 @@ class Hasty(Fate):
 class Late(Fate):
     """A store whose commands seem to come in when they are taken out."""
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        found = super().read_inbox(shards, count, block_ms, first)
+    def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
+        found = super().read_inbox(shards, count)
         return [msgspec.structs.replace(entry, received=self.now()) for entry in found]
 
 

@@ -1,7 +1,7 @@
 """Replies laid ready, on a real server: between a drain's look and its commit, and for nobody else."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from domain.rules import latest_rules
 from infra.durability import Mode
 from infra.redis import keys
 from infra.store.outcomes import parse
-from infra.store.port import NO_MESSAGES, CommitResult, InboxEntry, Store, Write
+from infra.store.port import CommitResult, Store, Write
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.dying import Killed
@@ -57,16 +57,9 @@ def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
 class Silent(RedisStore):
     """A store whose process is killed before it tells the doors anything."""
 
-    def read_inbox(
-        self,
-        shards: Sequence[int],
-        count: int,
-        block_ms: int = 0,
-        first: Mapping[str, bytes] = NO_MESSAGES,
-    ) -> list[InboxEntry]:
-        if first:
-            raise Killed
-        return super().read_inbox(shards, count, block_ms)
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        super().commit(writes)
+        raise Killed
 
 
 class Meanwhile(RedisStore):
@@ -355,7 +348,7 @@ def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(
         assert holders(bench.client, FORTH) == {own}
     bench.send(ALICE, PlayMove(text=OUT))
     heard = heard_on(announced)
-    assert len(heard) == 4
+    assert len(heard) == 6  # four outcomes, and two changes of the match
     assert FORTH.encode() not in b"".join(heard)
     assert FORTH not in caplog.text
     bench.drain()

@@ -9,25 +9,27 @@ stays in its inbox until its outcome is committed; killing a drain at any point 
 """
 
 import logging
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
-from uuid import uuid4
 
 import msgspec
 import redis
 
 from domain.match import commands
 from domain.match.decide import Rejection, decide
+from domain.match.events import CommandId
 from infra.failpoints import failpoint
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
-from infra.store.leases import LaneLeases, LeaseResult
-from infra.store.outcome_pubsub import OutcomeMessage, encode, publish
-from infra.store.port import CommitConflict, InboxEntry, Store
+from infra.store import outcomes
+from infra.store.board_channel import add_news
+from infra.store.leases import LaneLeases
+from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
+from infra.store.port import CommitConflict, CommitDone, CommitResult, InboxEntry, Store, Write
 from workers.commands.handle import CommandHandler, Decider, Task
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspects
+from workers.leased_run import LeasedRun
 
 logger = logging.getLogger(__name__)
 
@@ -40,122 +42,116 @@ SMALL_BACKLOG: Final = 64
 SMALL_BATCH: Final = 16
 """Commands of a small batch: senders hear of it, and send more, while the next is decided."""
 
-BLOCK_MS: Final = 100
-"""How long a drain waits for more commands before it ends."""
+ID_BYTES: Final = 16
+"""Length of a command id."""
 
-RUN_SECONDS: Final = 5.0
-"""How long a drain runs before it makes room for RQ's own business."""
+SUSPECTS: Final = 16
+"""Suspects that are decided before other commands have their turn."""
 
-RENEW_SECONDS: Final = 0.5
-"""How often the lease is renewed, which lasts several times as long."""
+_RELEASED: Final = b"r"
+"""First byte of the mark that a drain leaves which releases its lane with suspects left."""
+
+_AT_WORK: Final = b"w"
+"""First byte of the mark of a drain that began a large batch."""
 
 
 class Drain:
-    """Drains one lane; `client` publishes the outcomes, `stopping` asks the drain to end early.
+    """Drains one lane; `queue` publishes the outcomes, `stopping` asks the drain to end early.
 
-    `data` has the accounts, if that is another server than `client`'s.
+    `data` has the accounts, if that is another server than `queue`'s. `linger` is how many seconds the
+    drain waits for more commands.
     """
 
     def __init__(  # noqa: PLR0913 - one for each dependency
         self,
         store: Store,
         lanes: LaneLeases,
-        client: redis.Redis,
+        queue: redis.Redis,
         lane: Lane,
         stopping: Callable[[], bool] = lambda: False,
         decider: Decider = decide,
         *,
         seeds: SeedChains | None = None,
         data: redis.Redis | None = None,
+        linger: float = 0.0,
     ) -> None:
         shape = store.layout()
         self._store = store
-        self._lanes = lanes
-        self._client = client
+        self._queue = queue
         self._lane = lane
         self._shards = lane.shards(shape.shards)
-        self._contexts = StartContexts(seeds, client if data is None else data)
+        self._contexts = StartContexts(seeds, queue if data is None else data)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
-        self._stopping = stopping
-        self._token = uuid4().hex
-        self._renewed = 0.0
-        """When the lease was last renewed, by the monotonic clock."""
+        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger)
         self._to_publish: dict[str, list[OutcomeMessage]] = {}
         """Committed outcomes, by the channels on which their senders listen."""
+        self._changed: dict[int, int] = {}
+        """The matches that have changed, each with the number of its last event."""
+        self.batches = 0
+        """How many batches were committed."""
 
     def run(self) -> int:
-        """Drain until the lane is empty, and return the number of outcomes.
+        """Drain until the lane is empty, and return the number of outcomes."""
+        return self._run.run(self)
 
-        After `RUN_SECONDS`, or when the process is stopping, the rest is left to the next drain,
-        which is requested.
+    @property
+    def seconds(self) -> float:
+        """Return how long the drain has run."""
+        return self._run.seconds
+
+    def recover(self, mark: bytes) -> None:
+        """Suspect what the drain before had read, because it may have died of it.
+
+        Its small batches were the oldest entries; of a large one the mark has the command ids.
         """
-        failpoint("drain.started")
-        taken = self._lanes.acquire(self._lane, self._token)
-        if taken is LeaseResult.BUSY:
-            return 0
-        failpoint("drain.taken")
-        if taken is LeaseResult.EXPIRED:
-            self._suspect_backlog()
-        done = self._drain_until(time.monotonic() + RUN_SECONDS)
-        self._publish()
-        # release first, look afterwards: see infra.store.leases
-        released = self._lanes.release(self._lane, self._token)
-        failpoint("drain.released")
-        if released and self._store.inbox_size(self._shards):
-            self._lanes.request_drain(self._lane)
-        failpoint("drain.left")
-        return done
-
-    def _suspect_backlog(self) -> None:
-        """Suspect everything that waits, because the drain before may have died of it."""
         entries = self._store.read_inbox(self._shards, BATCH)
-        if entries:
+        oldest = {(entry.shard, entry.id) for entry in sorted(entries, key=_age)[:SMALL_BATCH]}
+        released, marked = _read_mark(mark)
+        suspects = [
+            task
+            for task in self._read_tasks(entries)
+            if task.sent.id in marked
+            or (not released and (task.entry.shard, task.entry.id) in oldest)
+        ]
+        if suspects:
             logger.warning(
-                "lane %s: the drain before was cut off; commands now worked one by one: %d",
+                "lane %s: the drain before %s; commands now worked one by one: %d",
                 self._lane,
-                len(entries),
+                "left suspects" if released else "was cut off",
+                len(suspects),
             )
-        self._suspects.add(self._read_tasks(entries))
+        self._suspects.add(suspects)
 
-    def _drain_until(self, end: float) -> int:
-        done = 0
-        while self._renew_lease():
-            entries = self._read_inbox()
-            if not entries:
-                break
-            failpoint("drain.read")
-            done += self._work(self._read_tasks(_next_batch(entries)))
-            if self._stopping() or time.monotonic() > end:
-                break
+    def step(self) -> int | None:
+        """Read what waits, decide and commit a batch, and publish it; return how many outcomes."""
+        entries = self._store.read_inbox(self._shards, BATCH)
+        if not entries:
+            return None
+        failpoint("drain.read")
+        done = self._work(self._read_tasks(_next_batch(entries)))
+        self._publish()
         return done
 
-    def _renew_lease(self) -> bool:
-        """Keep the lease; return False if another drain has it.
+    def finish(self) -> bytes:
+        """Return a mark with the suspects that the next drain has to work one by one."""
+        return _mark(self._suspects.ids, released=True) if self._suspects.ids else b""
 
-        Not done for each batch, because it is a write, and so a sync of the server. In between the
-        heads that a commit compares keep a drain that was overtaken from writing anything.
-        """
-        now = time.monotonic()
-        if now - self._renewed < RENEW_SECONDS:
-            return True
-        self._renewed = now
-        return self._lanes.renew(self._lane, self._token)
-
-    def _read_inbox(self) -> list[InboxEntry]:
-        """Publish the outcomes and wait for more commands, in one round trip."""
-        outcomes, self._to_publish = self._to_publish, {}
-        entries = self._store.read_inbox(self._shards, BATCH, BLOCK_MS, encode(outcomes))
-        if outcomes:
-            failpoint("drain.announced")
-        return entries
+    def has_more(self) -> bool:
+        """Return whether commands wait."""
+        return bool(self._store.inbox_size(self._shards))
 
     def _publish(self) -> None:
-        """Publish the outcomes now, because it may take long until the next `_read_inbox`."""
-        if self._to_publish:
-            publish(self._client, self._to_publish)
-            self._to_publish = {}
-            failpoint("drain.announced")
+        """Publish the outcomes, and which matches have changed."""
+        if not self._to_publish:
+            return
+        with self._queue.pipeline(transaction=False) as pipe:
+            add_outcomes(pipe, self._to_publish)
+            for board, seq in self._changed.items():
+                add_news(pipe, board, seq)
+            pipe.execute()
+        self._to_publish, self._changed = {}, {}
+        failpoint("drain.announced")
 
     def _read_tasks(self, entries: Sequence[InboxEntry]) -> list[Task]:
         return [task for entry in entries if (task := self._read_task(entry))]
@@ -177,18 +173,19 @@ class Drain:
         suspects = [task for task in tasks if task in self._suspects]
         blocked_matches: set[int] = set()
         done = 0
-        for task in suspects:
-            if task.sent.match not in blocked_matches:
-                done += self._retry_suspect(task, blocked_matches)
+        for task in suspects[:SUSPECTS]:
+            if task.sent.match in blocked_matches:
+                continue
+            if not self._run.renew(now=True):
+                return done
+            self._publish()
+            verdict = self._suspects.count_attempt(task)
+            done += self._run_batch([task], blocked_matches, verdict)
+            if self._run.is_over:
+                return done
         # what waits behind a suspect of its own match keeps its place
         blocked_matches.update(task.sent.match for task in suspects)
         return done + self._run_batch(tasks, blocked_matches)
-
-    def _retry_suspect(self, task: Task, blocked_matches: set[int]) -> int:
-        self._publish()
-        self._lanes.renew(self._lane, self._token)
-        verdict = self._suspects.count_attempt(task)
-        return self._run_batch([task], blocked_matches, verdict)
 
     def _run_batch(
         self,
@@ -204,6 +201,9 @@ class Drain:
         tasks = [task for task in tasks if task.sent.match not in blocked_matches]
         if not tasks:
             return 0
+        if len(tasks) > SMALL_BATCH:
+            ids = {task.sent.id for task in tasks} | self._suspects.ids
+            self._run.write_mark(_mark(ids, released=False))
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
         writes, channels = [], []
@@ -226,12 +226,20 @@ class Drain:
         results = self._store.commit(writes)
         failpoint("drain.committed")
         self._handler.remember(zip(writes, results, strict=True))
-        done = 0
-        for write, channel, result in zip(writes, channels, results, strict=True):
-            if not isinstance(result, CommitConflict):
-                self._to_publish.setdefault(channel, []).append((write.id, result.stored))
-                done += 1
-        return done
+        self.batches += 1
+        pairs = zip(writes, channels, results, strict=True)
+        return sum(self._keep_outcome(*one) for one in pairs)
+
+    def _keep_outcome(self, write: Write, channel: str, result: CommitResult) -> bool:
+        """Keep an outcome until it is published; return False for a conflict, which has none."""
+        if isinstance(result, CommitConflict):
+            return False
+        self._suspects.discard(write.id)
+        self._to_publish.setdefault(channel, []).append((write.id, result.stored))
+        if isinstance(result, CommitDone) and write.snapshot is not None:
+            first = outcomes.parse(result.stored).seq
+            self._changed[write.board] = first + len(write.leaves) - 1
+        return True
 
 
 def _next_batch(entries: list[InboxEntry]) -> list[InboxEntry]:
@@ -248,3 +256,14 @@ def _next_batch(entries: list[InboxEntry]) -> list[InboxEntry]:
 def _age(entry: InboxEntry) -> tuple[int, ...]:
     """Return when an entry came, by the server's id for it, which never decreases in a shard."""
     return tuple(map(int, entry.id.split("-")))
+
+
+def _mark(ids: Collection[CommandId], *, released: bool) -> bytes:
+    """Return a mark with command ids for the next drain."""
+    return (_RELEASED if released else _AT_WORK) + b"".join(ids)
+
+
+def _read_mark(mark: bytes) -> tuple[bool, set[CommandId]]:
+    """Return whether the drain released its lane, and the command ids of its mark."""
+    ids = mark[1:]
+    return mark[:1] == _RELEASED, {ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES)}

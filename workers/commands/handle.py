@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 from cachetools import LRUCache
+from rq.timeouts import BaseTimeoutException
 
 from domain.errors import Code
 from domain.match import commands, conditional_moves
@@ -111,6 +112,8 @@ class CommandHandler:
             # no attempt of this worker could end otherwise
             logger.error("ALARM: match %d: %s", sent.match, error)  # noqa: TRY400
             write, after = _chain(task, match, _SEEDLESS)
+        except BaseTimeoutException:
+            raise  # RQ ends the job, which is not the command's failure
         except Exception:
             LIMITED.leave()
             logger.exception("match %d: deciding command %s failed", sent.match, sent.id.hex())

@@ -1,6 +1,6 @@
 """The quarantine of commands that may kill the worker.
 
-A command is a *suspect* if deciding it raised, or if it was waiting while a drain died. Suspects are
+A command is a *suspect* if deciding it raised, or if a drain that died had read it. Suspects are
 decided one at a time, each attempt is counted before it is made, and after `TRIES` attempts the
 command is refused. A sender that repeats a command has it in the inbox more than once, so the
 command is the suspect and not the entry: the repetitions of a refused command are not tried.
@@ -27,14 +27,19 @@ class Suspects:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._ids: set[CommandId] = set()
+        self.ids: set[CommandId] = set()
+        """The command ids of those that have no outcome yet."""
 
     def __contains__(self, task: Task) -> bool:
-        return task.sent.id in self._ids
+        return task.sent.id in self.ids
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Decide these commands one at a time from now on."""
-        self._ids.update(task.sent.id for task in tasks)
+        self.ids.update(task.sent.id for task in tasks)
+
+    def discard(self, command: CommandId) -> None:
+        """Drop a command, because it has an outcome."""
+        self.ids.discard(command)
 
     def count_attempt(self, task: Task) -> Rejection | None:
         """Count an attempt before it is made, because it may kill the process.

@@ -1,38 +1,70 @@
 """A command worker: one process that runs drains until it is asked to stop."""
 
+from collections.abc import Callable
+
 import redis
 
 from domain.match.decide import decide
 from infra.redis.keys import Lane
+from infra.rq_jobs import COMMANDS, DRAIN
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
-from infra.store.rq_wakeup import COMMANDS, DRAIN
 from workers.commands import limits
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
-from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
+from workers.job_report import report
+from workers.leased_run import LINGER_SECONDS
+from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
-__all__ = ["IDLE_SECONDS", "run"]
+__all__ = ["IDLE_SECONDS", "DrainJob", "run"]
 
 
-def run(
-    store: Store,
-    lanes: LaneLeases,
-    data: redis.Redis,
-    queue: redis.Redis,
-    seeds: SeedChains,
-    decider: Decider = decide,
-) -> None:
+class DrainJob:
+    """The job that drains a lane, with what each of its runs needs."""
+
+    def __init__(
+        self,
+        store: Store,
+        lanes: LaneLeases,
+        data: redis.Redis,
+        queue: redis.Redis,
+        seeds: SeedChains,
+        decider: Decider = decide,
+    ) -> None:
+        self._store = store
+        self._lanes = lanes
+        self._data = data
+        self._queue = queue
+        self._seeds = seeds
+        self._decider = decider
+
+    def run(self, lane: Lane, stopping: Callable[[], bool] = lambda: False) -> None:
+        """Drain a lane, and report in the job that runs what was done."""
+        drain = Drain(
+            self._store,
+            self._lanes,
+            self._queue,
+            lane,
+            stopping,
+            self._decider,
+            seeds=self._seeds,
+            data=self._data,
+            linger=LINGER_SECONDS,
+        )
+        if outcomes := drain.run():
+            seconds = round(drain.seconds, 3)
+            report(lane=str(lane), outcomes=outcomes, batches=drain.batches, seconds=seconds)
+
+
+def run(job: DrainJob, queue: redis.Redis) -> None:
     """Run until SIGTERM or SIGINT, and finish the batch under way; or until Redis goes away.
 
     `queue` must wait `IDLE_SECONDS` for an answer, because the worker listens with a blocking command.
-    `decider` is for tests.
     """
 
     def drain(number: int, of: int) -> None:
-        lane = Lane(number, of)
-        Drain(store, lanes, data, lane, lambda: worker.stopping, decider, seeds=seeds).run()
+        job.run(Lane(number, of), lambda: worker.stopping)
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
     limits.install()

@@ -1,6 +1,5 @@
 """The mailer: one process that builds e-mails from the logs and sends them, job by job."""
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
@@ -15,11 +14,13 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes
-from infra.mail.wakeup import JOB, QUEUE, MailerWakeup
+from infra.mail.wakeup import LEASE, MailerWakeup
 from infra.people.accounts import Accounts
 from infra.people.messages import MessageStore
+from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
-from workers.commands.rq_worker import IDLE_SECONDS, ListedWorker
+from workers.job_report import report
+from workers.leased_run import LINGER_SECONDS, LeasedRun
 from workers.mail.build import EmailBuilder
 from workers.mail.chat import ChatMailer
 from workers.mail.codes import CodeMailer
@@ -28,11 +29,12 @@ from workers.mail.deliver import EmailDelivery
 from workers.mail.digests import DigestMailer
 from workers.mail.messages import MessageMailer
 from workers.mail.notify import MatchMailer
+from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
-__all__ = ["IDLE_SECONDS", "Mailer", "run"]
+__all__ = ["IDLE_SECONDS", "MailRun", "Mailer", "run"]
 
-JOB_SECONDS: Final = 60.0
-"""How long a job goes on at most, so that a worker that is asked to stop stops soon."""
+RUN_SECONDS: Final = 60.0
+"""How long a run goes on at most, so that RQ can do its own business."""
 
 
 class MailTask(Protocol):
@@ -77,15 +79,42 @@ class Mailer:
             EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses),
         )
 
-    def run(self, stopping: Callable[[], bool] = lambda: False) -> None:
-        """Go on until there is nothing to do, or for a minute, or until asked to stop."""
-        end = time.monotonic() + JOB_SECONDS
-        while self.round() and not stopping() and time.monotonic() < end:
-            pass
-
     def round(self) -> int:
         """Do some of everything; return how much was done."""
         return sum(task.round() for task in self._tasks)
+
+
+class MailRun:
+    """A run of the mailer under its lease."""
+
+    def __init__(
+        self, mailer: Mailer, wakeup: MailerWakeup, stopping: Callable[[], bool] = lambda: False
+    ) -> None:
+        self._mailer = mailer
+        self._wakeup = wakeup
+        self._run = LeasedRun(
+            "mail", wakeup.leases, LEASE, stopping, most=RUN_SECONDS, linger=LINGER_SECONDS
+        )
+
+    def run(self) -> None:
+        """Do what waits, and report in the job that runs how much it was."""
+        if done := self._run.run(self):
+            report(done=done, seconds=round(self._run.seconds, 3))
+
+    def recover(self, mark: bytes) -> None:
+        """Do nothing, because whatever is done twice has the same id."""
+
+    def step(self) -> int | None:
+        """Do some of everything."""
+        return self._mailer.round() or None
+
+    def finish(self) -> bytes:
+        """Return no mark."""
+        return b""
+
+    def has_more(self) -> bool:
+        """Return whether there are events to mail or e-mails to send."""
+        return self._wakeup.has_work()
 
 
 def run(mailer: Mailer, wakeup: MailerWakeup, queue: redis.Redis) -> None:
@@ -95,11 +124,7 @@ def run(mailer: Mailer, wakeup: MailerWakeup, queue: redis.Redis) -> None:
     """
 
     def send_mail() -> None:
-        try:
-            mailer.run(lambda: worker.stopping)
-        finally:
-            wakeup.acknowledge()
+        MailRun(mailer, wakeup, lambda: worker.stopping).run()
 
-    worker = ListedWorker(queue, QUEUE, {JOB: send_mail})
-    wakeup.acknowledge()  # a mailer that was killed may have left a request that no job answers any more
+    worker = ListedWorker(queue, MAIL, {SEND_MAIL: send_mail})
     worker.work(logging_level="WARNING")

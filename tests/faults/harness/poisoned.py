@@ -100,7 +100,10 @@ def _serve() -> None:
 def _work(name: str) -> None:
     log_to_stderr(name)
     with App(load(), listening=command_worker.IDLE_SECONDS) as parts:
-        command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned)
+        job = command_worker.DrainJob(
+            parts.store, parts.lanes, parts.data, parts.queue, parts.seeds, poisoned
+        )
+        command_worker.run(job, parts.queue)
 
 
 if __name__ == "__main__":

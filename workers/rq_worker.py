@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final
 
 import redis
-from rq import SimpleWorker
+from rq import SimpleWorker, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
+from rq.worker import BaseWorker
 
 from infra.liveness import LIVENESS
 
@@ -14,10 +15,11 @@ IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
 
 _JOB_FIELDS: Final = frozenset(
-    b"data origin description status timeout result_ttl failure_ttl created_at enqueued_at".split()
+    b"data origin description status timeout ttl result_ttl failure_ttl created_at enqueued_at meta "
+    b"retries_left".split()
 )
 
-Jobs = Mapping[str, Callable[..., None]]
+Jobs = Mapping[str, Callable[..., object]]
 
 
 class _ListedJob(Job):
@@ -26,7 +28,7 @@ class _ListedJob(Job):
     jobs: ClassVar[Jobs] = {}
 
     @property
-    def func(self) -> Callable[..., None]:
+    def func(self) -> Callable[..., object]:
         """Return the function listed under the job's name; `LookupError` for any other."""
         job = self.jobs.get(self.func_name or "")
         if job is None:
@@ -38,8 +40,8 @@ class _ListedJob(Job):
         return super().restore({k: v for k, v in raw_data.items() if k in _JOB_FIELDS})
 
 
-class ListedWorker(SimpleWorker):
-    """An RQ worker in one process that runs the functions listed in `jobs`.
+class _LockedWorker(BaseWorker):
+    """A worker that runs the functions listed in `jobs`.
 
     It serves one queue, because only then RQ takes a job with a safety copy.
     """
@@ -62,7 +64,15 @@ class ListedWorker(SimpleWorker):
         LIVENESS.step()  # while RQ retries because it can't reach Redis, the process does not hang
         return super().heartbeat(*args, **options)
 
+
+class ListedWorker(_LockedWorker, SimpleWorker):
+    """A worker that runs its jobs in its own process."""
+
     @property
     def stopping(self) -> bool:
         """Whether the process has been asked to end after the current job."""
         return bool(self._stop_requested)
+
+
+class ForkingWorker(_LockedWorker, Worker):
+    """A worker that runs each job in a process of its own, and reports to RQ while a long one runs."""

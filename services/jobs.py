@@ -1,0 +1,107 @@
+"""The jobs by their real names, so that a stock RQ worker runs them too.
+
+    rq worker -S rq.serializers.JSONSerializer matchpost-commands
+
+Each job makes what it needs from the settings, which come from the environment as for the command line.
+The processes of `matchpost serve` keep what they need between their jobs.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
+from infra.mail.key_check import check_mail_key
+from infra.mail.smtp_client import SmtpRelay
+from infra.mail.smtp_url import read_smtp_url
+from infra.mail.wakeup import MailerWakeup
+from infra.projections.generations import BusyError
+from infra.redis.keys import Lane
+from infra.settings import load
+from services.app.context import App
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+from services.mail.notification_texts import NotificationTexts
+from workers.commands import limits
+from workers.commands.worker import DrainJob
+from workers.job_report import JobProgress
+from workers.mail.mailer import Mailer, MailRun
+from workers.projections import maintenance
+from workers.projections.job import ProjectionRun, project_leases
+from workers.projections.rebuild import StuckError
+from workers.projections.worker import ProjectionWorker
+
+
+def _set_limits() -> None:
+    """Set the limits of decisions; `RuntimeError` where they can't be set."""
+    try:
+        limits.install()
+    except ValueError as error:
+        raise RuntimeError(
+            "a decision has limits of time and memory, which only the main thread of a process can "
+            "set: run this job in RQ's Worker or SimpleWorker"
+        ) from error
+
+
+def drain(number: int, of: int) -> None:
+    """Drain lane `number` of so many: decide the commands that wait."""
+    _set_limits()
+    with App(load()) as parts:
+        DrainJob(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds).run(
+            Lane(number, of)
+        )
+
+
+def send_mail() -> None:
+    """Build e-mails and send them until nothing is left, for a minute at most."""
+    settings = load()
+    if settings.relay is None:
+        raise RuntimeError("set MATCHPOST_RELAY to the mail server for outgoing mail")
+    secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
+    addresses = ServerAddresses(secret, settings.mail_domain)
+    with App(settings) as parts:
+        check_mail_key(parts.data, addresses.fingerprint, parts.store.now())
+        mailer = make_mailer(parts, settings.relay, addresses)
+        MailRun(mailer, MailerWakeup(parts.store, parts.data, parts.queue)).run()
+
+
+def make_mailer(parts: App, relay: str, addresses: ServerAddresses) -> Mailer:
+    """Return the mailer that sends by a relay."""
+    return Mailer(
+        parts.store,
+        parts.accounts,
+        parts.data,
+        addresses=addresses,
+        composer=NotificationTexts(parts, addresses),
+        relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
+    )
+
+
+def project() -> None:
+    """Keep lists, notices and ratings up with the logs for a minute."""
+    with App(load()) as parts:
+        worker = ProjectionWorker(parts.store, parts.data)
+        ProjectionRun(worker, project_leases(parts.queue)).run()
+
+
+def rebuild(*names: str, buckets: int | None = None) -> int:
+    """Rebuild the named projections, or all; return the exit code of `matchpost rebuild`."""
+    with App(load()) as parts:
+        chosen = maintenance.named(names)
+        work = partial(maintenance.rebuild, parts.store, parts.data, chosen, buckets=buckets)
+        return _run_reported(work)
+
+
+def check(*names: str) -> int:
+    """Compare the named projections, or all, with rebuilt ones; return the exit code."""
+    with App(load()) as parts:
+        work = partial(maintenance.check, parts.store, parts.data, maintenance.named(names))
+        return _run_reported(work)
+
+
+def _run_reported(work: Callable[[JobProgress], bool | None]) -> int:
+    """Do work that reports into the job; work that can't be done is no failure of the job."""
+    report = JobProgress()
+    try:
+        return EXIT_REFUSED if work(report) is False else EXIT_OK
+    except (BusyError, StuckError, LookupError) as error:
+        report.error(str(error))
+        return EXIT_REFUSED
