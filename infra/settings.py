@@ -83,9 +83,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _ServerUrl | None,
         _about(
             _URL_EXPECTED,
-            "The Redis or Valkey of the work queues; one that is no cluster. Losing what it "
-            "holds costs seconds, never a move.",
-            "the same server",
+            "The Redis or Valkey of the work queues; one that is no cluster, and best one without "
+            "an append-only file, because then no wake-up waits for a disk. Losing what it holds "
+            "costs seconds, never a move.",
+            "a second embedded server; with MATCHPOST_REDIS_URL the same server",
         ),
     ] = None
     http: Annotated[

@@ -57,7 +57,7 @@
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
-| `{lease:0/3}` | token of the drain that works lane 0 of 3, in RQ's Redis |
+| `{lease:0/3}` | token of the drain that works lane 0 of 3, on the server of the queue |
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`

@@ -163,6 +163,13 @@ _SUBCOMMANDS: Final = (
         "Send mail to the server at MATCHPOST_RELAY until a stop signal. `serve` starts "
         "this process by itself, and wakes it when there is mail to send.",
     ),
+    _Subcommand(
+        "scheduler",
+        "only let clocks run and repeat lost jobs, for a server on several machines",
+        "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
+        "signal. `serve` starts this process by itself; several do no harm.",
+        (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
+    ),
     *(
         _Subcommand(
             role,

@@ -165,13 +165,13 @@ async def open_context(
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, "api"))
     async with (
         make_async_client(parts.url, blocking_timeout=_BLOCK_SECONDS) as data,
-        make_async_client(parts.settings.queue_url or parts.url) as queue,
+        make_async_client(parts.queue_url) as queue,
         AutoPipeline(data) as pipe,
         AutoPipeline(queue) as apart,
     ):
         store = AsyncStore(data, pipe, parts.store.layout(), parts.settings.queue_cap)
         lanes = AsyncLaneLeases(
-            apart if parts.settings.queue_url else pipe,
+            pipe if parts.queue_url == parts.url else apart,
             lambda lane: enqueue_drain(parts.queue, lane),
         )
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)

@@ -24,6 +24,11 @@ def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChil
     return _child("worker", f"worker-{number}", settings, redis_url)
 
 
+def scheduler_child(settings: Settings, redis_url: str) -> ProcessChild:
+    """Return the scheduler for the server at `redis_url`."""
+    return _child("scheduler", "scheduler", settings, redis_url)
+
+
 def side_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Return the projection worker for the server at `redis_url`."""
     return _child("side", "side", settings, redis_url)
