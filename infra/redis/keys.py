@@ -59,6 +59,7 @@
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
 | `{lease:0/3}` | token of the drain that works lane 0 of 3, on the server of the queue |
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one |
+| `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -243,3 +244,8 @@ def lease(lane: Lane) -> str:
 def lease_mark(lane: Lane) -> str:
     """Return the key of the mark of a lease that was not released."""
     return f"{{lease:{lane}}}:held"
+
+
+def last_turn(lane: Lane) -> str:
+    """Return the key of the note of a lane's last turn."""
+    return f"{{lease:{lane}}}:last"

@@ -20,6 +20,7 @@ from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.keys import Lane
+from infra.store.turn_notes import note_turn
 
 LEASE_MS: Final = 3_000
 """How long a lease lasts unless renewed: a killed drain is replaced after this."""
@@ -69,6 +70,10 @@ class LaneLeases:
     def release(self, lane: Lane, token: str) -> bool:
         """Release the lease; False if another drain has it."""
         return bool(self._call(scripts.LEASE_RELEASE, lane, token))
+
+    def note_turn(self, lane: Lane, *, outcomes: int, batches: int, seconds: float) -> None:
+        """Note a turn that has just ended, for operators."""
+        note_turn(self._client, lane, outcomes=outcomes, batches=batches, seconds=seconds)
 
     def _call(self, script: scripts.Script, lane: Lane, *args: scripts.Arg) -> bytes:
         names = [keys.lease(lane), keys.lease_mark(lane)]

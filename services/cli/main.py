@@ -103,6 +103,18 @@ _SUBCOMMANDS: Final = (
         (("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),),
     ),
     _Subcommand(
+        "queue",
+        "show what waits in the lanes and in RQ's queues, and who works on it",
+        "Show for each lane how many commands wait, since when, who has the lease and what the last "
+        "turn did; and the jobs and workers of RQ's queues.",
+        (
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
+            ("--interval", {
+                "type": _seconds, "metavar": "SECONDS", "help": "show it again and again",
+            }),
+        ),
+    ),
+    _Subcommand(
         "arbiter",
         "make an account an arbiter",
         "Make an account an arbiter; arbiters may write to every player.",

@@ -20,7 +20,7 @@ from services.cli import errors
 from services.heartbeating import heartbeating
 from services.http.app import make_app
 from services.http.connections import limits_for, server_config
-from services.http.metrics import serving_metrics
+from services.http.metrics import queue_metrics, serving_metrics
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 
@@ -52,7 +52,7 @@ def run(settings: Settings, fd: int | None) -> int:
         config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
-        with serving_metrics(settings.metrics):
+        with queue_metrics(parts), serving_metrics(settings.metrics):
             uvicorn.Server(config).run(sockets=[listening])
     return EXIT_OK
 

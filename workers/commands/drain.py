@@ -79,6 +79,7 @@ class Drain:
         self._suspects = Suspects(store)
         self._stopping = stopping
         self._token = uuid4().hex
+        self._batches = 0
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
         self._to_publish: dict[str, list[OutcomeMessage]] = {}
@@ -97,13 +98,16 @@ class Drain:
         failpoint("drain.taken")
         if taken is LeaseResult.EXPIRED:
             self._suspect_backlog()
-        done = self._drain_until(time.monotonic() + RUN_SECONDS)
+        began = time.monotonic()
+        done = self._drain_until(began + RUN_SECONDS)
         self._publish()
         # release first, look afterwards: see infra.store.leases
         released = self._lanes.release(self._lane, self._token)
         failpoint("drain.released")
         if released and self._store.inbox_size(self._shards):
             self._lanes.request_drain(self._lane)
+        took = time.monotonic() - began
+        self._lanes.note_turn(self._lane, outcomes=done, batches=self._batches, seconds=took)
         failpoint("drain.left")
         return done
 
@@ -224,6 +228,7 @@ class Drain:
             return 0
         self._contexts.record_seeds()
         results = self._store.commit(writes)
+        self._batches += 1
         failpoint("drain.committed")
         self._handler.remember(zip(writes, results, strict=True))
         done = 0
