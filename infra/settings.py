@@ -99,13 +99,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`127.0.0.1:8080`",
         ),
     ] = "127.0.0.1:8080"
+    web: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=64)],
+        _about(
+            "a whole number from 1 to 64",
+            "How many processes of `serve` answer over HTTP, all at the same address. More than one "
+            "pays where there are more cores than `workers`; limits of rates, connections and "
+            "streams count in each process for itself.",
+            "1",
+        ),
+    ] = 1
     metrics: Annotated[
         _Listening,
         _about(
             "an address such as 127.0.0.1:9100, or off",
             "Where the process of the HTTP API serves `/metrics` for Prometheus; `off` serves none. "
-            "Each such process shows its own figures and needs an address of its own. Let only "
-            "your own programs reach it.",
+            "Each such process shows its own figures and needs an address of its own: of several "
+            "under `serve` the second takes the next port, and so on. Let only your own programs "
+            "reach it.",
             "`off`",
         ),
     ] = "off"

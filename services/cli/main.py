@@ -157,7 +157,10 @@ _SUBCOMMANDS: Final = (
         "web",
         "run only the web process, for a server on several machines",
         "Answer over HTTP until a stop signal. `serve` starts this process by itself.",
-        (("--fd", {"type": int, "help": "an open socket to answer on"}),),
+        (
+            ("--fd", {"type": int, "help": "an open socket to answer on"}),
+            ("--name", {"default": "web", "help": "the process's name in the log"}),
+        ),
     ),
     _Subcommand(
         "mail",

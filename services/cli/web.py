@@ -27,12 +27,12 @@ from services.serve.sockets import address_of, listen
 logger = logging.getLogger(__name__)
 
 
-def run(settings: Settings, fd: int | None) -> int:
+def run(settings: Settings, fd: int | None, name: str) -> int:
     """Answer until a stop signal, on a socket that is open as `fd` or that of the settings.
 
     Return the exit code.
     """
-    log_to_stderr("web")
+    log_to_stderr(name)
     LIVENESS.watch()
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))

@@ -25,7 +25,7 @@ from services.serve.processes import (
     mailer_child,
     scheduler_child,
     side_child,
-    web_child,
+    web_children,
     worker_child,
 )
 from services.serve.sockets import address_of, listen, listen_for_mail
@@ -70,7 +70,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     children = [*workers, side_child(found, url), scheduler_child(found, url)]
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
-        children.append(web_child(found, url, listener))
+        children += web_children(found, url, listener)
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(found, url, mail))
     if settings.relay is not None:
