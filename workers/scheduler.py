@@ -84,7 +84,7 @@ class _DueMatch(msgspec.Struct, frozen=True):
 
 
 class _ShardView(msgspec.Struct):
-    """What the scheduler knows of a shard since its last tick."""
+    """A shard as it was at the last tick."""
 
     newest: str | None = None
     """The newest entry of its inbox; None before the first tick."""

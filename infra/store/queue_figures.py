@@ -1,4 +1,4 @@
-"""The figures of the queue: what waits in each lane and in RQ's queues, and who works on it."""
+"""The figures of the queue: the backlog of each lane and of RQ's queues, and the workers on them."""
 
 from collections.abc import Sequence
 from typing import Any

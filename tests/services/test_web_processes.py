@@ -177,11 +177,12 @@ def test_a_stop_ends_both_and_their_streams(tmp_path: Path) -> None:
 
     def follow(client: httpx.Client) -> None:
         path = f"/api/matches/{board}/events"
-        with client.stream("GET", path, headers={"Accept": "text/event-stream"}) as answer:
-            with suppress(httpx.HTTPError):  # a stream that is cut off has ended, too
-                for line in answer.iter_lines():
-                    if line == "id: 1":
-                        following.append(client)  # noqa: PERF401 - another thread waits for it
+        accept = {"Accept": "text/event-stream"}
+        # a stream that is cut off has ended, too
+        with suppress(httpx.HTTPError), client.stream("GET", path, headers=accept) as answer:
+            for line in answer.iter_lines():
+                if line == "id: 1":
+                    following.append(client)  # noqa: PERF401 - another thread waits for it
         ended.append(client)
 
     following: list[httpx.Client] = []
