@@ -1,6 +1,10 @@
 """The channel on which a match's news is published, on the server of the queue.
 
-A message is the number of the match's last event, in decimal. It may be lost, so a listener also looks
+| channel | message |
+|---|---|
+| `board:<board>` | the number of the match's last event, in decimal |
+
+A message may be lost, so a listener also looks
 at the store from time to time. A message that is older than another does no harm: the listener keeps
 the highest number.
 """
