@@ -8,13 +8,14 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 
 from infra.durability import Mode
 from infra.mail.smtp_url import read_smtp_url
 from infra.redis.clients import SCHEMES, check_url, redact_url
+from infra.setting_values import absolute, converter
 
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 """Names the TOML file to read instead of `matchpost.toml` in the data directory."""
@@ -302,7 +303,7 @@ def load(
     environ = os.environ if environ is None else environ
     over = _from_environment(environ) | _from_flags(flags or {})
     named = environ.get(CONFIG_VARIABLE)
-    data = over.get("data", _absolute(Path("matchpost-data")))
+    data = over.get("data", absolute(Path("matchpost-data")))
     values = _from_file(Path(named), named=True) if named else _from_file(data / FILE_NAME)
     return Settings(**({"data": data} | values | over))
 
@@ -337,7 +338,7 @@ def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
         for name, value in values.items()
     }
     if "data" in values:  # a path in a file is relative to that file
-        checked["data"] = _absolute(path.parent / Path(values["data"]).expanduser())
+        checked["data"] = absolute(path.parent / Path(values["data"]).expanduser())
     return checked
 
 
@@ -372,27 +373,6 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     return checked
 
 
-def _absolute(path: Path) -> Path:
-    """Return the absolute path, without resolving links."""
-    return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
-
-
-def _decode_path(kind: type, value: object) -> object:
-    """Convert text to a path, for msgspec."""
-    if kind is Path and isinstance(value, str | Path) and str(value):
-        return _absolute(Path(value))
-    raise ValueError("not a path")
-
-
-def _converter(kind: object) -> Callable[[object, bool], object]:
-    """Return a function that converts to `kind`, strictly or also from text."""
-
-    def convert(value: object, strict: bool) -> object:  # noqa: FBT001 - called in one place
-        return msgspec.convert(value, cast("Any", kind), strict=strict, dec_hook=_decode_path)
-
-    return convert
-
-
 def _rows() -> dict[str, SettingInfo]:
     """Read the table from the fields."""
     rows = {}
@@ -406,5 +386,5 @@ def _rows() -> dict[str, SettingInfo]:
 
 _TABLE: Final = _rows()
 _CONVERT: Final = {
-    name: _converter(hint) for name, hint in get_type_hints(Settings, include_extras=True).items()
+    name: converter(hint) for name, hint in get_type_hints(Settings, include_extras=True).items()
 }
