@@ -8,13 +8,14 @@ import os
 import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 
 from infra.durability import Mode
 from infra.mail.smtp_url import read_smtp_url
 from infra.redis.clients import SCHEMES, check_url, redact_url
+from infra.setting_values import absolute, converter
 
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 """Names the TOML file to read instead of `matchpost.toml` in the data directory."""
@@ -83,9 +84,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _ServerUrl | None,
         _about(
             _URL_EXPECTED,
-            "The Redis or Valkey of the work queues; one that is no cluster. Losing what it "
-            "holds costs seconds, never a move.",
-            "the same server",
+            "The Redis or Valkey of the work queues; one that is no cluster, and best one without "
+            "an append-only file, because then no wake-up waits for a disk. Losing what it holds "
+            "costs seconds, never a move.",
+            "a second embedded server; with MATCHPOST_REDIS_URL the same server",
         ),
     ] = None
     http: Annotated[
@@ -98,13 +100,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`127.0.0.1:8080`",
         ),
     ] = "127.0.0.1:8080"
+    web: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=64)],
+        _about(
+            "a whole number from 1 to 64",
+            "How many processes of `serve` answer over HTTP, all at the same address. More than one "
+            "pays where there are more cores than `workers`; limits of rates, connections and "
+            "streams count in each process for itself.",
+            "1",
+        ),
+    ] = 1
     metrics: Annotated[
         _Listening,
         _about(
             "an address such as 127.0.0.1:9100, or off",
             "Where the process of the HTTP API serves `/metrics` for Prometheus; `off` serves none. "
-            "Each such process shows its own figures and needs an address of its own. Let only "
-            "your own programs reach it.",
+            "Each such process shows its own figures and needs an address of its own: of several "
+            "under `serve` the second takes the next port, and so on. Let only your own programs "
+            "reach it.",
             "`off`",
         ),
     ] = "off"
@@ -291,7 +304,7 @@ def load(
     environ = os.environ if environ is None else environ
     over = _from_environment(environ) | _from_flags(flags or {})
     named = environ.get(CONFIG_VARIABLE)
-    data = over.get("data", _absolute(Path("matchpost-data")))
+    data = over.get("data", absolute(Path("matchpost-data")))
     values = _from_file(Path(named), named=True) if named else _from_file(data / FILE_NAME)
     return Settings(**({"data": data} | values | over))
 
@@ -326,7 +339,7 @@ def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
         for name, value in values.items()
     }
     if "data" in values:  # a path in a file is relative to that file
-        checked["data"] = _absolute(path.parent / Path(values["data"]).expanduser())
+        checked["data"] = absolute(path.parent / Path(values["data"]).expanduser())
     return checked
 
 
@@ -361,27 +374,6 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     return checked
 
 
-def _absolute(path: Path) -> Path:
-    """Return the absolute path, without resolving links."""
-    return Path(os.path.abspath(path.expanduser()))  # noqa: PTH100 - Path.absolute keeps `..`
-
-
-def _decode_path(kind: type, value: object) -> object:
-    """Convert text to a path, for msgspec."""
-    if kind is Path and isinstance(value, str | Path) and str(value):
-        return _absolute(Path(value))
-    raise ValueError("not a path")
-
-
-def _converter(kind: object) -> Callable[[object, bool], object]:
-    """Return a function that converts to `kind`, strictly or also from text."""
-
-    def convert(value: object, strict: bool) -> object:  # noqa: FBT001 - called in one place
-        return msgspec.convert(value, cast("Any", kind), strict=strict, dec_hook=_decode_path)
-
-    return convert
-
-
 def _rows() -> dict[str, SettingInfo]:
     """Read the table from the fields."""
     rows = {}
@@ -395,5 +387,5 @@ def _rows() -> dict[str, SettingInfo]:
 
 _TABLE: Final = _rows()
 _CONVERT: Final = {
-    name: _converter(hint) for name, hint in get_type_hints(Settings, include_extras=True).items()
+    name: converter(hint) for name, hint in get_type_hints(Settings, include_extras=True).items()
 }

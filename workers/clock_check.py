@@ -66,7 +66,15 @@ class ClockCheck:
         return step if abs(step) > STEP_MS else 0
 
     def _store_time(self, clock: ServerClock, now: int) -> None:
-        if clock.since == now or not 0 <= now - clock.seen < NOTE_MS:
+        stepped = clock.since == now
+        if not stepped and not _is_recent(clock, now):
+            # another scheduler may have stored a step meanwhile, or the time
+            clock = self._notes.read()
+        if stepped or not _is_recent(clock, now):
             clock = ServerClock(now, clock.step, clock.since)
             self._notes.write(clock)
         self._clock = clock
+
+
+def _is_recent(clock: ServerClock, now: int) -> bool:
+    return 0 <= now - clock.seen < NOTE_MS

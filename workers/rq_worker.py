@@ -62,6 +62,10 @@ class _LockedWorker(BaseWorker):
     def heartbeat(self, *args: Any, **options: Any) -> Any:
         """Report to RQ, and to the supervisor of the process, that the worker is alive."""
         LIVENESS.step()  # while RQ retries because it can't reach Redis, the process does not hang
+        # a server of the queue that was started again is empty, and RQ registers a worker only once
+        if not options.get("pipeline") and not self.connection.hexists(self.key, "birth"):
+            self.connection.delete(self.key)
+            self.register_birth()  # type: ignore[no-untyped-call]
         return super().heartbeat(*args, **options)
 
 

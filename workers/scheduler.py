@@ -5,6 +5,7 @@ Its commands keep `keeper` as their sender: the name is part of their ids.
 
 import logging
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final, assert_never
 
@@ -20,7 +21,15 @@ from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import parse
-from infra.store.port import AlreadyDecided, NotAccepted, Queued, Store, Submission, SubmitResult
+from infra.store.port import (
+    AlreadyDecided,
+    InboxState,
+    NotAccepted,
+    Queued,
+    Store,
+    Submission,
+    SubmitResult,
+)
 from workers.clock_check import ClockCheck
 
 logger = logging.getLogger(__name__)
@@ -36,6 +45,9 @@ DUE_PER_SHARD: Final = 200
 
 RETRY_SECONDS: Final = 60.0
 """When a command without effect is sent again, unless it may still wait in its inbox."""
+
+READ_AGAIN_SECONDS: Final = 60.0
+"""When a shard's next due time is read again although nothing was committed: it may have been repaired."""
 
 
 def _now() -> int:
@@ -71,6 +83,19 @@ class _DueMatch(msgspec.Struct, frozen=True):
         return self.needs is None or self.attempt > 0
 
 
+class _ShardView(msgspec.Struct):
+    """A shard as it was at the last tick."""
+
+    newest: str | None = None
+    """The newest entry of its inbox; None before the first tick."""
+    waited: bool = False
+    """Whether entries waited: their commits may have come after the tick."""
+    next_due: int | None = None
+    """When the next of its matches is due, ms."""
+    read: float = 0.0
+    """When that was read, by our timer."""
+
+
 class Scheduler:
     """Call `tick` once a second; several schedulers do no harm.
 
@@ -95,6 +120,7 @@ class Scheduler:
         self._lanes = lanes
         self._clock = clock
         self._timer = timer
+        self._views: defaultdict[int, _ShardView] = defaultdict(_ShardView)
         self._due: dict[int, dict[int, _DueMatch]] = {}
         """By shard and board; a match that is not due any more is dropped."""
         self._skewed = False
@@ -103,18 +129,40 @@ class Scheduler:
     def tick(self) -> None:
         """Request drains where commands wait, and send what is due by the clocks of the matches."""
         failpoint("keeper.ticked")
-        self._wake_lanes()
-        now = self._store.now()
+        now = self._sweep()
         steady = self._clock_check is None or self._clock_check.is_steady(now)
         if self._clocks_agree(now) and steady:
             self._send_due(now)
 
-    def _wake_lanes(self) -> None:
+    def _sweep(self) -> int:
+        """Request drains where commands wait, and return the server's time, ms.
+
+        A match's due time changes by commits, and a commit has an entry of its inbox. So the due times
+        of a shard are read where an entry came, or waited at the last tick, and nowhere else.
+        """
         shape = self._store.layout()
+        shards = range(shape.shards)
+        now, states = self._store.inbox_states(shards)
+        changed = [shard for shard in shards if self._may_have_changed(shard, states[shard], now)]
+        for shard, at in zip(
+            changed, self._store.next_due(changed) if changed else (), strict=True
+        ):
+            self._views[shard].next_due, self._views[shard].read = at, self._timer()
+        waiting = {shard for shard in shards if states[shard].waiting}
         for lane in shape.all_lanes:
-            if self._store.inbox_size(lane.shards(shape.shards)):
+            if not waiting.isdisjoint(lane.shards(shape.shards)):
                 failpoint("keeper.found")
                 self._lanes.request(lane)
+        return now
+
+    def _may_have_changed(self, shard: int, state: InboxState, now: int) -> bool:
+        """Return whether the next due time of a shard has to be read, and note its inbox."""
+        view = self._views[shard]
+        due = view.next_due is not None and view.next_due <= now
+        old = self._timer() - view.read >= READ_AGAIN_SECONDS
+        news = state.newest != view.newest or view.waited or state.waiting > 0
+        view.newest, view.waited = state.newest, state.waiting > 0
+        return news or due or old
 
     def _clocks_agree(self, now: int) -> bool:
         """Return whether the server's clock agrees with this machine's; log when that changes."""
@@ -134,6 +182,10 @@ class Scheduler:
     def _send_due(self, now: int) -> None:
         shape = self._store.layout()
         for shard in range(shape.shards):
+            next_due = self._views[shard].next_due
+            if next_due is None or next_due > now:
+                self._due.pop(shard, None)
+                continue
             matches = self._due_matches(shard, now)
             if matches and self._send(shard, matches):
                 self._lanes.request(lane_of(shard, shape.lanes, shape.shards))

@@ -47,8 +47,7 @@ class MailerWakeup:
 
     def begin(self) -> None:
         """Start mailing events from now on, unless that was started before."""
-        if self._mailer_progress.cursor() is None:
-            self._mailer_progress.begin(self._store.watermark().ends)
+        begin_mailing(self._store, self._data)
 
     def tick(self) -> None:
         """Request the mailer if there is work, or wake it if it waits for some."""
@@ -70,3 +69,10 @@ class MailerWakeup:
     def _has_new_leaves(self) -> bool:
         read = self._mailer_progress.cursor()
         return read is not None and bool(self._store.wait_for_leaves(read))
+
+
+def begin_mailing(store: Store, data: redis.Redis) -> None:
+    """Mail events from now on, unless that was begun before."""
+    progress = MailerProgress(data)
+    if progress.cursor() is None:
+        progress.begin(store.watermark().ends)

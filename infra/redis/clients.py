@@ -82,10 +82,13 @@ def make_client(
     return Redis.from_pool(pool)
 
 
-def make_async_client(target: str, *, blocking_timeout: float = 0.0) -> asyncio.Redis:
+def make_async_client(
+    target: str, *, blocking_timeout: float = 0.0, max_connections: int | None = None
+) -> asyncio.Redis:
     """Return a client for an event loop; otherwise like `make_client`."""
     pool: Any = asyncio.ConnectionPool.from_url(
         _url_of(target),
+        max_connections=max_connections,
         socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
         retry=AsyncRetry(NoBackoff(), 0),
         parser_class=_AsyncHiredisParser,

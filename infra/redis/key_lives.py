@@ -122,6 +122,8 @@ KEY_LIVES: Final = (
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),
     KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
+    KeyLife("{lease:0/3}:wake", "infra.store.leases", "it is read, or expires", _ONE),
+    KeyLife("{lease:0/3}:last", "infra.store.turn_notes", "expires after a day", "lanes"),
     KeyLife("{lease:0/3}:held", "infra.store.leases", "the drain releases the lane", "lanes"),
 )
 

@@ -70,9 +70,10 @@
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
-| `{lease:0/3}` | token of the drain that works lane 0 of 3, in RQ's Redis; `{lease:mail}`, `{lease:project}` likewise |
+| `{lease:0/3}` | token of the drain that works lane 0 of 3, on the queue server; `{lease:mail}`, `{lease:project}` likewise |
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
+| `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -287,3 +288,8 @@ def lease_mark(what: Lane | str) -> str:
 def wakeups(what: Lane | str) -> str:
     """Return the key of the list on which the holder of a lease waits."""
     return f"{{lease:{what}}}:wake"
+
+
+def last_turn(lane: Lane) -> str:
+    """Return the key of the note of a lane's last turn."""
+    return f"{{lease:{lane}}}:last"

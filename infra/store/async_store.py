@@ -7,9 +7,6 @@ from asyncio import Future
 from collections.abc import Sequence
 from typing import Any
 
-from redis import asyncio
-
-from domain.match.events import event_place
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import AutoPipeline, raise_errors
 from infra.store import snapshots
@@ -21,8 +18,7 @@ from infra.store.redis_store import read_submit_reply, submit_call
 class AsyncStore:
     """Submits commands and reads matches. Errors of the server pass through."""
 
-    def __init__(self, client: asyncio.Redis, pipe: AutoPipeline, shape: Layout, cap: int) -> None:
-        self._client = client
+    def __init__(self, pipe: AutoPipeline, shape: Layout, cap: int) -> None:
         self._pipe = pipe
         self._shape = shape
         self._cap = cap
@@ -70,34 +66,10 @@ class AsyncStore:
             raise_errors(await self._pipe.send([("XLEN", keys.inbox(one)) for one in shards]))
         )
 
-    async def log_ends(self) -> dict[str, str]:
-        """Return for each shard's log the id of its last entry, to follow from there."""
-        names = [keys.log(shard) for shard in range(self._shape.shards)]
-        async with self._client.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.xrevrange(name, count=1)
-            found = await pipe.execute()
-        return {
-            name: last[0][0].decode() if last else "0-0"
-            for name, last in zip(names, found, strict=True)
-        }
-
-    async def follow(self, marks: dict[str, str], block_ms: int) -> list[tuple[int, int]]:
-        """Return board and sequence number of events after `marks`, which are advanced.
-
-        Waits up to `block_ms` for the first.
-        """
-        # redis-py types neither the argument nor the reply
-        streams: Any = marks
-        found: Any = await self._client.xread(streams, block=block_ms)
-        events = []
-        for name, entries in found or []:
-            marks[name.decode()] = entries[-1][0].decode()
-            for _, fields in entries:
-                place = event_place(fields[b"l"])
-                if place is not None:
-                    events.append(place)
-        return events
+    async def event_counts(self, boards: Sequence[int]) -> list[int]:
+        """Return how many events each match has, in one round trip."""
+        names = [keys.events(self._shard(board), board) for board in boards]
+        return raise_errors(await self._pipe.send(("LLEN", name) for name in names))
 
     def _shard(self, board: int) -> int:
         return keys.shard_of(board, self._shape.shards)

@@ -5,6 +5,7 @@ threads, and `infra.store.async_gateway.AsyncCommandGateway` for event loops. Th
 benchmarks submit by them too.
 """
 
+import logging
 import time
 from collections.abc import Sequence
 from typing import Final, Protocol, Self
@@ -16,6 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
 from infra.failpoints import failpoint
+from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import CommandOutcome, parse
@@ -28,6 +30,8 @@ from infra.store.port import (
     Submission,
     SubmitResult,
 )
+
+logger = logging.getLogger(__name__)
 
 WAIT_SECONDS: Final = 10.0
 """How long a gateway waits for an outcome by default."""
@@ -158,8 +162,7 @@ class CommandGateway:
         if (known := outcome_of(answer, submission.digest)) is not None:
             return known
         failpoint("submit.queued")
-        shape = self._store.layout()
-        self._lanes.request(shape.lane_of(sent.match))
+        self._request_drain(self._store.layout().lane_of(sent.match))
         failpoint("submit.woken")
         outcome = self._await(sent, time.monotonic() + seconds)
         failpoint("submit.heard")
@@ -175,7 +178,14 @@ class CommandGateway:
             self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
             shape = self._store.layout()
             for lane in {shape.lane_of(one.match) for one in some}:
-                self._lanes.request(lane)
+                self._request_drain(lane)
+
+    def _request_drain(self, lane: Lane) -> None:
+        """Request a drain; the scheduler's sweep repeats a request that failed."""
+        try:
+            self._lanes.request(lane)
+        except redis.RedisError as error:
+            logger.info("a drain of lane %s could not be asked for: %s", lane, error)
 
     def _await(self, sent: CommandEnvelope, end: float) -> CommandOutcome:
         while (left := end - time.monotonic()) > 0:

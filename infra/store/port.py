@@ -225,6 +225,15 @@ def refusal_field(actor: AccountId, ply: int) -> str:
     return f"{actor.hex()}:{ply}"
 
 
+class InboxState(msgspec.Struct, frozen=True):
+    """An inbox at one moment."""
+
+    waiting: int
+    """Entries that wait."""
+    newest: str
+    """Id of the newest entry that ever came; empty if none did."""
+
+
 class Store(Protocol):
     """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
 
@@ -265,6 +274,13 @@ class Store(Protocol):
 
     def inbox_size(self, shards: Sequence[int]) -> int:
         """Return the number of entries that wait."""
+        ...
+
+    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
+        """Return the server's time, ms, and for each shard the state of its inbox.
+
+        In one round trip, with one command a shard: the scheduler asks each second.
+        """
         ...
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
@@ -325,6 +341,10 @@ class Store(Protocol):
 
     def now(self) -> int:
         """Return the time that stamps submitted commands, ms."""
+        ...
+
+    def next_due(self, shards: Sequence[int]) -> list[int | None]:
+        """Return for each shard when its next match is due, ms; None if none ever is."""
         ...
 
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:

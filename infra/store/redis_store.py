@@ -14,7 +14,7 @@ from domain.match.history import PackedSnapshot
 from infra.durability import Mode, append_barrier, check_barrier
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
-from infra.redis.clients import Clock, time_ms
+from infra.redis.clients import Clock, time_ms, to_ms
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import create_layout, read_layout
@@ -26,6 +26,7 @@ from infra.store.port import (
     CommitDone,
     CommitResult,
     InboxEntry,
+    InboxState,
     Layout,
     NotAccepted,
     NotDurable,
@@ -159,6 +160,20 @@ class RedisStore:
                 pipe.xlen(keys.inbox(shard))
             return sum(pipe.execute())
 
+    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
+        """Return the time and the inboxes' states."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.time()
+            for shard in shards:
+                pipe.xinfo_stream(keys.inbox(shard))
+            time, *found = pipe.execute(raise_on_error=False)
+        for reply in (time, *found):
+            # a stream that nothing was ever added to is no key
+            if isinstance(reply, Exception) and "no such key" not in str(reply):
+                raise reply
+        now = self._clock() if self._clock else to_ms(time)
+        return now, [_inbox_state(reply) for reply in found]
+
     def count_attempt(self, shard: int, entry: str) -> int:
         """Count one more attempt."""
         return int(self._client.hincrby(keys.attempts(shard), entry, 1))
@@ -251,6 +266,13 @@ class RedisStore:
     def now(self) -> int:
         """Return the time that stamps submitted commands."""
         return time_ms(self._client, self._clock)
+
+    def next_due(self, shards: Sequence[int]) -> list[int | None]:
+        """Return when the next match of each shard is due."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard in shards:
+                pipe.zrange(keys.due(shard), 0, 0, withscores=True)
+            return [int(found[0][1]) if found else None for found in pipe.execute()]
 
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:
         """Return the boards that are due."""
@@ -436,3 +458,9 @@ def _commit_call(shards: int, shard: int, run: Sequence[Write]) -> scripts.Call:
         args += [write.conditional_before, write.conditional_after, write.chain, write.k]
         args += [len(write.leaves), *write.leaves]
     return scripts.COMMIT, names, args
+
+
+def _inbox_state(reply: Any) -> InboxState:
+    if isinstance(reply, Exception):
+        return InboxState(0, "")
+    return InboxState(int(reply["length"]), reply["last-generated-id"].decode())

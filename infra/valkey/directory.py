@@ -6,6 +6,7 @@ valkey.log    its log; `valkey.log.1` is the older one
 valkey.sock   its socket
 socket        path of its socket, if the path above is too long for one
 lock          locked by the owner (`infra.valkey.process.DirectoryLock`)
+queue/        the same for the server of the queue, which keeps nothing (`infra.valkey.queue_server`)
 """
 
 import os
@@ -19,7 +20,7 @@ _SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, wi
 _LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts
 _MARKERS: Final = frozenset({"lock", "matchpost.toml"})  # one of these marks a data directory
 _CONTENTS: Final = frozenset(
-    {"valkey", "seeds", "mail-key", "valkey.log", "valkey.log.1", "valkey.sock", "socket"}
+    {"valkey", "queue", "seeds", "mail-key", "valkey.log", "valkey.log.1", "valkey.sock", "socket"}
 )
 """Other contents of a data directory; one with nothing else was restored from a backup."""
 

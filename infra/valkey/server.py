@@ -86,21 +86,22 @@ class EmbeddedServer:
     a crash of the machine may lose about the last half minute. (`everysec` would bound that to
     two seconds, but stalls writes on a slow disk, and users without durability want neither.)
 
-    `options` override our settings of the server, `env` is added to its environment, and `binary`
-    replaces the program that is found: for tests and benchmarks.
+    `name` is its name in the log. `options` override our settings of the server, and without
+    `appendonly` it keeps nothing. `env` is added to its environment, and `binary` replaces the program
+    that is found: for tests and benchmarks.
     """
-
-    name: Final = "valkey"
 
     def __init__(
         self,
         data: Path,
         *,
+        name: str = "valkey",
         durable: bool = True,
         options: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         binary: Path | None = None,
     ) -> None:
+        self.name = name
         self.data = data.absolute()
         self._directory = DataDirectory(self.data)
         self._settings = {
@@ -211,8 +212,10 @@ class EmbeddedServer:
     def _check_room(self) -> None:
         """Raise EmbeddedError if the disk is full: a server ends at the first write it can't sync.
 
-        Its own log is on the same disk, so it could not say why.
+        Its own log is on the same disk, so it could not say why. One that keeps nothing needs no room.
         """
+        if self._settings["appendonly"] == "no":
+            return
         free = shutil.disk_usage(self.data).free
         if free < _LEAST_ROOM:
             raise EmbeddedError(
@@ -302,7 +305,7 @@ class EmbeddedServer:
             )
         _wait_until_ready(self._process, place, self._directory, start_of_log)
         self._load_seconds = time.monotonic() - begun
-        logger.info("%s is ready after %.2f s", self.version, self._load_seconds)
+        logger.info("%s (%s) is ready after %.2f s", self.name, self.version, self._load_seconds)
 
     def _arguments(self, place: Path) -> list[str]:
         """Return the server's settings as arguments."""

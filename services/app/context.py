@@ -49,6 +49,7 @@ from infra.store.gateway import CommandGateway, Gateway
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
+from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 
 
@@ -119,8 +120,12 @@ class App:
     @cached_property
     def queue(self) -> redis.Redis:
         """A client of RQ's Redis."""
-        url = self.settings.queue_url or self.url
-        return self._client(url, self._listening)
+        return self._client(self.queue_url, self._listening)
+
+    @property
+    def queue_url(self) -> str:
+        """The URL of RQ's Redis."""
+        return queue_url(self.settings)
 
     @cached_property
     def store(self) -> Store:

@@ -37,10 +37,12 @@ _SECONDS_TO_START: Final = 60.0
 _API: Final = "The API is at "
 
 
-def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path | None) -> Report:
+def run(
+    bench: BenchEnvironment, clients: int, matches: int, web: int, boardgame_io: Path | None
+) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
     played = games(2 * clients * matches)
-    with _serving(bench) as (url, data):
+    with _serving(bench, web) as (url, data):
         orders = _prepare(data, played)
         half = len(played) // 2
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
@@ -49,6 +51,7 @@ def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path 
         calm = _load(url, _shares(orders, played[half:], clients), pause)
     details = {
         "clients": clients,
+        "web processes": web,
         "moves": fast.moves,
         "latency at full speed, us": median_and_p99(fast.latencies),
         "moves a second at half speed": round(calm.rate),
@@ -70,7 +73,7 @@ class _LoadResult(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def _serving(bench: BenchEnvironment) -> Iterator[tuple[str, Path]]:
+def _serving(bench: BenchEnvironment, web: int) -> Iterator[tuple[str, Path]]:
     """Run `matchpost serve`; yield the address of its API and its data directory."""
     data = bench.folder / "http"
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
@@ -79,6 +82,7 @@ def _serving(bench: BenchEnvironment) -> Iterator[tuple[str, Path]]:
         **bench.variables(),
         "MATCHPOST_DATA": str(data),
         "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_WEB": str(web),
         "MATCHPOST_COMMAND_RATE": "1000000000",
     }
     with subprocess.Popen(  # noqa: S603 - our own command

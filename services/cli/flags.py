@@ -13,6 +13,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "redis_url": "the Redis or Valkey for the matches, instead of an embedded server",
     "queue_url": "the Redis or Valkey for the work queues",
     "http": "where the HTTP API is served: host:port, or off",
+    "web": "how many processes answer over HTTP",
     "metrics": "where metrics for Prometheus are served: host:port, or off",
     "durability": "when a move counts as accepted: fsync (once it is on disk) or none",
     "workers": "how many processes decide commands",

@@ -124,6 +124,18 @@ _SUBCOMMANDS: Final = (
         (("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),),
     ),
     _Subcommand(
+        "queue",
+        "show what waits in the lanes and in RQ's queues, and who works on it",
+        "Show for each lane how many commands wait, since when, who has the lease and what the last "
+        "turn did; and the jobs and workers of RQ's queues.",
+        (
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
+            ("--interval", {
+                "type": _seconds, "metavar": "SECONDS", "help": "show it again and again",
+            }),
+        ),
+    ),
+    _Subcommand(
         "arbiter",
         "make an account an arbiter",
         "Make an account an arbiter; arbiters may write to every player.",
@@ -186,7 +198,10 @@ _SUBCOMMANDS: Final = (
         "web",
         "run only the web process, for a server on several machines",
         "Answer over HTTP until a stop signal. `serve` starts this process by itself.",
-        (("--fd", {"type": int, "help": "an open socket to answer on"}),),
+        (
+            ("--fd", {"type": int, "help": "an open socket to answer on"}),
+            ("--name", {"default": "web", "help": "the process's name in the log"}),
+        ),
     ),
     _Subcommand(
         "mail",
@@ -212,6 +227,13 @@ _SUBCOMMANDS: Final = (
         (("--name", {"default": "maintenance", "help": "the process's name in the log"}),),
         "services.cli.worker",
         fixed={"role": "maintenance"},
+    ),
+    _Subcommand(
+        "scheduler",
+        "only let clocks run and repeat lost jobs, for a server on several machines",
+        "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
+        "signal. `serve` starts this process by itself; several do no harm.",
+        (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
     ),
     *(
         _Subcommand(

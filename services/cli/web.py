@@ -20,19 +20,19 @@ from services.cli import errors
 from services.heartbeating import heartbeating
 from services.http.app import make_app
 from services.http.connections import limits_for, server_config
-from services.http.metrics import serving_metrics
+from services.http.metrics import queue_metrics, serving_metrics
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 
 logger = logging.getLogger(__name__)
 
 
-def run(settings: Settings, fd: int | None) -> int:
+def run(settings: Settings, fd: int | None, name: str) -> int:
     """Answer until a stop signal, on a socket that is open as `fd` or that of the settings.
 
     Return the exit code.
     """
-    log_to_stderr("web")
+    log_to_stderr(name)
     LIVENESS.watch()
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))
@@ -52,7 +52,7 @@ def run(settings: Settings, fd: int | None) -> int:
         config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
-        with serving_metrics(settings.metrics):
+        with queue_metrics(parts), serving_metrics(settings.metrics):
             uvicorn.Server(config).run(sockets=[listening])
     return EXIT_OK
 

@@ -158,11 +158,13 @@ def _workers(facts: Facts) -> Iterator[Finding]:
     queue = facts.queue
     if queue is None:
         if facts.queue_unreachable:
-            yield bad(
-                "workers",
-                facts.queue_unreachable,
-                "check that it runs and MATCHPOST_QUEUE_URL is right; no move is lost meanwhile",
+            own = facts.settings.queue_url or facts.settings.redis_url
+            remedy = (
+                "check that it runs and MATCHPOST_QUEUE_URL is right"
+                if own
+                else "`matchpost serve` starts it again; look at its log, `queue/valkey.log`"
             )
+            yield bad("workers", facts.queue_unreachable, f"{remedy}; no move is lost meanwhile")
         return
     yield _worker_count(facts, queue)
     if queue.suspended:

@@ -33,6 +33,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.fsync_probe import median_fdatasync
 from infra.valkey.process import is_alive, owner_of
+from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 
 OVERDUE_MS: Final = 60_000
@@ -193,9 +194,10 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
             when = clock()
             server = _server(client, settings)
     except (NotRunningError, RedisError) as error:
-        why, url = _reason(settings.redis_url, error), None
-    place = settings.queue_url or url
-    if place:
+        why = _reason(settings.redis_url, error)
+    # without a server of its own the queue is as silent as the data
+    if server or settings.queue_url:
+        place = queue_url(settings)
         try:
             with make_client(place) as client:
                 queue = _queue(client, server.shape if server else None)

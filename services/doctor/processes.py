@@ -21,8 +21,8 @@ _NAMES: Final[Mapping[Role, str]] = {
 
 _WITHOUT: Final[Mapping[Role, str]] = {
     Role.PROJECTIONS: "lists, notices and ratings are not updated; `matchpost serve` starts one",
-    Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; it is part of "
-    "`matchpost serve`, which has to run on at least one machine",
+    Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; `matchpost serve` or "
+    "`matchpost scheduler` starts one",
     Role.WEB: "pages and the API do not answer; `matchpost serve` or `matchpost web` starts one",
     Role.MAIL: "no mail is accepted; `matchpost serve` or `matchpost mail` starts one",
     Role.MAILER: "no mail is sent; `matchpost serve` or `matchpost mailer` starts one",

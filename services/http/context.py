@@ -31,7 +31,7 @@ from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.matches import check_exists
 from services.http.anonymous_limit import RequestLimits
-from services.http.streams.event_stream import LogTail
+from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
 from services.http.streams.page_marks import MarkWatch
@@ -42,6 +42,9 @@ API_FRONT_END: Final = "api"
 
 _BLOCK_SECONDS: Final = 10.0
 """The longest that a subscription blocks, in seconds."""
+
+_MAX_CONNECTIONS: Final = 16
+"""Connections of this process's loop to each server; a few subscriptions are all that need one."""
 
 _MAX_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
 """Threads for all blocking calls but command lines.
@@ -77,14 +80,14 @@ class ApiContext:
         gateway: AsyncCommandGateway,
         store: AsyncStore,
         tokens: AsyncTokens,
-        follower: LogTail,
+        watched: MatchWatch,
         bulletins: NoticeStream,
         *,
         intervals: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
         self.gateway = gateway
         self.store = store
-        self.log_tail = follower
+        self.match_watch = watched
         self.notice_stream = bulletins
         self.marks = MarkWatch(parts)
         self.intervals = intervals
@@ -165,24 +168,26 @@ async def open_context(
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, "api"))
     async with (
-        make_async_client(parts.url, blocking_timeout=_BLOCK_SECONDS) as data,
-        make_async_client(parts.settings.queue_url or parts.url) as queue,
+        make_async_client(
+            parts.url, blocking_timeout=_BLOCK_SECONDS, max_connections=_MAX_CONNECTIONS
+        ) as data,
+        make_async_client(parts.queue_url, max_connections=_MAX_CONNECTIONS) as queue,
         AutoPipeline(data) as pipe,
         AutoPipeline(queue) as apart,
     ):
-        store = AsyncStore(data, pipe, parts.store.layout(), parts.settings.queue_cap)
+        store = AsyncStore(pipe, parts.store.layout(), parts.settings.queue_cap)
         lanes = AsyncLaneLeases(
-            apart if parts.settings.queue_url else pipe,
+            pipe if parts.queue_url == parts.url else apart,
             lambda lane: enqueue_drain(parts.queue, lane),
         )
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
             AsyncCommandGateway(store, lanes, queue) as gateway,
-            LogTail(store) as follower,
+            MatchWatch(store, queue) as watched,
             NoticeStream(parts.notices, horizon) as bulletins,
         ):
             context = ApiContext(
-                parts, gateway, store, AsyncTokens(pipe), follower, bulletins, intervals=intervals
+                parts, gateway, store, AsyncTokens(pipe), watched, bulletins, intervals=intervals
             )
             try:
                 async with context.marks:

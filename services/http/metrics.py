@@ -1,12 +1,17 @@
 """Prometheus metrics of this process, at a separate address."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from prometheus_client import start_http_server
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+from redis.exceptions import RedisError
 
+from infra.store.queue_figures import AllFigures, read_figures
+from services.app.context import App
 from services.http.middleware import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -39,3 +44,72 @@ def serving_metrics(address: str) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+@contextmanager
+def queue_metrics(
+    parts: App, registry: CollectorRegistry = REGISTRY
+) -> Iterator[CollectorRegistry]:
+    """Add the figures of the queue to the metrics while entered; they are read when asked for."""
+    collector = _QueueCollector(parts)
+    registry.register(collector)
+    try:
+        yield registry
+    finally:
+        registry.unregister(collector)
+
+
+class _QueueCollector(Collector):
+    """Reads the figures of `matchpost queue` for each scrape."""
+
+    def __init__(self, parts: App) -> None:
+        self._parts = parts
+
+    def describe(self) -> Iterable[Metric]:
+        """Return no names, so that nothing is read when this is registered."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """Return the figures, or only that a server does not answer."""
+        up = GaugeMetricFamily("matchpost_queue_up", "Whether both servers answered.")
+        try:
+            figures = read_figures(self._parts.data, self._parts.queue, self._parts.store.layout())
+        except RedisError as error:
+            logger.warning("the queue's figures can't be read: %s", error)
+            up.add_metric((), 0)
+            return [up]
+        up.add_metric((), 1)
+        return [up, *_lane_metrics(figures), *_queue_metrics(figures)]
+
+
+def _lane_metrics(figures: AllFigures) -> Iterable[Metric]:
+    waiting = _gauge("inbox_commands", "Commands that wait, by lane.", "lane")
+    oldest = _gauge("inbox_oldest_seconds", "How long the oldest has waited, by lane.", "lane")
+    held = _gauge("lane_held", "Whether a drain works on it, by lane.", "lane")
+    outcomes = _gauge("last_turn_outcomes", "Outcomes of the last turn, by lane.", "lane")
+    took = _gauge("last_turn_seconds", "How long the last turn took, by lane.", "lane")
+    ended = _gauge("last_turn_timestamp_seconds", "When the last turn ended, by lane.", "lane")
+    for lane in figures.lanes:
+        waiting.add_metric([lane.lane], lane.waiting)
+        oldest.add_metric([lane.lane], lane.oldest_ms / 1000)
+        held.add_metric([lane.lane], lane.lease == "held")
+        if lane.last is not None:
+            outcomes.add_metric([lane.lane], lane.last.outcomes)
+            took.add_metric([lane.lane], lane.last.ms / 1000)
+            ended.add_metric([lane.lane], lane.last.at / 1000)
+    return [waiting, oldest, held, outcomes, took, ended]
+
+
+def _queue_metrics(figures: AllFigures) -> Iterable[Metric]:
+    jobs = _gauge("queue_jobs", "Jobs of RQ, by queue and state.", "queue", "state")
+    workers = _gauge("queue_workers", "Workers of RQ, by queue.", "queue")
+    for queue in figures.queues:
+        jobs.add_metric([queue.name, "waiting"], queue.waiting)
+        jobs.add_metric([queue.name, "started"], queue.started)
+        jobs.add_metric([queue.name, "failed"], queue.failed)
+        workers.add_metric([queue.name], queue.workers)
+    return [jobs, workers]
+
+
+def _gauge(name: str, meaning: str, *labels: str) -> GaugeMetricFamily:
+    return GaugeMetricFamily(f"matchpost_{name}", meaning, labels=labels)

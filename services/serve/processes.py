@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from socket import socket
 
+from msgspec.structs import replace
+
 from infra.settings import Settings
 from services.serve.child import ProcessChild
 
@@ -24,17 +26,40 @@ def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChil
     return _child("worker", f"worker-{number}", settings, redis_url)
 
 
+def scheduler_child(settings: Settings, redis_url: str) -> ProcessChild:
+    """Return the scheduler for the server at `redis_url`."""
+    return _child("scheduler", "scheduler", settings, redis_url)
+
+
+def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
+    """Return the worker that rebuilds and checks, for the server at `redis_url`."""
+    return _child("maintenance", "maintenance", settings, redis_url)
+
+
 def side_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Return the projection worker for the server at `redis_url`."""
     return _child("side", "side", settings, redis_url)
 
 
-def web_child(settings: Settings, redis_url: str, listener: socket) -> ProcessChild:
-    """Return the web process, which answers on a socket that listens already."""
+def web_children(settings: Settings, redis_url: str, listener: socket) -> list[ProcessChild]:
+    """Return the web processes, which all answer on one socket that listens already."""
+    count = settings.web
+    names = [f"web-{number}" for number in range(1, count + 1)] if count > 1 else ["web"]
+    own = [replace(settings, metrics=_next_port(settings.metrics, n)) for n in range(count)]
     fd = listener.fileno()
-    argv = [str(console_script()), "web", "--fd", str(fd)]
+    return [_web_child(name, one, redis_url, fd) for name, one in zip(names, own, strict=True)]
+
+
+def _web_child(name: str, settings: Settings, redis_url: str, fd: int) -> ProcessChild:
+    argv = [str(console_script()), "web", "--name", name, "--fd", str(fd)]
     environment = _environment(settings, redis_url)
-    return ProcessChild("web", argv, env=environment, pass_fds=[fd], watched=True)
+    return ProcessChild(name, argv, env=environment, pass_fds=[fd], watched=True)
+
+
+def _next_port(address: str, offset: int) -> str:
+    """Return an address with a port that is so much higher; port 0 stays, which means any."""
+    host, _, port = address.rpartition(":")
+    return address if port in ("off", "0") else f"{host}:{int(port) + offset}"
 
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:

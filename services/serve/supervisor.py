@@ -17,6 +17,7 @@ from typing import Final
 from infra.valkey.process import describe_exit
 from services.serve.child import Child
 from services.serve.signals import Signals
+from services.serve.ticks import Tick
 
 logger = logging.getLogger(__name__)
 
@@ -32,7 +33,6 @@ STABLE_SECONDS: Final = 30.0
 STOP_DEADLINE: Final = 10.0
 """Seconds that children have to end by themselves before they are killed."""
 
-_MAX_TICK_DELAY: Final = 30.0  # seconds; the longest delay of a failing tick
 _WATCH_SECONDS: Final = 1.0  # between two checks for signs of life
 _KILL_DEADLINE: Final = 5.0  # seconds the kernel may take to end a killed child
 
@@ -55,7 +55,7 @@ class Supervisor:
     ) -> None:
         self._dependencies = [_ChildSlot(child) for child in depends_on]
         self._children = [_ChildSlot(child) for child in children]
-        self._tick = _Tick(tick, tick_interval)
+        self._tick = Tick(tick, tick_interval)
         self._stop_deadline = stop_deadline
         self._starting: Child | None = None
         self._signals = Signals(self._cut_start_short)
@@ -236,28 +236,6 @@ class _ChildSlot:
         self.is_down = True
         self.due = time.monotonic() + self._delay
         self._delay = min(2 * self._delay, MAX_DELAY)
-
-
-class _Tick:
-    """A function called at intervals, which grow while it fails."""
-
-    def __init__(self, function: Callable[[], None], interval: float) -> None:
-        self.due = 0.0  # by the monotonic clock
-        self._function = function
-        self._interval = self._delay = interval
-
-    def call_if_due(self) -> None:
-        """Call it if it is due, and schedule the next call."""
-        if time.monotonic() < self.due:
-            return
-        try:
-            self._function()
-        except Exception:
-            self._delay = min(2 * self._delay, max(_MAX_TICK_DELAY, self._interval))
-            logger.exception("the tick failed; next try in %g s", self._delay)
-        else:
-            self._delay = self._interval
-        self.due = time.monotonic() + self._delay
 
 
 def _running(children: Sequence[Child]) -> list[Child]:

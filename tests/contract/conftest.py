@@ -92,5 +92,5 @@ def loop_store(client: Redis, server: EmbeddedServer) -> Iterator[Store]:
     with Runner() as runner:
         data = make_async_client(server.url)
         pipe = AutoPipeline(data)
-        yield LoopStore(client, runner, AsyncStore(data, pipe, SHAPE, CAP))
+        yield LoopStore(client, runner, AsyncStore(pipe, SHAPE, CAP))
         runner.run(close())

@@ -9,6 +9,7 @@ from infra.store.port import (
     AlreadyDecided,
     CommitConflict,
     CommitDone,
+    InboxState,
     Store,
     Write,
 )
@@ -73,6 +74,27 @@ def test_what_is_due_is_given_by_shards_the_oldest_first(store: Store) -> None:
     assert store.due_boards(SHARD, LAST, 2) == [3, 11]
     assert store.due_boards(0, LAST, 10) == [4]
     assert store.due_boards(1, LAST, 10) == []
+
+
+def test_the_next_due_time_is_the_earliest_of_each_shard(store: Store) -> None:
+    assert store.next_due([0, SHARD]) == [None, None]
+    for board, at in ((7, LAST), (3, SOON), (11, LATER), (4, LATER)):
+        elsewhere(store, board, at)
+    assert store.next_due([SHARD, 0, 1]) == [SOON, LATER, None]
+    assert store.next_due([]) == []
+
+
+def test_the_state_of_an_inbox_shows_what_waits_and_that_something_came(store: Store) -> None:
+    before = store.now()
+    now, empty = store.inbox_states([0, SHARD])
+    assert before <= now <= store.now()
+    assert [(one.waiting, one.newest) for one in empty] == [(0, ""), (0, "")]
+    a, b = queue(store, 1, 2)
+    _, (_, waits) = store.inbox_states([0, SHARD])
+    assert (waits.waiting, waits.newest) == (2, b.id)
+    store.commit([due(moved(a, 1, before=0), SOON), due(moved(b, 2, before=1), LATER)])
+    _, (none, done) = store.inbox_states([0, SHARD])
+    assert (none, done) == (empty[0], InboxState(0, b.id))
 
 
 def test_a_refusal_leaves_due_time_and_replies_alone(store: Store) -> None:

@@ -20,6 +20,7 @@ from infra.store.port import (
     CommitDone,
     CommitResult,
     InboxEntry,
+    InboxState,
     Layout,
     NotAccepted,
     Numbering,
@@ -81,6 +82,7 @@ class MemoryStore:
         self._ids = itertools.count(1)
         self._allocated: dict[CommandId, int] = {}
         self._inboxes: dict[int, dict[str, InboxEntry]] = defaultdict(dict)
+        self._newest: dict[int, str] = {}
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
         self._matches: dict[int, _MemoryMatch] = defaultdict(_MemoryMatch)
@@ -146,6 +148,7 @@ class MemoryStore:
         received = self._received(shard)
         entry = InboxEntry(shard, f"{next(self._ids)}-0", received, new.reply_to, new.payload)
         self._inboxes[shard][entry.id] = entry
+        self._newest[shard] = entry.id
         return Queued(entry.id, entry.received)
 
     def _received(self, shard: int) -> int:
@@ -161,6 +164,11 @@ class MemoryStore:
     def inbox_size(self, shards: Sequence[int]) -> int:
         """Count the entries that wait."""
         return sum(len(self._inboxes[shard]) for shard in shards)
+
+    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
+        """Return the time and the inboxes' states."""
+        found = [(self._inboxes[shard], self._newest.get(shard, "")) for shard in shards]
+        return self._clock(), [InboxState(len(inbox), newest) for inbox, newest in found]
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
@@ -265,6 +273,12 @@ class MemoryStore:
     def now(self) -> int:
         """Return the time that stamps submitted commands."""
         return self._clock()
+
+    def next_due(self, shards: Sequence[int]) -> list[int | None]:
+        """Return when the next match of each shard is due."""
+        return [
+            min((at for at in self._due[shard].values() if at), default=None) for shard in shards
+        ]
 
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:
         """Return the boards that are due."""

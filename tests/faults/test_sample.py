@@ -49,6 +49,12 @@ def test_the_server_killed_under_load_loses_no_acknowledged_command(tmp_path: Pa
     expect(kills.servers(2, tmp_path))
 
 
+def test_the_server_of_the_queue_killed_under_load_loses_nothing_and_play_goes_on(
+    tmp_path: Path,
+) -> None:
+    expect(kills.queues(3, tmp_path))
+
+
 @pytest.mark.parametrize("point", ["drain.decided", "commit.answered"])
 def test_a_worker_stopped_and_overtaken_writes_nothing_when_it_goes_on(
     tmp_path: Path, point: str

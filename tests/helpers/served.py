@@ -19,12 +19,14 @@ from domain.match.commands import CommandEnvelope
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.durability import Mode
-from infra.redis.clients import make_client
+from infra.redis.clients import make_client, unix_url
 from infra.store.gateway import CommandGateway, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.directory import DataDirectory
+from infra.valkey.queue_server import FOLDER
 from infra.valkey.server import EmbeddedError, socket_url
 from services.bench.workload import PlannedGame, games, moves, starts
 
@@ -99,6 +101,10 @@ class Served:
     def client(self) -> Redis:
         """A client of the embedded server; the caller closes it."""
         return make_client(socket_url(self.data), blocking_timeout=5)
+
+    def queue(self) -> Redis:
+        """A client of the embedded server of the queue; the caller closes it."""
+        return make_client(socket_url(self.data / FOLDER), blocking_timeout=5)
 
     def children(self, name: str) -> list[int]:
         """Process ids below the server whose command line has `name` in it."""
@@ -183,12 +189,19 @@ class Player:
             assert outcome.accepted, outcome
 
 
+def queue_of(client: redis.Redis) -> redis.Redis:
+    """A client of the server of the queue: that beside an embedded server, or else the same."""
+    folder = Path(str(client.config_get("dir")["dir"])).parent / FOLDER
+    if not folder.exists():
+        return client
+    return make_client(unix_url(str(DataDirectory(folder).known_socket())), blocking_timeout=5)
+
+
 def gateway(client: redis.Redis) -> CommandGateway:
     """A gateway to the server."""
+    queue = queue_of(client)
     store = RedisStore(client, Mode.FSYNC)
-    return CommandGateway(
-        store, LaneLeases(client, lambda lane: enqueue_drain(client, lane)), client
-    )
+    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), client)
 
 
 def order(game: PlannedGame, number: int) -> CommandEnvelope:

@@ -1,22 +1,14 @@
-import asyncio
 import hashlib
 import json
 from base64 import b64decode
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import msgspec
 import pytest
 
 from domain.match.audit import verify
-from domain.match.events import SCHEMA, decode_event
-from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline
-from infra.redis.clients import make_async_client
-from infra.store.async_store import AsyncStore
-from infra.store.port import Layout
+from domain.match.events import decode_event
 from services.http.context import TaskIntervals
-from services.http.streams.event_stream import LogTail
 from tests.helpers.api import Api, Player, Told, code_of, until
 
 HEARTBEAT = 0.3
@@ -206,55 +198,6 @@ def test_a_watcher_of_a_match_is_not_told_of_another(api):
         assert one.move(boards[1], MOVES[0]).is_success
         assert one.move(boards[0], MOVES[0]).is_success
         assert news(told).data == events_of(api, boards[0], "?from=2").json()[0]
-
-
-class Flaky(AsyncStore):
-    """A store whose logs can't be followed at first."""
-
-    def __init__(self, client, pipe, shape) -> None:
-        super().__init__(client, pipe, shape, 1_000)
-        self.failures = 2
-        self.sound = asyncio.Event()
-
-    async def log_ends(self) -> dict[str, str]:
-        if self.failures:
-            self.failures -= 1
-            raise OSError("the line is down")
-        self.sound.set()
-        return await super().log_ends()
-
-
-def test_a_subscription_that_breaks_is_taken_up_again_and_nothing_is_missed(redis_client, valkey):
-    shard = keys.shard_of(1, 4)
-
-    def happen(number: int) -> None:
-        redis_client.rpush(keys.events(shard, 1), b"event %d" % number)
-        redis_client.xadd(keys.log(shard), {"l": msgspec.msgpack.encode([SCHEMA, 1, number + 1])})
-
-    async def watch() -> list[bytes]:
-        async with (
-            make_async_client(valkey.url, blocking_timeout=10) as client,
-            AutoPipeline(client) as pipe,
-        ):
-            store = Flaky(client, pipe, Layout(shards=4, lanes=1))
-            async with LogTail(store, again_seconds=0.01) as follower:
-                found: list[bytes] = []
-                first = asyncio.create_task(begin(store))
-                async for seq, data in follower.events(1, 1, 60):
-                    assert seq == len(found) + 1
-                    found.append(data)
-                    if len(found) == 3:
-                        break
-                    happen(len(found))
-                await first
-                return found
-
-    async def begin(store: Flaky) -> None:
-        await store.sound.wait()
-        happen(0)
-
-    found = asyncio.run(asyncio.wait_for(watch(), 20))
-    assert found == [b"event 0", b"event 1", b"event 2"]
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,9 @@ from infra.settings import Settings
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
+from services.cli.scheduler import _sign_of_life
 from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, OutboxFacts
-from services.serve.main import _sign_of_life
 from tests.helpers.served import SCRIPT, Served, until
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)

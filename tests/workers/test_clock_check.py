@@ -8,9 +8,9 @@ from redis import Redis
 from domain.clocks.calendar import DAY
 from domain.match.events import Flagged, Nagged
 from infra.redis import keys
-from infra.store.server_clock import HOLD_MS, ServerClockRecord
+from infra.store.server_clock import HOLD_MS, ServerClock, ServerClockRecord
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
-from workers.clock_check import ClockCheck
+from workers.clock_check import NOTE_MS, ClockCheck
 from workers.scheduler import Scheduler
 
 SECOND = 1_000
@@ -137,6 +137,29 @@ def test_what_was_seen_is_not_written_with_each_tick(wall: Wall) -> None:
     for _ in range(60):
         wall.pass_time(SECOND)
         seen.add(wall.client.hget(keys.CLOCK, "seen"))
+    assert len(seen) == 2
+
+
+def test_a_step_that_another_scheduler_stored_is_kept_and_believed(redis_client: Redis) -> None:
+    notes, seconds = ServerClockRecord(redis_client), 0.0
+    check = ClockCheck(notes, lambda: seconds)
+    assert check.is_steady(BEGIN)
+    notes.write(ServerClock(BEGIN, AHEAD, BEGIN))
+    seconds = NOTE_MS / 1000
+    check.is_steady(BEGIN + NOTE_MS)
+    assert notes.read() == ServerClock(BEGIN + NOTE_MS, AHEAD, BEGIN)
+    seconds += 1
+    assert not check.is_steady(BEGIN + NOTE_MS + SECOND)
+
+
+def test_two_schedulers_store_the_time_once(redis_client: Redis) -> None:
+    notes, seconds = ServerClockRecord(redis_client), 0.0
+    checks = [ClockCheck(notes, lambda: seconds) for _ in range(2)]
+    seen = set()
+    for second in range(60):
+        seconds = float(second)
+        assert all(check.is_steady(BEGIN + second * SECOND) for check in checks)
+        seen.add(notes.read().seen)
     assert len(seen) == 2
 
 

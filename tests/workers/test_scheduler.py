@@ -146,6 +146,40 @@ def test_several_keepers_and_new_ones_send_what_is_carried_out_once(bench: Timed
     assert bench.kept() == [(Nagged, DAY), (Flagged, 3 * DAY)]
 
 
+# what a tick costs
+
+
+def commands(client: Redis) -> int:
+    """Count the commands that the server has run."""
+    return int(client.info("stats")["total_commands_processed"])
+
+
+def test_an_idle_tick_is_one_command_for_each_shard_and_one_for_the_time(
+    bench: TimedBench, keeper: Scheduler
+) -> None:
+    bench.challenge(SHORT, 1, 2, 3)
+    for after in (0, 1_000):
+        bench.tick(keeper, after)
+    before = commands(bench.client)
+    for number in range(10):
+        bench.tick(keeper, 2_000 + number)
+    # and the question itself
+    assert commands(bench.client) - before == 10 * (1 + len(SHARDS)) + 1
+
+
+def test_a_due_time_that_was_repaired_is_found_within_a_minute(
+    bench: TimedBench, keeper: Scheduler
+) -> None:
+    bench.challenge(SHORT, 1)
+    bench.client.delete(keys.due(1))
+    for after in (DAY, DAY + 1_000):
+        bench.tick(keeper, after)
+    assert bench.kept() == []
+    bench.client.zadd(keys.due(1), {"1": BEGIN + DAY})
+    bench.tick(keeper, DAY + 1_000 + int(scheduler_module.READ_AGAIN_SECONDS * 1000))
+    assert [kind for kind, _ in bench.kept()] == [Nagged]
+
+
 # what waits, and what is lost
 
 

@@ -10,6 +10,7 @@ from infra.rq_jobs import COMMANDS, DRAIN
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
+from infra.store.turn_notes import note_turn
 from workers.commands import limits
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
@@ -54,6 +55,7 @@ class DrainJob:
         )
         if outcomes := drain.run():
             seconds = round(drain.seconds, 3)
+            note_turn(self._queue, lane, outcomes=outcomes, batches=drain.batches, seconds=seconds)
             report(lane=str(lane), outcomes=outcomes, batches=drain.batches, seconds=seconds)
 
 

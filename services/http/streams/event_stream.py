@@ -1,40 +1,140 @@
-"""New events as they are committed: one subscription a process, for all watchers."""
+"""New events of watched matches: one subscription a process, and one read a match for all watchers.
+
+The channel of a match (`infra.store.board_channel`) says how many events it has. A message may be lost,
+and so may the connection: once a second the numbers of all watched matches are read in one round trip.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Final
+import logging
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
 
-from infra.store.async_store import AsyncStore
-from services.http.streams.while_watched import Settable, WhileWatched
+from redis import asyncio as aredis
+from redis.exceptions import RedisError
 
-BLOCK_MS: Final = 5_000
+from infra.store.board_channel import board_of, channel_of
+from services.http.streams.while_watched import Settable
 
-RETRY_SECONDS: Final = 1.0
-"""Pause before a failed subscription is repeated."""
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 1.0
+"""Pause between two looks at the numbers of events: a lost message costs so much."""
+
+RETRY_SECONDS: Final = 0.5
+"""Pause before a lost subscription is made again."""
+
+_LISTEN_SECONDS: Final = 5.0
+
+EVENTS_KEPT: Final = 64
+"""Newest events of a watched match that are kept for watchers that were slower than others."""
 
 
-class LogTail(WhileWatched[int, Settable]):
-    """Follows the logs of all shards while a match is watched, and wakes its watchers.
+class EventSource(Protocol):
+    """The events of matches."""
 
-    A wake-up says only that there may be news: the watcher reads the match's events from where it
-    stopped. So nothing is lost when the subscription breaks.
-    """
+    async def events(self, board: int, start: int) -> list[bytes]:
+        """See `AsyncStore.events`."""
+        ...
 
-    def __init__(self, store: AsyncStore, again_seconds: float = RETRY_SECONDS) -> None:
-        super().__init__("following the logs", again_seconds)
-        self._store = store
+    async def event_counts(self, boards: Sequence[int]) -> list[int]:
+        """See `AsyncStore.event_counts`."""
+        ...
+
+
+class _WatchedMatch:
+    """A match, its watchers, and its newest events."""
+
+    def __init__(self, board: int) -> None:
+        self.board = board
+        self.flags: set[Settable] = set()
+        """To set when there is news."""
+        self.readers = 0
+        """How many of the watchers want the events themselves."""
+        self.count = 0
+        """Events that the match has, as far as is known; 0 if that is not known."""
+        self.events: list[bytes] = []
+        """The newest events in order, without a gap."""
+        self.last = 0
+        """Number of the last of them, or of the last that a watcher has read."""
+        self.reading: asyncio.Task[None] | None = None
+
+    def newer(self, start: int) -> list[bytes] | None:
+        """Return the events kept from number `start` on; None if older ones are needed."""
+        first = self.last - len(self.events) + 1
+        return self.events[start - first :] if start >= first else None
+
+    def add(self, events: list[bytes]) -> None:
+        """Add events that follow."""
+        self.last += len(events)
+        self.events = [*self.events, *events][-EVENTS_KEPT:]
+        self.count = max(self.count, self.last)
+
+    def wake(self) -> None:
+        """Wake all watchers."""
+        for flag in self.flags:
+            flag.set()
+
+
+class MatchWatch:
+    """The watched matches of a process. Open it in the loop with `async with`."""
+
+    def __init__(
+        self,
+        source: EventSource,
+        client: aredis.Redis,
+        look_seconds: float = LOOK_SECONDS,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self._source = source
+        self._client = client
+        self._look_seconds = look_seconds
+        self._retry_seconds = retry_seconds
+        self._matches: dict[int, _WatchedMatch] = {}
+        self._pubsub: Any = None
+        self._subscribed: set[int] = set()
+        self._changed = asyncio.Event()
+        """Set when matches are watched or are not any more."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._reads: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [asyncio.create_task(one()) for one in (self._look, self._listen, self._keep)]
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # redis-py may turn the cancellation of a command into an error of the connection
+        self._closed = True
+        tasks = [*self._tasks, *self._reads]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     @contextmanager
-    def watch(self, board: int) -> Iterator[asyncio.Event]:
-        """Yield an event that is set whenever the match may have news."""
-        news = asyncio.Event()
-        with self.notify(board, news):
-            yield news
-
-    def notify(self, board: int, news: Settable) -> AbstractContextManager[None]:
+    def notify(self, board: int, news: Settable) -> Iterator[_WatchedMatch]:
         """Set `news` whenever the match may have news."""
-        return self._watching(board, news)
+        match = self._matches.setdefault(board, _WatchedMatch(board))
+        match.flags.add(news)
+        self._changed.set()
+        try:
+            yield match
+        finally:
+            match.flags.discard(news)
+            if not match.flags:
+                del self._matches[board]
+                self._changed.set()
+
+    def count(self, board: int) -> int:
+        """Return how many events a watched match has; 0 if that is not known yet."""
+        match = self._matches.get(board)
+        return match.count if match else 0
 
     async def events(self, board: int, start: int, idle: float) -> AsyncIterator[tuple[int, bytes]]:
         """Yield a match's events from sequence number `start` on, without end.
@@ -42,25 +142,114 @@ class LogTail(WhileWatched[int, Settable]):
         After `idle` seconds without an event it yields 0 and no bytes, so that the caller can check
         whether its client is still connected.
         """
-        with self.watch(board) as news:
-            while True:
-                news.clear()
-                for data in await self._store.events(board, start):
+        news = asyncio.Event()
+        with self.notify(board, news) as match:
+            match.readers += 1
+            try:
+                for data in await self._history(match, start):
                     yield start, data
                     start += 1
-                try:
-                    await asyncio.wait_for(news.wait(), idle)
-                except TimeoutError:
-                    yield 0, b""
+                while True:
+                    news.clear()
+                    found = match.newer(start)
+                    for data in await self._history(match, start) if found is None else found:
+                        yield start, data
+                        start += 1
+                    try:
+                        await asyncio.wait_for(news.wait(), idle)
+                    except TimeoutError:
+                        yield 0, b""
+            finally:
+                match.readers -= 1
 
-    async def _run_once(self) -> None:
-        marks = await self._store.log_ends()
-        for board in list(self._watchers):  # events may be older than these marks
-            self._wake(board)
-        while self._watchers:
-            for board, _ in await self._store.follow(marks, BLOCK_MS):
-                self._wake(board)
+    async def _history(self, match: _WatchedMatch, start: int) -> list[bytes]:
+        """Read the events of one watcher that come before those that are kept."""
+        found = await self._source.events(match.board, start)
+        if not match.events:
+            match.last = max(match.last, start + len(found) - 1)
+        return found
 
-    def _wake(self, board: int) -> None:
-        for news in self._watchers.get(board, ()):
-            news.set()
+    def _learn(self, board: int, count: int) -> None:
+        """Note how many events a match has; read the new ones for all its watchers."""
+        match = self._matches.get(board)
+        if match is None or (count <= match.count and not (match.readers and match.last < count)):
+            return
+        match.count = max(match.count, count)
+        if not match.readers:
+            match.wake()
+        elif match.reading is None:
+            match.reading = asyncio.create_task(self._read(match))
+            self._reads.add(match.reading)
+            match.reading.add_done_callback(self._reads.discard)
+
+    async def _read(self, match: _WatchedMatch) -> None:
+        try:
+            while match.last < match.count:
+                found = await self._source.events(match.board, match.last + 1)
+                if not found:
+                    break  # the next look tries again
+                match.add(found)
+                match.wake()
+            match.wake()  # a watcher may have read more than this task
+        except (RedisError, OSError) as error:
+            logger.warning("events of match %d can't be read (%s)", match.board, error)
+        finally:
+            match.reading = None
+
+    async def _look(self) -> None:
+        """Read the numbers of events of all watched matches each second."""
+        while not self._closed:
+            await asyncio.sleep(self._look_seconds)
+            boards = list(self._matches)
+            if not boards:
+                continue
+            try:
+                counts = await self._source.event_counts(boards)
+            except (RedisError, OSError) as error:
+                logger.warning("watched matches can't be read (%s); trying again", error)
+                continue
+            for board, count in zip(boards, counts, strict=True):
+                self._learn(board, count)
+
+    async def _listen(self) -> None:
+        """Read the messages of all subscriptions; subscribe again when the connection was lost."""
+        while not self._closed:
+            try:
+                async with self._client.pubsub() as pubsub:
+                    await self._read_messages(pubsub)
+            except (RedisError, OSError) as error:
+                logger.warning("the news of matches can't be heard (%s); trying again", error)
+            finally:
+                self._pubsub = None
+            await asyncio.sleep(self._retry_seconds)
+
+    async def _read_messages(self, pubsub: Any) -> None:
+        while not self._matches:
+            self._changed.clear()
+            await self._changed.wait()
+        boards = set(self._matches)
+        await pubsub.subscribe(*map(channel_of, boards))
+        self._pubsub, self._subscribed = pubsub, boards
+        self._changed.set()
+        while True:
+            message = await pubsub.get_message(timeout=_LISTEN_SECONDS)
+            if message is not None and message["type"] == "message":
+                self._learn(board_of(message["channel"]), int(message["data"]))
+
+    async def _keep(self) -> None:
+        """Keep the subscriptions equal to the watched matches."""
+        while not self._closed:
+            await self._changed.wait()
+            self._changed.clear()
+            pubsub, wanted = self._pubsub, set(self._matches)
+            if pubsub is None:
+                await asyncio.sleep(self._retry_seconds)
+                continue
+            new, old = wanted - self._subscribed, self._subscribed - wanted
+            self._subscribed = wanted
+            # a connection that was lost is made again by `_listen`, with all channels
+            with suppress(RedisError, OSError):
+                if new:
+                    await pubsub.subscribe(*map(channel_of, new))
+                if old:
+                    await pubsub.unsubscribe(*map(channel_of, old))

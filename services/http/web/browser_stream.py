@@ -98,7 +98,7 @@ async def _changes(
     news, stale = asyncio.Event(), set(watched.boards)
     with ExitStack() as stack:
         for board in watched.boards:
-            stack.enter_context(context.log_tail.notify(board, _StaleFlag(board, stale, news)))
+            stack.enter_context(context.match_watch.notify(board, _StaleFlag(board, stale, news)))
         stack.enter_context(context.marks.notify(watched.topics, news))
         sent: dict[str, Any] = {}
         while True:
@@ -123,9 +123,12 @@ async def _state(
     now = {**sent, "user": watched.user}
     while stale:
         board = stale.pop()
-        snapshot = await _snapshot(context, board)
-        if snapshot:
-            now[f"match {board}"] = snapshot.state.seq
+        count = context.match_watch.count(board)
+        if not count:  # not known yet, as when a page has just been opened
+            snapshot = await _snapshot(context, board)
+            count = snapshot.state.seq if snapshot else 0
+        if count:
+            now[f"match {board}"] = count
     for topic in watched.topics:
         mark = context.marks.current(topic)
         if mark is not None:

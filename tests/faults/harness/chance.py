@@ -12,10 +12,16 @@ from tests.faults.harness.results import Outcome
 from tests.faults.harness.station import Station, kill, outcomes_of, progress, since
 from tests.helpers.served import until
 
-CHILDREN = {"worker": "matchpost worker", "side": "matchpost side", "Valkey": "valkey-server"}
+CHILDREN = {
+    "worker": "matchpost worker",
+    "side": "matchpost side",
+    "scheduler": "matchpost scheduler",
+    "Valkey": "/data/valkey.sock",
+    "queue": "/queue/valkey.sock",
+}
 """What is killed, but for `serve` itself, by a part of its command line."""
 
-WEIGHTS = {"worker": 5, "side": 3, "Valkey": 3, "serve": 1}
+WEIGHTS = {"worker": 5, "side": 3, "scheduler": 2, "Valkey": 3, "queue": 3, "serve": 1}
 """How often each is killed, by chance."""
 
 MOST_BETWEEN = 60

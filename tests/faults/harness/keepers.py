@@ -1,7 +1,7 @@
-"""The keeper killed, with the `serve` in which it lives: what it finds, and what it sends itself."""
+"""The scheduler (`keeper` in fault points) killed: what it finds, and what it sends itself."""
 
 import contextlib
-import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,9 +22,19 @@ from infra.valkey.server import EmbeddedError
 from services.bench.workload import PlannedGame, starts
 from tests.faults.harness.load import Client, orders
 from tests.faults.harness.record import now
-from tests.faults.harness.station import FOREIGN_BOARDS, Station, outcomes_of, progress, since
-from tests.helpers.served import until
+from tests.faults.harness.station import (
+    FOREIGN_BOARDS,
+    Station,
+    gone,
+    outcomes_of,
+    progress,
+    since,
+)
+from tests.helpers.served import queue_of, until
 from workers.scheduler import SENDER
+
+SCHEDULER = "matchpost scheduler"
+"""A part of its command line."""
 
 _LEFT_AT_MOST = 100  # commands that a door leaves waiting until the keeper has found one
 
@@ -37,47 +47,41 @@ _TERMS = TimeControl(nag=0, forfeit=3)
 
 def kill_the_keeper(point: str, number: int, station: Station, once: Path) -> float:
     """Have it killed there once, under load; give the seconds until all in flight had outcomes."""
-    process = station.served.process
-    assert process is not None
+    until(lambda: station.children(SCHEDULER), 30)
+    (old,) = station.children(SCHEDULER)
     # a drain that is at work anyway leaves the keeper nothing to find
     pace = 1.0 if point == "keeper.found" else 0.05
     with station.load(plies=12, pace=pace) as load:
         progress(load, 3)
         once.touch()
-        settle = _STEPS[point](station, number, process)
+        settle = _STEPS[point](station, number, once)
         in_flight = load.in_flight()
-        station.served.end()
+        until(lambda: station.children(SCHEDULER) not in ([], [old]), 30)
         began = now()
-        station.start()
         outcomes_of(load, in_flight)
         settle()
         return since(began)
-
-
-def until_ended(process: "subprocess.Popen[str]", seconds: float) -> None:
-    """Wait for a process's end, but not longer."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(seconds)
 
 
 Settle = Callable[[], object]
 """Waits for the outcomes of what the step began, after the restart."""
 
 
-def _at_a_tick(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
+def _at_a_tick(station: Station, number: int, once: Path) -> Settle:
     """Wait for its next tick."""
     del station, number
-    process.wait(30)
+    until(gone(once), 30)
     return lambda: None
 
 
-def _at_a_find(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
+def _at_a_find(station: Station, number: int, once: Path) -> Settle:
     """Leave commands waiting until it has found one."""
     for extra in range(_LEFT_AT_MOST):
-        if process.poll() is not None:
+        if not once.exists():
             break
         _leave_waiting(station, number * _LEFT_AT_MOST + extra)
-        until_ended(process, 0.3)
+        time.sleep(0.3)
+    until(gone(once), 30)
     return lambda: None
 
 
@@ -91,7 +95,7 @@ def _leave_waiting(station: Station, number: int) -> None:
     station.note(sent, began)
 
 
-def _at_a_sending(station: Station, number: int, process: "subprocess.Popen[str]") -> Settle:
+def _at_a_sending(station: Station, number: int, once: Path) -> Settle:
     """Begin a match whose time is over already: the keeper has to send its flag."""
     board = OVERDUE_BOARDS + number
     (start,) = starts([PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), ())], _TERMS)
@@ -99,7 +103,7 @@ def _at_a_sending(station: Station, number: int, process: "subprocess.Popen[str]
     began = now()
     # the keeper may die before the player has heard
     player.attempt(start)
-    process.wait(30)
+    until(gone(once), 30)
 
     def settle() -> None:
         player.send(start)
@@ -111,12 +115,11 @@ def _at_a_sending(station: Station, number: int, process: "subprocess.Popen[str]
 
 def _door_of_long_ago(client: Redis) -> CommandGateway:
     """A door whose commands are received long ago."""
+    queue = queue_of(client)
     store = RedisStore(client, Mode.FSYNC)
     ago = int(store.now()) - _AGO_MS
     store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
-    return CommandGateway(
-        store, LaneLeases(client, lambda lane: enqueue_drain(client, lane)), client
-    )
+    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), client)
 
 
 def _flagged(station: Station, board: int, began: int) -> None:

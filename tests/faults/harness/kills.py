@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from domain.match import commands
@@ -151,6 +151,8 @@ def _supervisors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
         for point, file in files.items():
             for number in range(kills):
                 if point in KEEPER_POINTS:
+                    if number and number % RESTART_EVERY == 0:
+                        station.restart()
                     times.append(kill_the_keeper(point, number, station, file))
                 else:
                     times.append(_kill_at_start(station, file))
@@ -247,8 +249,22 @@ def _door(station: Station, sent: CommandEnvelope, fault: str) -> tuple[str, int
 
 
 def servers(kills: int, folder: Path) -> Outcome:
-    """Kill the Valkey under load; the supervisor starts it again."""
+    """Kill the Valkey of the data under load; the supervisor starts it again."""
     station = Station(folder)
+    what = "SIGKILL of the Valkey under load"
+    return _servers("server", what, station, station.servers, kills)
+
+
+def queues(kills: int, folder: Path) -> Outcome:
+    """Kill the Valkey of the queue under load: every job, lease and worker's registration is lost."""
+    station = Station(folder, {"MATCHPOST_WORKERS": "2"})
+    what = "SIGKILL of the queue's Valkey under load"
+    return _servers("queue", what, station, station.queues, kills)
+
+
+def _servers(
+    name: str, what: str, station: Station, running: Callable[[], list[int]], kills: int
+) -> Outcome:
     station.start()
     times = []
     try:
@@ -257,19 +273,18 @@ def servers(kills: int, folder: Path) -> Outcome:
                 if number and number % RESTART_EVERY == 0:
                     station.restart()
                 progress(load, 20)
-                server = station.server()
-                kill(server)
+                until(running)
+                old = running()
+                kill(old[0])
                 in_flight = load.in_flight()
-                until(
-                    lambda old=server: station.children("valkey-server") not in ([], [old]),
-                    30,
-                )  # type: ignore[misc]
+                until(lambda old=old: running() not in ([], old), 30)  # type: ignore[misc]
                 restarted = now()
                 outcomes_of(load, in_flight)
+                # play goes on by itself, not only what was in flight
+                progress(load, 5)
                 times.append(since(restarted))
         found = _outcome([], kills, times, station)
-        found.name, found.wanted = "server", kills
-        found.what = "SIGKILL of the Valkey under load"
+        found.name, found.what, found.wanted = name, what, kills
         return found
     finally:
         station.end()

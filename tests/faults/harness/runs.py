@@ -29,6 +29,7 @@ RUNS: tuple[Run, ...] = (
     *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),
     Run("random", "kills", chance.random_kills, 8, 1_000),
     Run("server", "server", kills.servers, 5, 300),
+    Run("queue", "server", kills.queues, 5, 300),
     Run("power", "power", power.cuts, 3, 300),
     Run("power-everysec", "power", power.control, 5, 10),
     Run("lost-replies", "replies", lost.replies, 20, 500),

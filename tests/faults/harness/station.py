@@ -14,6 +14,7 @@ from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis.clients import make_client
 from infra.store.redis_store import RedisStore
+from infra.valkey.queue_server import FOLDER
 from infra.valkey.server import EmbeddedError, socket_url
 from tests.faults.harness import held
 from tests.faults.harness.checker import check
@@ -93,10 +94,18 @@ class Station:
         """Process ids of the workers."""
         return self.children("matchpost worker")
 
-    def server(self) -> int:
-        """The process id of the Valkey, once there is one."""
-        until(lambda: self.children("valkey-server"))
-        return self.children("valkey-server")[0]
+    def servers(self) -> list[int]:
+        """Process ids of the Valkey of the data: one, or none."""
+        queues = self.queues()
+        return [pid for pid in self.children("valkey-server") if pid not in queues]
+
+    def queues(self) -> list[int]:
+        """Process ids of the Valkey of the queue: one, or none."""
+        return self.children(f"/{FOLDER}/valkey.sock")
+
+    def connect_queue(self) -> Redis:
+        """A client of the server of the queue."""
+        return make_client(socket_url(self.data / FOLDER))
 
     def load(self, **options: float) -> Load:
         """Players; boards that no earlier load of this station has had."""

@@ -174,7 +174,7 @@ def _open_stream(
 
 async def _event_messages(context: ApiContext, board: int, start: int) -> Messages:
     """Send events as they come, until the match is over or an event can't be read."""
-    async for seq, data in context.log_tail.events(board, start, context.intervals.heartbeat):
+    async for seq, data in context.match_watch.events(board, start, context.intervals.heartbeat):
         if not seq:
             yield _HEARTBEAT
             continue

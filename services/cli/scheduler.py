@@ -1,0 +1,104 @@
+"""`matchpost scheduler`: the process that sends what is due by the clocks, and repeats lost jobs."""
+
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from threading import Event
+from typing import Final
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from infra.draw_texts import DrawTexts
+from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
+from infra.liveness import LIVENESS
+from infra.mail.wakeup import MailerWakeup
+from infra.settings import Settings
+from infra.store.due_times import DueTimes
+from infra.store.server_clock import ServerClockRecord
+from services import __version__
+from services.app.context import App
+from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
+from services.cli import errors
+from services.serve.logging import log_to_stderr
+from services.serve.ticks import Tick, call_all
+from workers.challenge_starter import ChallengeStarter
+from workers.clock_check import ClockCheck
+from workers.due_check import DueCheck
+from workers.projections.job import ProjectionWakeup
+from workers.scheduler import Scheduler
+
+logger = logging.getLogger(__name__)
+
+TICK_SECONDS: Final = 1.0
+
+
+def run(settings: Settings, name: str) -> int:
+    """Tick once a second until a stop signal, and return the exit code.
+
+    Several schedulers do no harm: whatever they send takes effect once.
+    """
+    log_to_stderr(name)
+    LIVENESS.watch()
+    stopping = Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        with App(settings) as parts:
+            _run(parts, stopping)
+    except Exception as error:
+        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
+        said = errors.describe(error)
+        logger.exception(said, exc_info=debug)
+        return EXIT_UNKNOWN
+    return EXIT_OK
+
+
+def _run(parts: App, stopping: Event) -> None:
+    heartbeat = Heartbeat(Role.SCHEDULER, __version__)
+    tick = Tick(partial(call_all, _ticks(parts, heartbeat)), TICK_SECONDS)
+    while not stopping.is_set():
+        tick.call_if_due()
+        LIVENESS.step()
+        stopping.wait(min(TICK_SECONDS, max(0.0, tick.due - time.monotonic())))
+    # a server that is gone is reported by others
+    with suppress(RedisError):
+        heartbeat.remove(parts.data)
+
+
+def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
+    """Return all that a tick does, in order."""
+    data, store, lanes = parts.data, parts.store, parts.lanes
+    check = ClockCheck(ServerClockRecord(data))
+    ticks = [
+        Scheduler(store, lanes, clock_check=check).tick,
+        ProjectionWakeup(parts.queue).tick,
+        ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
+        DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
+    ]
+    if parts.settings.relay is not None:
+        wakeup = MailerWakeup(store, data, parts.queue)
+        wakeup.begin()
+        ticks.append(wakeup.tick)
+    # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
+    ticks.append(_sign_of_life(heartbeat, data))
+    return ticks
+
+
+def _sign_of_life(heartbeat: Heartbeat, data: Redis) -> Callable[[], None]:
+    """Return the tick that sends the scheduler's heartbeat."""
+    due = 0.0
+
+    def tick() -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + EVERY_SECONDS
+            # if nothing can be written the scheduler goes on; the doctor reports its silence
+            with suppress(RedisError):
+                heartbeat.write(data)
+
+    return tick

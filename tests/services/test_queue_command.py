@@ -1,0 +1,130 @@
+"""`matchpost queue`, and the same figures in the metrics."""
+
+import json
+import time
+from collections.abc import Iterator
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+from redis import Redis
+
+from infra.durability import Mode
+from infra.redis import keys
+from infra.redis.keys import Lane
+from infra.settings import Settings
+from infra.store.leases import DRAIN_REQUESTED
+from infra.store.port import Layout
+from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
+from infra.store.redis_store import RedisStore
+from infra.store.rq_wakeup import COMMANDS, enqueue_drain
+from infra.store.turn_notes import LaneTurn, last_turns, note_turn
+from infra.valkey.server import EmbeddedServer
+from services.app.context import App
+from services.cli import queue
+from services.http.metrics import queue_metrics
+from tests.helpers.served import Served, until
+from tests.helpers.writes import submission
+
+SHAPE = Layout(shards=4, lanes=2)
+
+
+@pytest.fixture
+def parts(valkey: EmbeddedServer, redis_client: Redis, tmp_path) -> Iterator[App]:
+    settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=f"{valkey.url}?db=1")
+    RedisStore(redis_client, Mode.FSYNC).create(SHAPE)
+    with App(settings) as app:
+        app.queue.flushdb()
+        yield app
+
+
+def figures_of(parts: App) -> dict[str, LaneFigures]:
+    return {lane.lane: lane for lane in read_figures(parts.data, parts.queue, SHAPE).lanes}
+
+
+def test_lanes_show_what_waits_and_since_when_and_who_has_the_lease(parts: App) -> None:
+    now = parts.store.now()
+    past = RedisStore(parts.data, Mode.FSYNC, clock=lambda: now - 60_000)
+    past.submit([submission(1, 1), submission(2, 1)])
+    busy = SHAPE.lane_of(1)
+    (idle,) = set(SHAPE.all_lanes) - {busy}
+    parts.queue.set(keys.lease(busy), "token")
+    parts.queue.set(keys.lease(idle), DRAIN_REQUESTED)
+    found = figures_of(parts)
+    assert (found[str(busy)].waiting, found[str(busy)].lease) == (2, "held")
+    assert found[str(busy)].oldest_ms >= 60_000
+    assert found[str(idle)] == LaneFigures(str(idle), 0, 0, "requested", None)
+
+
+def test_a_turn_with_outcomes_is_noted_and_an_empty_one_is_not(parts: App) -> None:
+    lane = Lane(0, 2)
+    note_turn(parts.queue, lane, outcomes=412, batches=9, seconds=0.31)
+    note_turn(parts.queue, lane, outcomes=0, batches=0, seconds=0.1)
+    first, second = last_turns(parts.queue, SHAPE.all_lanes)
+    assert isinstance(first, LaneTurn)
+    assert (first.outcomes, first.batches, first.ms) == (412, 9, 310)
+    assert abs(first.at - time.time_ns() // 1_000_000) < 60_000
+    assert second is None
+    assert 0 < parts.queue.ttl(keys.last_turn(lane)) <= 24 * 3600
+    assert parts.data.exists(keys.last_turn(lane)) == 0
+
+
+def test_queues_show_jobs_and_failures(parts: App) -> None:
+    enqueue_drain(parts.queue, Lane(0, 2))
+    parts.queue.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
+    found = {one.name: one for one in read_figures(parts.data, parts.queue, SHAPE).queues}
+    assert found[COMMANDS] == QueueFigures(COMMANDS, waiting=1, started=0, failed=1, workers=0)
+    assert found["mail"] == QueueFigures("mail", 0, 0, 0, 0)
+
+
+def test_the_metrics_have_the_same_figures(parts: App) -> None:
+    parts.store.submit([submission(1, 1)])
+    note_turn(parts.queue, SHAPE.lane_of(1), outcomes=3, batches=1, seconds=0.5)
+    with queue_metrics(parts, CollectorRegistry()) as registry:
+        text = generate_latest(registry).decode()
+    lane = f'lane="{SHAPE.lane_of(1)}"'
+    assert f"matchpost_inbox_commands{{{lane}}} 1.0" in text
+    assert f"matchpost_inbox_oldest_seconds{{{lane}}}" in text
+    assert f"matchpost_last_turn_outcomes{{{lane}}} 3.0" in text
+    assert f"matchpost_last_turn_seconds{{{lane}}} 0.5" in text
+    assert f'matchpost_queue_jobs{{queue="{COMMANDS}",state="waiting"}} 0.0' in text
+    assert f'matchpost_queue_workers{{queue="{COMMANDS}"}} 0.0' in text
+    assert "matchpost_queue_up 1.0" in text
+
+
+def test_the_metrics_say_when_the_queue_does_not_answer(parts: App, tmp_path) -> None:
+    settings = Settings(
+        data=tmp_path, redis_url=parts.settings.redis_url, queue_url="unix:///nowhere"
+    )
+    with App(settings) as lost, queue_metrics(lost, CollectorRegistry()) as registry:
+        text = generate_latest(registry).decode()
+    assert "matchpost_queue_up 0.0" in text
+    assert "matchpost_inbox_commands{" not in text
+
+
+def test_it_is_printed_again_each_interval(parts: App, capsys, monkeypatch) -> None:
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(queue.time, "sleep", pause)
+    with pytest.raises(KeyboardInterrupt):
+        queue.run(parts.settings, as_json=True, interval=5.0)
+    lines = capsys.readouterr().out.splitlines()
+    assert pauses == [5.0, 5.0]
+    assert [len(json.loads(line)["lanes"]) for line in lines] == [2, 2]
+
+
+@pytest.mark.slow
+def test_on_a_real_server_it_shows_the_last_turn(tmp_path) -> None:
+    with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as served:
+        served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")
+        until(lambda: "last turn" in served.run("queue").stdout)
+        text = served.run("queue").stdout
+        assert "lane 0/1" in text
+        assert "1 outcomes in 1 batches" in text
+        assert "0 waiting, 0 started, 0 failed, 1 workers" in text
+        (lane,) = json.loads(served.run("queue", "--json").stdout)["lanes"]
+        assert (lane["lane"], lane["waiting"], lane["last"]["outcomes"]) == ("0/1", 0, 1)

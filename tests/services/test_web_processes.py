@@ -1,0 +1,202 @@
+"""Two web processes on one socket: moves, pages and streams at both, metrics of each, a stop."""
+
+import os
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import cycle
+from pathlib import Path
+from threading import Thread
+from typing import NamedTuple
+
+import httpx
+import pytest
+
+from services.bench.workload import games
+from tests.helpers.served import Served, until
+
+pytestmark = pytest.mark.slow
+
+_COUNTED = re.compile(
+    r'^matchpost_http_requests_total\{.*route="/healthz".*\} (\S+)$', re.MULTILINE
+)
+_PROOF = re.compile(r'name="csrf" value="([0-9a-f]{64})"')
+
+
+class Two(NamedTuple):
+    served: Served
+    metrics: int
+    """The port of the first process's metrics; the second has the next."""
+
+
+def serve_two(folder: Path) -> tuple[Served, int]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    env = {
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_WEB": "2",
+        "MATCHPOST_METRICS": f"127.0.0.1:{port}",
+        "MATCHPOST_ADDRESS_RATE": "100000",
+    }
+    return Served(folder / "data", env), port
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Two]:
+    served, port = serve_two(tmp_path_factory.mktemp("two"))
+    with served:
+        yield Two(served, port)
+
+
+@pytest.fixture
+def clients(two: Two) -> Iterator[list[httpx.Client]]:
+    """A client at each process: its connection stays there."""
+    found = clients_of_both(two)
+    yield found
+    for client in found:
+        client.close()
+
+
+def clients_of_both(two: Two) -> list[httpx.Client]:
+    until(lambda: None not in counts(two), 60)
+    found: dict[int, httpx.Client] = {}
+
+    def both() -> bool:
+        client = httpx.Client(base_url=two.served.url, trust_env=False, timeout=30)
+        before = counts(two)
+        assert client.get("/healthz").status_code == 200
+        (where,) = [n for n, count in enumerate(counts(two)) if count != before[n]]
+        if where in found:
+            client.close()
+        else:
+            found[where] = client
+        return len(found) == 2
+
+    until(both, 60)
+    return [found[0], found[1]]
+
+
+def counts(two: Two) -> list[float | None]:
+    """How many requests each process has answered at /healthz; None where it does not run yet."""
+    return [_count(two.metrics + number) for number in range(2)]
+
+
+def _count(port: int) -> float | None:
+    try:
+        text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+    except httpx.HTTPError:
+        return None
+    return sum(map(float, _COUNTED.findall(text)))
+
+
+def token(client: httpx.Client, name: str) -> dict[str, str]:
+    body = {"userid": name, "password": "singing5"}
+    assert client.post("/api/accounts", json=body).status_code == 201
+    wanted = {**body, "label": "both", "scopes": ["play", "read"]}
+    text = client.post("/api/tokens", json=wanted).json()["token"]
+    return {"Authorization": f"Bearer {text}"}
+
+
+def start(client: httpx.Client, headers: dict[str, str], *names: str) -> int:
+    body = {"game": "pow2", "players": names}
+    made = client.post("/api/matches", json=body, headers=headers)
+    assert made.status_code == 201, made.text
+    return int(made.json()["board"])
+
+
+def move(client: httpx.Client, board: int, text: str, headers: dict[str, str]) -> None:
+    path = f"/api/matches/{board}/commands"
+    done = client.post(path, json={"do": "move", "move": text}, headers=headers)
+    assert done.status_code == 200, done.text
+
+
+def test_moves_tokens_and_pages_go_to_either_process(clients: list[httpx.Client]) -> None:
+    alice, bob = token(clients[0], "alice"), token(clients[1], "bob")
+    board = start(clients[1], alice, "alice", "bob")
+    at = cycle(clients)
+    for number, headers in enumerate((alice, bob, alice, bob)):
+        text = games(1)[0].moves[number]
+        move(next(at), board, text, headers)
+        for client in clients:  # what one has answered the other has, too
+            shown = client.get(f"/api/matches/{board}").json()
+            assert shown["moves"][-1] == text
+            assert client.get(f"/m/{board}").status_code == 200
+
+
+def test_who_logs_in_at_one_process_is_logged_in_at_the_other(clients: list[httpx.Client]) -> None:
+    one, other = clients
+    token(one, "carol")
+    proof = _PROOF.search(one.get("/login").text)
+    assert proof is not None
+    # the form of one is taken by the other
+    other.cookies.update(one.cookies)
+    fields = {"userid": "carol", "password": "singing5", "csrf": proof[1]}
+    assert other.post("/login", data=fields).status_code == 303
+    one.cookies.update(other.cookies)
+    for client in clients:
+        assert client.get("/account").status_code == 200
+        assert "carol" in client.get("/").text
+
+
+def test_a_stream_hears_of_moves_at_the_other_and_resumes_there(
+    clients: list[httpx.Client],
+) -> None:
+    dave, erin = token(clients[0], "dave"), token(clients[1], "erin")
+    board = start(clients[0], dave, "dave", "erin")
+    path, accept = f"/api/matches/{board}/events", {"Accept": "text/event-stream"}
+    with clients[0].stream("GET", path, headers=accept) as answer:
+        lines = (line for line in answer.iter_lines() if line.startswith("id: "))
+        assert next(lines) == "id: 1"
+        move(clients[1], board, "m13-j7", dave)
+        assert next(lines) == "id: 2"
+    with clients[1].stream("GET", path, headers={**accept, "Last-Event-ID": "2"}) as answer:
+        lines = (line for line in answer.iter_lines() if line.startswith("id: "))
+        with httpx.Client(base_url=clients[0].base_url, trust_env=False, timeout=30) as elsewhere:
+            move(elsewhere, board, "a13-d7", erin)
+        assert next(lines) == "id: 3"
+
+
+def test_each_is_watched_and_the_other_answers_while_one_is_started_again(two: Two) -> None:
+    before = two.served.children("matchpost web")
+    assert len(before) == 2
+    clients = clients_of_both(two)
+    os.kill(before[0], signal.SIGKILL)
+    with httpx.Client(base_url=two.served.url, trust_env=False, timeout=30) as anew:
+        assert anew.get("/healthz").status_code == 200
+    until(lambda: len(set(two.served.children("matchpost web")) - set(before)) == 1)
+    until(lambda: None not in counts(two), 60)
+    for client in clients:
+        client.close()
+
+
+def test_a_stop_ends_both_and_their_streams(tmp_path: Path) -> None:
+    served, port = serve_two(tmp_path)
+    ended = []
+
+    def follow(client: httpx.Client) -> None:
+        path = f"/api/matches/{board}/events"
+        accept = {"Accept": "text/event-stream"}
+        # a stream that is cut off has ended, too
+        with suppress(httpx.HTTPError), client.stream("GET", path, headers=accept) as answer:
+            for line in answer.iter_lines():
+                if line == "id: 1":
+                    following.append(client)  # noqa: PERF401 - another thread waits for it
+        ended.append(client)
+
+    following: list[httpx.Client] = []
+    with served:
+        clients = clients_of_both(Two(served, port))
+        headers = token(clients[0], "alice")
+        token(clients[0], "bob")
+        board = start(clients[0], headers, "alice", "bob")
+        threads = [Thread(target=follow, args=(client,)) for client in clients]
+        for thread in threads:
+            thread.start()
+        until(lambda: len(following) == 2)
+        assert served.end() == 0
+        for thread in threads:
+            thread.join(20)
+    assert len(ended) == 2
+    assert "did not end in time" not in (tmp_path / "serve.log").read_text()
