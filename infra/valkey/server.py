@@ -59,8 +59,9 @@ _SETTINGS: Final[Mapping[str, str]] = {
     # `yes` would answer writes unsynced as long as a rewrite runs
     "no-appendfsync-on-rewrite": "no",
     "maxmemory-policy": "noeviction",
-    # a match's outcomes stay one compact block: 512 of them, each well under 128 bytes
-    "hash-max-listpack-entries": "512",
+    # the outcomes of a usual match are one compact block; in more of them than this each commit would
+    # search for longer than it takes for all the rest
+    "hash-max-listpack-entries": "128",
     "hash-max-listpack-value": "128",
     # 8 KB a node: the events of a usual match are one block, and appending copies little
     "list-max-listpack-size": "-2",

@@ -44,7 +44,7 @@ def test_its_settings_are_those_of_a_store_of_record(tmp_path: Path):
         "aof-use-rdb-preamble": "yes",
         "no-appendfsync-on-rewrite": "no",
         "maxmemory-policy": "noeviction",
-        "hash-max-listpack-entries": "512",
+        "hash-max-listpack-entries": "128",
         "list-max-listpack-size": "-2",
         "dir": str(tmp_path / "valkey"),
         "logfile": str(tmp_path / "valkey.log"),

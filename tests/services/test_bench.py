@@ -69,7 +69,7 @@ def test_replay_is_measured_beside_eventsourcing() -> None:
 def test_memory_says_what_a_match_takes_and_where() -> None:
     found = bench("memory", "--matches", "50", "--plies", "40")
     parts = found["details"]["of which, by MEMORY USAGE of one match"]
-    assert set(parts) == {"snapshot", "ev", "out"}
+    assert set(parts) == {"snapshot", "moves", "turns", "ev", "at", "out"}
     assert found["details"]["bytes a match"] >= sum(parts.values()) / 2
 
 

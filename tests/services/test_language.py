@@ -6,6 +6,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
+from domain.match.history import PackedSnapshot
 from domain.rules import all_rules
 from services.app.games import game_keys
 from services.cli.verify import check
@@ -274,7 +275,7 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
 @pytest.mark.parametrize("line", ["pow2 show 1", "pow2 resign 1 alice wonderland"])
 def test_a_match_that_can_not_be_read_is_told(terminal, line):
     board = terminal.challenge()
-    terminal.app.store._matches[board].snapshot = bytes(32) + b"\xc1"
+    terminal.app.store._matches[board].snapshot = PackedSnapshot(bytes(32) + b"\xc1")
     answer = terminal.do(line)
     assert answer.code == Code.DAMAGED
     assert "`matchpost verify 1`" in answer.sentence

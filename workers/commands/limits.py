@@ -42,7 +42,7 @@ class _Limited:
         """Whether the timers run."""
         self._deciding = False
         self._raised = False
-        """Whether the decision in hand has been told that its time is over."""
+        """Whether `OutOfTime` was raised in the decision in hand."""
         self._ticks = 0
         self._began = 0
         """The tick at which the last decision began."""
