@@ -1,5 +1,8 @@
 """The stored form of outcomes."""
 
+import subprocess
+import sys
+
 import msgspec
 import pytest
 
@@ -42,6 +45,20 @@ def test_a_sentence_without_a_key_is_kept_as_it_is() -> None:
     packed = tail("illegal-move", 1, "b2: the square is full")
     assert msgspec.msgpack.decode(packed) == [1, 1, "", "b2: the square is full"]
     assert parse(encode_stored(b"digest..", 1, packed)).text == "b2: the square is full"
+
+
+def test_a_process_that_has_decided_nothing_reads_reasons_too() -> None:
+    program = (
+        "from infra.store.outcomes import encode_stored, parse, tail\n"
+        "from domain.sentences import Sentence\n"
+        "for reason in (Sentence('stale', (1, 2)), Sentence('torere.empty', (4,))):\n"
+        "    print(parse(encode_stored(bytes(8), 1, tail('stale-ply', 1, reason))).sentence)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert done.stdout.decode().splitlines() == [
+        "the command was meant for #1, but the match stands at #2",
+        "no stone stands on 4",
+    ]
 
 
 @pytest.mark.parametrize("code", Code)
