@@ -131,17 +131,19 @@ def words(*english: str, german: Sequence[str] = ()) -> Form:
 
 def all_templates() -> Mapping[str, SentenceTemplate]:
     """Return all sentences by key, those of every installed game among them."""
-    _load_games()
+    _load_catalogues()
     return _TEMPLATES
 
 
 def _find(key: str) -> SentenceTemplate | None:
     if key not in _TEMPLATES:
-        _load_games()
+        _load_catalogues()
     return _TEMPLATES.get(key)
 
 
-def _load_games() -> None:
-    from domain.rules import all_games  # noqa: PLC0415 - rules and games import this module
+def _load_catalogues() -> None:
+    # both import this module
+    from domain.match import sentences  # noqa: F401, PLC0415 - it adds its sentences
+    from domain.rules import all_games  # noqa: PLC0415
 
     all_games()

@@ -117,7 +117,7 @@ SAY = Sentences(
         # clocks
         "flag": (
             "the time of {side} is over; the flag falls now",
-            "die Zeit von {side} ist abgelaufen; die Partie wird jetzt dafür gewertet",
+            "die Bedenkzeit von {side} ist abgelaufen",
         ),
         "late": (
             "the time to accept or to reveal is over; the match ends now",

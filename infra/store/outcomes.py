@@ -18,7 +18,7 @@ import msgspec
 from domain.errors import Code
 from domain.sentences import Argument, Sentence, Text
 
-_NUMBERED: Final = (
+NUMBERED_CODES: Final = (
     "",
     Code.ILLEGAL_MOVE,
     Code.UNREADABLE_MOVE,
@@ -37,7 +37,7 @@ _NUMBERED: Final = (
     Code.WRONG_TEXT,
 )
 """Codes that are stored as their place in this list. It may get longer, and never changes otherwise."""
-_NUMBERS: Final = {str(code): number for number, code in enumerate(_NUMBERED)}
+_NUMBERS: Final = {str(code): number for number, code in enumerate(NUMBERED_CODES)}
 
 
 class CommandOutcome(msgspec.Struct, frozen=True):
@@ -94,9 +94,9 @@ def parse(data: bytes) -> CommandOutcome:
 def _code(stored: int | str) -> str:
     if isinstance(stored, str):
         return stored
-    if not 0 <= stored < len(_NUMBERED):
+    if not 0 <= stored < len(NUMBERED_CODES):
         raise ValueError(f"no code has the number {stored}")
-    return str(_NUMBERED[stored])
+    return str(NUMBERED_CODES[stored])
 
 
 def _packed(text: Text) -> list[Any]:
@@ -109,7 +109,7 @@ def _unpacked(packed: list[Any]) -> Text:
     match packed:
         case ["", str(plain)]:
             return plain
-        case [str(key), *stored]:
+        case [str(key), *stored] if key:
             return Sentence(key, tuple(map(_argument, stored)))
         case _:
             raise ValueError("the reason of a refusal has another form")

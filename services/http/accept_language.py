@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from domain.sentences import LANGUAGES
+from domain.sentences import LANGUAGES, Sentence, Text
 
 _RANGE: Final = re.compile(
     r"\s*([a-z]{1,8}|\*)(?:-[a-z0-9-]{1,35})?\s*(?:;\s*q\s*=\s*([01](?:\.[0-9]{0,3})?)\s*)?",
@@ -16,7 +16,7 @@ _MOST: Final = 20
 def wanted_language(header: str) -> str:
     """Return the language that is wanted most of those that there are; English without a wish.
 
-    Regions are not told apart, and what can't be read is passed over.
+    It makes no difference between regions, and skips what can't be read.
     """
     wishes: dict[str, float] = {}
     for part in header.split(",", _MOST)[:_MOST]:
@@ -25,3 +25,9 @@ def wanted_language(header: str) -> str:
     rest = wishes.get("*", 0.0)
     best = max(LANGUAGES, key=lambda language: wishes.get(language, rest))
     return best if wishes.get(best, rest) else LANGUAGES[0]
+
+
+def headers_of_language(text: Text, language: str) -> dict[str, str]:
+    """Return the headers of an answer with a text in a language; a plain sentence is English."""
+    spoken = language if isinstance(text, Sentence) else LANGUAGES[0]
+    return {"Content-Language": spoken, "Vary": "Accept-Language"}

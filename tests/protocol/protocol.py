@@ -22,6 +22,7 @@ FILE = Path(__file__).with_name("frozen.json")
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
+from domain.games import GAMES  # noqa: E402
 from domain.match import commands  # noqa: E402
 from domain.match.events import (  # noqa: E402
     AnchorLeaf,
@@ -32,10 +33,12 @@ from domain.match.events import (  # noqa: E402
 )
 from domain.match.state import MatchState  # noqa: E402
 from domain.rules import all_rules, rules_id  # noqa: E402
+from domain.sentences import all_templates  # noqa: E402
 from infra import rq_jobs  # noqa: E402
 from infra.failpoints import FAILPOINTS  # noqa: E402
 from infra.redis import keys  # noqa: E402
 from infra.settings import setting_table  # noqa: E402
+from infra.store import outcomes  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.http.middleware import REGISTRY  # noqa: E402
@@ -43,6 +46,7 @@ from services.language.commands import FORMS  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
 
 Protocol = dict[str, Any]
+OWN_GAMES = {game.key for game in GAMES}
 
 
 def gather() -> Protocol:
@@ -61,6 +65,12 @@ def gather() -> Protocol:
             for name in ("api", "challenge", "keeper", "mail", "terminal", "vacation", "web")
         },
         "codes": {code.value: [one.exit, one.status] for code, one in CODE_INFO.items()},
+        "sentences": {
+            key: " ".join(one.names)
+            for key, one in all_templates().items()
+            if key.partition(".")[0] in OWN_GAMES or "." not in key
+        },
+        "numbered codes": [str(code) for code in outcomes.NUMBERED_CODES],
         "rules": {rules_id(one): sorted(map(str, one.players)) for one in all_rules()},
         "settings": {row.env: True for row in setting_table()},
         "command lines": {form.rule: form.name for form in FORMS},

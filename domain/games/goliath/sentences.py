@@ -97,7 +97,7 @@ SAY = Sentences(
         "name": (
             "all {stones} stones are used up; name the one to throw, such as {example:move}",
             (
-                "alle {stones} Steine sind aufgebraucht; nötig ist der, der geworfen wird, "
+                "alle {stones} Steine sind aufgebraucht; zu nennen ist der, der geworfen wird, "
                 "zum Beispiel {example:move}"
             ),
         ),

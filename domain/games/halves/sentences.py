@@ -92,13 +92,13 @@ SAY = Sentences(
                 "such as {number},{groups:first}"
             ),
             (
-                "welche Gruppe bleibt, ist zu wählen, {groups:any}; dazu gehört eines ihrer Plättchen, "
+                "zu wählen ist, welche Gruppe bleibt, {groups:any}; dafür steht eines ihrer Plättchen, "
                 "zum Beispiel {number},{groups:first}"
             ),
         ),
         "removed": (
             "tile {kept} is the one removed; name one of the group that is kept",
-            "Plättchen {kept} wird gerade weggenommen; nötig ist eines der Gruppe, die bleibt",
+            "Plättchen {kept} wird selbst weggenommen; zu nennen ist eines der Gruppe, die bleibt",
         ),
         "may": (
             (

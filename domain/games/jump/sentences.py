@@ -25,7 +25,7 @@ SAY = Sentences(
         ),
         "first": (
             "first name the corner on which the first stone is set: a1, a13, m1 or m13",
-            "zuerst kommt die Ecke, auf die der erste Stein gesetzt wird: a1, a13, m1 oder m13",
+            "zuerst ist die Ecke zu nennen, auf die der erste Stein kommt: a1, a13, m1 oder m13",
         ),
         # part one
         "step": (
@@ -48,7 +48,7 @@ SAY = Sentences(
         ),
         "end": (
             "the line from {jumper:place} ends at {at:place}, so it can't be jumped over",
-            "die Linie von {jumper:place} endet auf {at:place}, also ist dort kein Sprung möglich",
+            "die Linie von {jumper:place} endet auf {at:place}, also kann dort nichts übersprungen werden",
         ),
         "lands": (
             "a jump over {at:place} lands on {behind:place}, not on {landing:place}",
@@ -57,7 +57,7 @@ SAY = Sentences(
         # part two, and chains
         "jump": (
             "no more stones are set; a stone jumps and takes, which is written a1-a7",
-            "gesetzt wird nicht mehr; ein Stein springt und schlägt, geschrieben a1-a7",
+            "gesetzt wird nicht mehr; ein Stein springt und nimmt andere vom Brett, geschrieben a1-a7",
         ),
         "none": ("there is no stone at {at:place}", "auf {at:place} steht kein Stein"),
         "line": (

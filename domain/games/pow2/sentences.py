@@ -103,7 +103,7 @@ SAY = Sentences(
                 "such as {origin:place}-{target:place}:{placed:list}"
             ),
             (
-                "{those:near} können nicht je einem von {around:near} dienen; "
+                "mit {those:near} hat nicht jeder auf {around:near} seinen eigenen Schnittpunkt; "
                 "zum Beispiel {origin:place}-{target:place}:{placed:list}"
             ),
         ),

@@ -10,10 +10,9 @@ from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
-from domain.sentences import LANGUAGES, Sentence, Text
 from services.app.commands import OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure
-from services.http.accept_language import wanted_language
+from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
 from services.http.api.pending import PendingAt
 from services.http.middleware import allowed_methods
@@ -80,12 +79,6 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
         reason.in_language(language),
         headers=headers_of_language(reason.text, language),
     )
-
-
-def headers_of_language(text: Text, language: str) -> dict[str, str]:
-    """Return the headers of an answer with a text in a language; a plain sentence is English."""
-    spoken = language if isinstance(text, Sentence) else LANGUAGES[0]
-    return {"Content-Language": spoken, "Vary": "Accept-Language"}
 
 
 def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:

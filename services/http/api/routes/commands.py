@@ -25,12 +25,11 @@ from services.app.commands import (
     finish,
 )
 from services.app.draws import DrawPart, read_text, reveal_command
-from services.http.accept_language import wanted_language
+from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import LOADS_MATCH_EARLY, PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
-from services.http.api.problem_details import headers_of_language
 from services.http.context import ApiContext
 
 MOST_WAIT: Final = 60.0
