@@ -9,7 +9,7 @@ read: so a writer that was overtaken, or whose generation was replaced, writes n
 writers do no harm.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, Final, Self
 from zlib import crc32
 
@@ -119,18 +119,18 @@ class Bucket(msgspec.Struct, frozen=True):
         before: Checkpoint,
         after: Checkpoint,
         writes: Sequence[RedisWrite] = (),
-        registered: Iterable[str] = (),
+        registered: Container[str] = (),
     ) -> scripts.Call:
         """Return the script call of writes, which checks that the checkpoint is as it was read.
 
         It also adds the written keys to the set of keys, except those that are `registered` there.
         """
-        known = {FAILURES, *registered}
         written = dict.fromkeys(str(key) for _, key, *_ in writes)
-        new = [key for key in written if key not in known]
-        ordered = [*new, *(key for key in written if key in known)]
+        # the new ones first
+        ordered = sorted(written, key=lambda key: key == FAILURES or key in registered)
+        new = sum(key != FAILURES and key not in registered for key in ordered)
         places = {key: place for place, key in enumerate(ordered, 1)}
-        args: list[Arg] = [encode(before), encode(after), HOLD_MS, len(new)]
+        args: list[Arg] = [encode(before), encode(after), HOLD_MS, new]
         for command, key, *rest in writes:
             args += [len(rest) + 2, command, places[str(key)], *rest]
         names = [self.checkpoint_key, self.hold_key, self.names_key, *map(self.key, ordered)]

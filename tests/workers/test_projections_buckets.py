@@ -208,6 +208,7 @@ def test_buckets_that_are_fed_in_pieces_hold_what_one_reading_gives(
     settle_all(life.logs, client)
     assert contents(client) == wanted
     assert answers(client) == expected
+    assert unknown_keys(client) == set()
     if buckets > 1:
         # in most of these times the buckets stood at different places
         assert sum(len(set(found)) > 1 for found in places) > len(places) / 2
@@ -225,6 +226,23 @@ def work_for_a_while(
         side.round()
     if chance.random() < 0.3:
         side.save()
+
+
+def unknown_keys(client: Redis) -> set[str]:
+    """Keys of data that are in no bucket's set of keys."""
+    found = set()
+    for spec in SPECS:
+        generations = Generations(client, spec)
+        live = generations.live()
+        assert live is not None
+        for bucket in live[1].all:
+            known = {name for page in generations.keys_of(bucket) for name in page}
+            own = {"at", "keys", "stuck", "hold"}
+            names = {key.decode() for key in client.scan_iter(bucket.key("*"))}
+            found |= {
+                name for name in names if name.removeprefix(bucket.key("")) not in known | own
+            }
+    return found
 
 
 def settle_all(logs: Logs, client: Redis) -> None:
