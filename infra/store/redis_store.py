@@ -99,6 +99,7 @@ class RedisStore:
 
     def create(self, shape: Layout) -> Layout:
         """Create the layout."""
+        check_lanes(shape.lanes, shape.shards)
         create_layout(self._client, shape)
         self._layout = None
         return self.layout()
