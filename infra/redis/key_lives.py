@@ -1,4 +1,4 @@
-"""Who writes each key, what ends it, and with what it grows: a server is meant to run for decades.
+"""The owner of each key, its end, and its growth: a server is meant to run for decades.
 
 The keys are those of `infra.redis.keys` and `infra.mail.keys`, in their notation.
 """
@@ -15,7 +15,7 @@ class KeyLife(NamedTuple):
     end: str
     """The cause of its end, or of the end of its parts."""
     growth: str
-    """What there is one of, or what its parts are; a number is a limit."""
+    """The things whose number it grows with; a number is a limit."""
 
 
 class EndlessKey(NamedTuple):
