@@ -129,7 +129,9 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:m:<board>:out", _COMMIT, _MATCH, "commands"),
     EndlessKey("{s07.a1y}:m:<board>:chat", _MESSAGES, _MATCH, "lines, 500 a match"),
     EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
-    EndlessKey("{s07.a1y}:floor", _STORE, "a promise holds as long as the data", _SHARD),
+    EndlessKey(
+        "{s07.a1y}:floor", "infra.store.watermarks", "a promise holds as long as the data", _SHARD
+    ),
     EndlessKey("{s07.a1y}:boards", _NUMBERS, "it is a counter", _SHARD),
     EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
     EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),

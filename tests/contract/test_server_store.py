@@ -19,7 +19,8 @@ from infra.store import board_numbers, redis_store
 from infra.store.outcome_pubsub import OutcomeListener, encode
 from infra.store.outcomes import tail
 from infra.store.port import Layout, NotDurable, Numbering, Queued, Submission, Write
-from infra.store.redis_store import FLOOR_MS, FLOOR_STEP_MS, LAYOUT_SECONDS, RedisStore
+from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
+from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.lanes import LANE
 
