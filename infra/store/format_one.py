@@ -19,11 +19,22 @@ import msgspec
 import redis
 
 from domain.match.events import CommandId, decode_event
-from infra.store.outcomes import parse
 
 _SCAN: Final = 1_000
 _KEY: Final = re.compile(r"\{s(\d\d)\}:(.+)")
 _MATCH_KEY: Final = re.compile(r"m:(\d+)(?::(ev|out))?")
+_TAILS: Final = msgspec.msgpack.Decoder(tuple[str, int, str])
+
+
+class FormatOneOutcome(msgspec.Struct, frozen=True):
+    """An outcome as format 1 stores it."""
+
+    digest: bytes
+    index: int
+    """Of the command's first leaf in its shard's log."""
+    code: str
+    seq: int
+    sentence: str
 
 
 class FormatOneMatch(msgspec.Struct, frozen=True):
@@ -31,11 +42,11 @@ class FormatOneMatch(msgspec.Struct, frozen=True):
 
     board: int
     events: Sequence[bytes]
-    outcomes: Mapping[CommandId, bytes]
+    outcomes: Mapping[CommandId, FormatOneOutcome]
 
     def leaf_indexes(self) -> list[int]:
         """Return the log indexes of all leaves of the match, events and refusals, in order."""
-        starts = {command: parse(stored).index for command, stored in self.outcomes.items()}
+        starts = {command: outcome.index for command, outcome in self.outcomes.items()}
         indexes: list[int] = []
         by_command = groupby(self.events, key=lambda data: decode_event(data).command)
         for command, group in by_command:
@@ -90,7 +101,10 @@ class FormatOneData:
                 pipe.hgetall(old_key(shard, f"m:{board}:out"))
             found = iter(pipe.execute())
         rows = zip(boards, found, found, strict=True)
-        return [FormatOneMatch(board, events, outcomes) for board, events, outcomes in rows]
+        return [
+            FormatOneMatch(board, events, {id_: _outcome(data) for id_, data in stored.items()})
+            for board, events, stored in rows
+        ]
 
     def leaves(self, shard: int, start: int, count: int) -> list[FormatOneLeaf]:
         """Return up to `count` leaves of a shard's log from index `start`."""
@@ -117,6 +131,11 @@ class FormatOneData:
 def old_key(shard: int, rest: str) -> str:
     """Return a key of a shard in format 1."""
     return f"{{s{shard:02}}}:{rest}"
+
+
+def _outcome(stored: bytes) -> FormatOneOutcome:
+    index, _, rest = stored[8:].partition(b":")
+    return FormatOneOutcome(stored[:8], int(index), *_TAILS.decode(rest))
 
 
 def _index(id_: bytes) -> int:

@@ -20,6 +20,7 @@ from infra.durability import Mode
 from infra.redis import keys
 from infra.store.format_one import FormatOneData, FormatOneLeaf, FormatOneMatch, old_key
 from infra.store.layout import FORMAT, OLD_FORMAT, UPGRADING, layout_fields
+from infra.store.outcomes import encode_stored, tail
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 
@@ -169,8 +170,9 @@ def write_match(pipe: Any, shard: int, match: FormatOneMatch) -> None:
     events is made again from them, which raises `BrokenHistory` if they do not hold;
     `match.leaf_indexes()` is the order of the match's leaves in the log.
     """
-    if match.outcomes:
-        pipe.hset(keys.outcomes(shard, match.board), mapping=dict(match.outcomes))
+    for command, one in match.outcomes.items():
+        stored = encode_stored(one.digest, one.index, tail(one.code, one.seq, one.sentence))
+        pipe.hset(keys.outcomes(shard, match.board), command, stored)
     if not match.events:
         return  # only refusals
     audit = verify(match.board, match.events)
