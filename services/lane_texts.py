@@ -24,3 +24,9 @@ def idle_workers(workers: int, layout: Layout) -> str:
 def lane_count(layout: Layout) -> str:
     """Return the number of lanes, such as `3 lanes`."""
     return "1 lane" if layout.lanes == 1 else f"{layout.lanes} lanes"
+
+
+def changed_lanes(before: Layout, after: Layout) -> str:
+    """Return a sentence that an operator has changed the lanes."""
+    was = f"before {lane_count(before)}"
+    return f"{division(after)}, {was}; running processes know it within seconds"

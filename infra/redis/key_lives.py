@@ -1,4 +1,4 @@
-"""Who writes each key, what ends it, and with what it grows: a server is meant to run for decades.
+"""The owner of each key, its end, and its growth: a server is meant to run for decades.
 
 The keys are those of `infra.redis.keys` and `infra.mail.keys`, in their notation.
 """
@@ -15,7 +15,7 @@ class KeyLife(NamedTuple):
     end: str
     """The cause of its end, or of the end of its parts."""
     growth: str
-    """What there is one of, or what its parts are; a number is a limit."""
+    """The things whose number it grows with; a number is a limit."""
 
 
 class EndlessKey(NamedTuple):
@@ -139,7 +139,9 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:m:<board>:out", _COMMIT, _MATCH, "commands"),
     EndlessKey("{s07.a1y}:m:<board>:chat", _MESSAGES, _MATCH, "lines, 500 a match"),
     EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
-    EndlessKey("{s07.a1y}:floor", _STORE, "a promise holds as long as the data", _SHARD),
+    EndlessKey(
+        "{s07.a1y}:floor", "infra.store.watermarks", "a promise holds as long as the data", _SHARD
+    ),
     EndlessKey("{s07.a1y}:boards", _NUMBERS, "it is a counter", _SHARD),
     EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
     EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),

@@ -245,7 +245,10 @@ class Store(Protocol):
         ...
 
     def create(self, shape: Layout) -> Layout:
-        """Create the layout, and return it; existing data keep theirs."""
+        """Create the layout, and return it; existing data keep theirs.
+
+        `ValueError` for a number of lanes as in `change_lanes`.
+        """
         ...
 
     def change_lanes(self, lanes: int) -> Layout:

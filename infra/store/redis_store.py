@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import redis
 from redis.exceptions import ResponseError
@@ -40,31 +40,13 @@ from infra.store.port import (
     check_lanes,
     refusal_field,
 )
+from infra.store.watermarks import WatermarkReader
 
 LAYOUT_SECONDS: Final = 1.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
 
 DEAD_LETTERS_KEPT: int = 1_000
 """Entries of a shard that can't be decoded and are kept for an operator, the newest."""
-
-FLOOR_STEP_MS: Final = 250
-"""By how much a floor is raised at least. It delays what has to be in order by as much."""
-
-FLOOR_MS: Final = 60_000
-"""How far floors may stay behind the time on a server without new leaves."""
-
-
-class _Floors(NamedTuple):
-    """The floors of all shards, before which nothing more can come."""
-
-    at: int
-    """The least of them, ms."""
-    ends: tuple[int, ...]
-    """Of the logs, read with them."""
-    now: int
-    """The server's time, or the greatest floor if that is ahead."""
-    possible: int
-    """Up to where all of them could be raised."""
 
 
 class RedisStore:
@@ -88,8 +70,7 @@ class RedisStore:
         self._layout = layout
         self._layout_due = math.inf if layout else 0.0
         """When the layout is read again, by the monotonic clock."""
-        self._quiet_since: tuple[tuple[int, ...], int] | None = None
-        """The ends of the logs, and a time at which they were there: no later leaf is known."""
+        self._watermarks = WatermarkReader(client, clock)
 
     # layout
 
@@ -102,6 +83,7 @@ class RedisStore:
 
     def create(self, shape: Layout) -> Layout:
         """Create the layout."""
+        check_lanes(shape.lanes, shape.shards)
         create_layout(self._client, shape)
         self._layout = None
         return self.layout()
@@ -356,32 +338,8 @@ class RedisStore:
         return sorted(numbers[name] for name, _ in found or [])
 
     def watermark(self) -> Watermark:
-        """Return up to when the logs are complete.
-
-        Each promise is a write of the floors, and a sync of the server. So they are raised only while
-        there may be leaves that are not older than they are.
-        """
-        read = self._read_watermark()
-        if self._quiet_since is None or self._quiet_since[0] != read.ends:
-            self._quiet_since = (read.ends, read.now)
-        needed = read.at <= self._quiet_since[1] or read.now - read.at > FLOOR_MS
-        if needed and read.possible >= read.at + FLOOR_STEP_MS:
-            read = self._read_watermark(str(FLOOR_STEP_MS))
-        return Watermark(read.at, read.ends)
-
-    def _read_watermark(self, step: str = "") -> _Floors:
-        """Return the floors, raised if `step` is a number of ms that is worth it."""
-        now = "" if self._clock is None else str(self._clock())
-        calls: list[scripts.Call] = [
-            (
-                scripts.WATERMARK,
-                [keys.inbox(shard), keys.log(shard), keys.floor(shard)],
-                [now, MOST_AHEAD_MS, step],
-            )
-            for shard in range(self._fixed.shards)
-        ]
-        floors, ends, times, possible = zip(*scripts.call_all(self._client, calls), strict=True)
-        return _Floors(min(floors), ends, max(times), min(possible))
+        """Return up to when the logs are complete."""
+        return self._watermarks.watermark(self._fixed.shards)
 
 
 def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:

@@ -126,7 +126,7 @@ def workers(count: int, url: str, folder: Path) -> Iterator[None]:
 def new_store(client: redis.Redis, lanes: int) -> RedisStore:
     """Return a store on an empty server."""
     store = RedisStore(client, Mode.FSYNC, cap=10 * WINDOW)
-    store.create(Layout(shards=SHARDS, lanes=lanes))
+    store.create(Layout(shards=SHARDS, lanes=min(lanes, SHARDS)))
     return store
 
 

@@ -10,7 +10,7 @@ import sys
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
-from services.lane_texts import division, lane_count
+from services.lane_texts import changed_lanes, division
 
 
 def run(count: int | None, settings: Settings) -> int:
@@ -26,7 +26,5 @@ def run(count: int | None, settings: Settings) -> int:
         except ValueError as error:
             print(f"matchpost: {error}", file=sys.stderr)
             return EXIT_REFUSED
-    print(
-        f"{division(after)}, before {lane_count(before)}; running processes know it within seconds"
-    )
+    print(changed_lanes(before, after))
     return EXIT_OK

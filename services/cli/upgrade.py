@@ -45,8 +45,8 @@ def upgrade_server(client: redis.Redis) -> None:
         counts = _copy(upgrade)
         upgrade.finish()
         _say(
-            f"copied and verified: {counts.matches} matches, {counts.leaves} leaves of the logs, "
-            f"{counts.waiting} waiting commands"
+            f"copied and verified: matches {counts.matches}, leaves of the logs {counts.leaves}, "
+            f"waiting commands {counts.waiting}"
         )
     deleted = upgrade.delete_old()
     _say(f"{deleted} keys of format 1 are deleted; the data has format 2")

@@ -18,7 +18,8 @@ from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
 from infra.store.outcomes import tail
 from infra.store.port import Layout, NotDurable, Numbering, Queued, Submission, Write
-from infra.store.redis_store import FLOOR_MS, FLOOR_STEP_MS, LAYOUT_SECONDS, RedisStore
+from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
+from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
 from tests.helpers.lanes import LANE
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")

@@ -45,6 +45,8 @@ def test_the_lanes_are_changed_when_that_is_asked_for(store: Store) -> None:
     for lanes in (0, 5):
         with pytest.raises(ValueError, match="from 1 to 4"):
             store.change_lanes(lanes)
+        with pytest.raises(ValueError, match="from 1 to 4"):
+            store.create(Layout(shards=4, lanes=lanes))
     assert store.layout() == wanted
 
 

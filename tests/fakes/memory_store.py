@@ -103,6 +103,7 @@ class MemoryStore:
 
     def create(self, shape: Layout) -> Layout:
         """Create the layout."""
+        check_lanes(shape.lanes, shape.shards)
         self._layout = self._layout or shape
         return self._layout
 

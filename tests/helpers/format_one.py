@@ -1,7 +1,7 @@
-"""A server's data of format 1, as version 0.1.0 left them: `tests/golden/format-1.json`.
+"""A server's data of format 1, as version 0.2.0 left them: `tests/golden/format-1.json`.
 
-It has eight matches in four shards: of times, in teams, drawn by chance, refused moves, an offer, a draft,
-conditional moves, chat, a command that waits. Each row is key, type, value and ms to live (0: no end); bytes
+It has eight matches in four shards: with times, of three players, drawn by chance, refused moves, an offer, a
+draft, conditional moves, chat, a command that waits. Each row is key, type, value and ms to live (0: no end); bytes
 are in Base64.
 """
 

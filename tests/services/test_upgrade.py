@@ -71,6 +71,10 @@ def test_every_match_and_every_log_is_carried_over(old: Redis) -> None:
     store = store_of(old)
     assert store.layout() == Layout(4, 2)
     assert [store.leaves(shard, 0, 1_000) for shard in SHARDS] == logs
+    indexes = [(one.board % 4, i) for one in before.values() for i in one.leaf_indexes()]
+    anchors = {(shard, int(old.hget(keys.seed_chain(shard), "index:1"))) for shard in (2, 3)}
+    assert {*indexes} | anchors == {(shard, i) for shard in SHARDS for i, _ in logs[shard]}
+    assert len({*indexes}) == len(indexes)
     for board in BOARDS:
         assert store.events(board) == before[board].events
         outcomes = {id_: parse(stored) for id_, stored in store.outcomes(board).items()}
@@ -113,8 +117,8 @@ def test_only_keys_of_format_2_are_left(old: Redis, capsys: pytest.CaptureFixtur
     ]
     assert keys.UPGRADE not in names
     said = capsys.readouterr().out
-    assert "copied and verified: 8 matches, " in said
-    assert "1 waiting commands" in said
+    assert "copied and verified: matches 8, " in said
+    assert "waiting commands 1\n" in said
     upgrade_server(old)
     assert capsys.readouterr().out == "0 keys of format 1 are deleted; the data has format 2\n"
 

@@ -1,5 +1,6 @@
 """The lanes are changed while processes run: no command waits for a drain that does not come."""
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -9,11 +10,17 @@ from redis import Redis
 from domain.match.audit import verify
 from domain.match.commands import StartMatch
 from infra.durability import Mode
+from infra.redis.autopipeline import AutoPipeline
+from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
+from infra.store import async_gateway
+from infra.store.async_gateway import AsyncCommandGateway
+from infra.store.async_store import AsyncStore
 from infra.store.gateway import submission_of
-from infra.store.leases import LaneLeases
+from infra.store.leases import AsyncLaneLeases, LaneLeases
 from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.served import Served, all_play, matches, until
 from workers.commands.drain import Drain
@@ -73,6 +80,26 @@ def test_a_scheduler_learns_of_the_lanes_without_a_restart(
     store.submit([submission_of(sent(ALICE, START, 1, 5), 0, "door:test")])
     scheduler.tick()
     assert requested == [Layout(8, 8).lane_of(5)]
+
+
+def test_a_web_process_learns_of_the_lanes_without_a_restart(
+    redis_client: Redis, valkey: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(async_gateway, "LOOK_SECONDS", 0.01)
+    writer = RedisStore(redis_client, Mode.FSYNC)
+    layout = writer.create(Layout(shards=8, lanes=1))
+
+    async def change() -> None:
+        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+            store = AsyncStore(client, pipe, layout, 100)
+            lanes = AsyncLaneLeases(pipe, lambda _: None)
+            async with AsyncCommandGateway(store, lanes, client):
+                assert store.lane_of(5) == Layout(8, 1).lane_of(5)
+                await asyncio.to_thread(writer.change_lanes, 8)
+                now = Layout(8, 8).lane_of(5)
+                await asyncio.to_thread(until, lambda: store.lane_of(5) == now)
+
+    asyncio.run(asyncio.wait_for(change(), 30))
 
 
 @pytest.mark.slow

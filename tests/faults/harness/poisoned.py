@@ -85,7 +85,7 @@ def _serve() -> None:
     with EmbeddedServer(settings.data) as server, server.client() as client:
         verify(client, settings.durability)
         store = RedisStore(client, settings.durability)
-        shape = store.create(Layout(settings.shards, settings.workers))
+        shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
         keeper = Scheduler(store, LaneLeases(client, lambda lane: enqueue_drain(client, lane)))
         env = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": server.url}
         workers = [
