@@ -78,7 +78,7 @@ class LeasedRun(Generic[What]):
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
         self._signs: QueueSigns | None = None
-        """The signs at the last renewal; None if another run has the lease."""
+        """The signs at the last renewal; None before, and if another run has the lease."""
 
     @property
     def seconds(self) -> float:
@@ -102,6 +102,7 @@ class LeasedRun(Generic[What]):
         acquired = self._leases.acquire(self._what, self._token)
         if acquired is LeaseResult.BUSY:
             return 0
+        self._renewed, self._signs = time.monotonic(), self._leases.signs()
         self._pass("taken")
         if acquired is LeaseResult.EXPIRED:
             self._least = self._most = min(CAUTIOUS_SECONDS, self._most)

@@ -89,11 +89,18 @@ class Leases(Generic[What]):
         """Renew a lease; None if another run has it."""
         names = [keys.lease(what), keys.lease_mark(what)]
         renewed, suspended, waiting = scripts.call_all(
-            self._client, [(scripts.LEASE_RENEW, names, [token, self.lease_ms])], self._look
+            self._client, [(scripts.LEASE_RENEW, names, [token, self.lease_ms])], self._add_signs
         )
         return QueueSigns(bool(suspended), bool(waiting)) if renewed else None
 
-    def _look(self, pipe: Any) -> None:
+    def signs(self) -> QueueSigns:
+        """Return the signs on the queue server."""
+        with self._client.pipeline(transaction=False) as pipe:
+            self._add_signs(pipe)
+            suspended, waiting = pipe.execute()
+        return QueueSigns(bool(suspended), bool(waiting))
+
+    def _add_signs(self, pipe: Any) -> None:
         pipe.exists(SUSPENDED)
         pipe.llen(self._queue)
 
