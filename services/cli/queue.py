@@ -10,6 +10,7 @@ from infra.store.queue_figures import AllFigures, LaneFigures, QueueFigures, rea
 from infra.store.turn_notes import LaneTurn
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
+from services.doctor.findings import count
 
 _BAR: Final = 20  # characters
 _LEAST_PAUSE: Final = 0.1  # seconds
@@ -40,8 +41,9 @@ def _as_text(figures: AllFigures, now: int) -> str:
     most = max((lane.waiting for lane in figures.lanes), default=0)
     lanes = [_lane_line(lane, most, now) for lane in figures.lanes]
     queues = [_queue_line(queue) for queue in figures.queues]
-    count = f"{len(figures.lanes)} lanes, {figures.waiting} commands waiting"
-    return "\n".join([*lanes, count, "", *queues])
+    number = count(len(figures.lanes), "lane", "lanes")
+    waiting = count(figures.waiting, "command waits", "commands wait")
+    return "\n".join([*lanes, f"{number}, {waiting}", "", *queues])
 
 
 def _lane_line(lane: LaneFigures, most: int, now: int) -> str:
@@ -57,12 +59,11 @@ def _lane_line(lane: LaneFigures, most: int, now: int) -> str:
 
 def _turn_text(turn: LaneTurn, now: int) -> str:
     ago = max(0, now - turn.at) / 1000
-    return (
-        f"last turn {ago:.0f} s ago by {turn.worker}: {turn.outcomes} outcomes in {turn.batches} "
-        f"batches, {turn.ms} ms"
-    )
+    outcomes = count(turn.outcomes, "outcome", "outcomes")
+    batches = count(turn.batches, "batch", "batches")
+    return f"last turn {ago:.0f} s ago by {turn.worker}: {outcomes} in {batches}, {turn.ms} ms"
 
 
 def _queue_line(queue: QueueFigures) -> str:
     counts = f"{queue.waiting} waiting, {queue.started} started, {queue.failed} failed"
-    return f"{queue.name:<20} {counts}, {queue.workers} workers"
+    return f"{queue.name:<20} {counts}, {count(queue.workers, 'worker', 'workers')}"

@@ -54,15 +54,15 @@ def run(settings: Settings) -> int:
 def _serve(settings: Settings, stack: ExitStack) -> None:
     servers = []
     url = settings.redis_url
-    # for the children, which find by it what this process has started
-    found = settings
+    # with the place of what this process has started
+    for_children = settings
     if url is None:
         server = EmbeddedServer(settings.data, durable=settings.durability.durable)
         servers.append(stack.enter_context(server))
         url = server.url
         if settings.queue_url is None:
             servers.append(queue := stack.enter_context(queue_server(settings.data)))
-            found = msgspec.structs.replace(settings, queue_url=queue.url)
+            for_children = msgspec.structs.replace(settings, queue_url=queue.url)
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")
     verify(data, settings.durability)
@@ -70,17 +70,17 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
-    workers = [worker_child(n, found, url) for n in range(1, settings.workers + 1)]
-    children = [*workers, side_child(found, url), scheduler_child(found, url)]
-    children.append(maintenance_child(found, url))
+    workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
+    children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
+    children.append(maintenance_child(for_children, url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
-        children += web_children(found, url, listener)
+        children += web_children(for_children, url, listener)
     if mail := listen_for_mail(settings, stack):
-        children.append(mail_child(found, url, mail))
+        children.append(mail_child(for_children, url, mail))
     if settings.relay is not None:
         begin_mailing(store, data)
-        children.append(mailer_child(found, url))
+        children.append(mailer_child(for_children, url))
     notes = [server.note_synced for server in servers]
     supervisor = Supervisor(children, tick=partial(call_all, notes), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))

@@ -124,7 +124,7 @@ def test_on_a_real_server_it_shows_the_last_turn(tmp_path) -> None:
         until(lambda: "last turn" in served.run("queue").stdout)
         text = served.run("queue").stdout
         assert "lane 0/1" in text
-        assert "1 outcomes in 1 batches" in text
-        assert "0 waiting, 0 started, 0 failed, 1 workers" in text
+        assert "1 outcome in 1 batch," in text
+        assert "0 waiting, 0 started, 0 failed, 1 worker" in text
         (lane,) = json.loads(served.run("queue", "--json").stdout)["lanes"]
         assert (lane["lane"], lane["waiting"], lane["last"]["outcomes"]) == ("0/1", 0, 1)
