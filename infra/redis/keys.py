@@ -42,6 +42,7 @@
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
+| `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
 | `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>` that is read; see `infra.projections` |
@@ -59,6 +60,7 @@
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
 | `lease:<lane>` | token of the drain that works a lane, in RQ's Redis |
 | `lease:<lane>:held` | mark of a lease that was not released, which tells an expired one from a released one |
+| `durable` | why moves can't be accepted, empty if they can; for 30 s, in RQ's Redis: `infra.durability_watch` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -68,6 +70,8 @@ from collections.abc import Callable
 from typing import Final
 
 HEARTBEATS: Final = "{beats}"
+BARRIER: Final = f"{HEARTBEATS}:barrier"
+DURABILITY: Final = "durable"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"

@@ -14,6 +14,7 @@ import redis
 from domain.match.events import AccountId
 from infra.draw_texts import DrawTexts
 from infra.durability import verify
+from infra.durability_watch import DurabilityNotes
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.erasure import erase_mail
@@ -267,7 +268,9 @@ class App:
     def gateway(self) -> Gateway:
         """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
-        return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.data))
+        notes = DurabilityNotes(self.queue) if self.durable else None
+        gateway = CommandGateway(self.store, self.lanes, self.data, notes)
+        return self._closing.enter_context(gateway)
 
     def ready(self) -> None:
         """Check once that the server keeps what is written; `DurabilityError` if it may not.

@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable
 from threading import Event
 
+from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.settings import Settings
@@ -49,9 +50,14 @@ def _run(settings: Settings, role: str) -> None:
             ProjectionWorker(parts.store, parts.data).run(stopping)
         return
     with App(settings, listening=command_worker.IDLE_SECONDS) as parts:
+        durability = DurabilityWatch(parts.data, parts.queue, settings.durability)
+        durability.verify_connections()
         parts.store.layout()
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
-            command_worker.run(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds)
+            command_worker.run(
+                *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),
+                durability=durability,
+            )
 
 
 def _catch_stop_signals() -> Callable[[], bool]:

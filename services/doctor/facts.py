@@ -111,6 +111,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Matches that could not be read."""
     steps: ServerClock = ServerClock()
     """Recorded steps of its clock."""
+    replicas: int = 0
+    """Replicas that are connected to it."""
 
 
 class LaneFacts(msgspec.Struct, frozen=True):
@@ -247,6 +249,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         projections=_projections(client, settings) if shape else (),
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
+        replicas=int(info.get("connected_slaves", 0)),
     )
 
 

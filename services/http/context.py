@@ -14,6 +14,7 @@ import msgspec
 from domain.errors import Refusal
 from domain.match.history import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
+from infra.durability_watch import DurabilityWatch
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
@@ -30,6 +31,7 @@ from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.matches import check_exists
 from services.http.anonymous_limit import RequestLimits
+from services.http.health import HealthCheck
 from services.http.streams.event_stream import LogTail
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
@@ -70,7 +72,7 @@ DEFAULT_INTERVALS: Final = TaskIntervals()
 class ApiContext:
     """The context of the handlers: an `App`, and its asynchronous counterparts."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part
         self,
         parts: App,
         gateway: AsyncCommandGateway,
@@ -79,12 +81,14 @@ class ApiContext:
         follower: LogTail,
         bulletins: NoticeStream,
         *,
+        health: HealthCheck,
         intervals: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
         self.gateway = gateway
         self.store = store
         self.log_tail = follower
         self.notice_stream = bulletins
+        self.health = health
         self.marks = MarkWatch(parts)
         self.intervals = intervals
         self.request_limits = RequestLimits(parts.settings)
@@ -170,18 +174,20 @@ async def open_context(
         AutoPipeline(queue) as apart,
     ):
         store = AsyncStore(data, pipe, parts.store.layout(), parts.settings.queue_cap)
-        lanes = AsyncLaneLeases(
-            apart if parts.settings.queue_url else pipe,
-            lambda lane: enqueue_drain(parts.queue, lane),
-        )
+        queue_pipe = apart if parts.settings.queue_url else pipe
+        lanes = AsyncLaneLeases(queue_pipe, lambda lane: enqueue_drain(parts.queue, lane))
+        watch = DurabilityWatch(parts.data, parts.queue, parts.settings.durability)
+        health = HealthCheck(parts.settings, store, pipe, queue_pipe, watch)
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
-            AsyncCommandGateway(store, lanes, data) as gateway,
+            AsyncCommandGateway(store, lanes, data, health.noted_fault) as gateway,
             LogTail(store) as follower,
             NoticeStream(parts.notices, horizon) as bulletins,
         ):
             context = ApiContext(
-                parts, gateway, store, AsyncTokens(pipe), follower, bulletins, intervals=intervals
+                *(parts, gateway, store, AsyncTokens(pipe), follower, bulletins),
+                health=health,
+                intervals=intervals,
             )
             try:
                 async with context.marks:

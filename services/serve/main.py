@@ -13,6 +13,7 @@ from redis.exceptions import RedisError
 
 from infra.draw_texts import DrawTexts
 from infra.durability import DurabilityError, verify
+from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.mail.wakeup import MailerWakeup
@@ -82,6 +83,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     starter = ChallengeStarter(store, lanes, ChallengeStore(data), DrawTexts(data))
     check = DueCheck(DueTimes(data, shape), DamagedMatches(data))
     ticks = [
+        # the first, because a tick that fails keeps those after it from being called
+        DurabilityWatch(data, queue, settings.durability).tick,
         scheduler.tick,
         starter.tick,
         check.tick,

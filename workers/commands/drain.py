@@ -19,6 +19,7 @@ import redis
 
 from domain.match import commands
 from domain.match.decide import Rejection, decide
+from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.redis.keys import shards_of
 from infra.seed_chains import SeedChains
@@ -67,6 +68,7 @@ class Drain:
         *,
         seeds: SeedChains | None = None,
         data: redis.Redis | None = None,
+        durability: DurabilityWatch | None = None,
     ) -> None:
         shape = store.layout()
         self._store = store
@@ -78,6 +80,7 @@ class Drain:
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
         self._stopping = stopping
+        self._durability = durability
         self._token = uuid4().hex
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
@@ -131,7 +134,7 @@ class Drain:
         return done
 
     def _renew_lease(self) -> bool:
-        """Keep the lease; return False if another drain has it.
+        """Keep the lease; return False if another drain has it, or nothing can be kept now.
 
         Not done for each batch, because it is a write, and so a sync of the server. In between the
         heads that a commit compares keep a drain that was overtaken from writing anything.
@@ -140,6 +143,8 @@ class Drain:
         if now - self._renewed < RENEW_SECONDS:
             return True
         self._renewed = now
+        if self._durability is not None and not self._durability.check():
+            return False
         return self._lanes.renew(self._lane, self._token)
 
     def _read_inbox(self) -> list[InboxEntry]:

@@ -3,6 +3,7 @@
 import redis
 
 from domain.match.decide import decide
+from infra.durability_watch import DurabilityWatch
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
@@ -22,6 +23,8 @@ def run(
     queue: redis.Redis,
     seeds: SeedChains,
     decider: Decider = decide,
+    *,
+    durability: DurabilityWatch | None = None,
 ) -> None:
     """Run until SIGTERM or SIGINT, and finish the batch under way; or until Redis goes away.
 
@@ -30,7 +33,16 @@ def run(
     """
 
     def drain(lane: int) -> None:
-        Drain(store, lanes, data, lane, lambda: worker.stopping, decider, seeds=seeds).run()
+        Drain(
+            store,
+            lanes,
+            data,
+            lane,
+            lambda: worker.stopping,
+            decider,
+            seeds=seeds,
+            durability=durability,
+        ).run()
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
     limits.install()
