@@ -53,6 +53,12 @@ def _run(settings: Settings, role: str) -> None:
         durability = DurabilityWatch(parts.data, parts.queue, settings.durability)
         durability.verify_connections()
         parts.store.layout()
+        if lost := parts.seeds.lost_shards():
+            logger.error(
+                "ALARM: the seeds of shards %s are not here, so this worker leaves draws to others; use "
+                "the same folder on all machines, see MATCHPOST_SEEDS, or restore it",
+                ", ".join(map(str, lost)),
+            )
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
             command_worker.run(
                 *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),

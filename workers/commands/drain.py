@@ -26,7 +26,7 @@ from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases, LeaseResult
 from infra.store.outcome_pubsub import OutcomeMessage, encode, publish
 from infra.store.port import CommitConflict, InboxEntry, Store
-from workers.commands.handle import CommandHandler, Decider, Task
+from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspects
 
@@ -84,6 +84,10 @@ class Drain:
         self._token = uuid4().hex
         self._renewed = 0.0
         """When the lease was last renewed, by the monotonic clock."""
+        self._postponed: set[int] = set()
+        """Matches with a command that can't be decided for now; the next drain tries it again."""
+        self._left = 0
+        """Commands of those matches among what was last read."""
         self._to_publish: dict[str, list[OutcomeMessage]] = {}
         """Committed outcomes, by the channels on which their senders listen."""
 
@@ -105,7 +109,8 @@ class Drain:
         # release first, look afterwards: see infra.store.leases
         released = self._lanes.release(self._lane, self._token)
         failpoint("drain.released")
-        if released and self._store.inbox_size(self._shards):
+        # for commands that only wait the scheduler requests a drain, once a second
+        if released and self._store.inbox_size(self._shards) > self._left:
             self._lanes.request_drain(self._lane)
         failpoint("drain.left")
         return done
@@ -124,11 +129,15 @@ class Drain:
     def _drain_until(self, end: float) -> int:
         done = 0
         while self._renew_lease():
-            entries = self._read_inbox()
-            if not entries:
+            tasks = self._read_tasks(self._read_inbox())
+            waiting = [task for task in tasks if task.sent.match not in self._postponed]
+            before, self._left = self._left, len(tasks) - len(waiting)
+            if not waiting and self._left > before:
+                continue  # further commands may be behind those that are left
+            if not waiting:
                 break
             failpoint("drain.read")
-            done += self._work(self._read_tasks(_next_batch(entries)))
+            done += self._work(_next_batch(waiting))
             if self._stopping() or time.monotonic() > end:
                 break
         return done
@@ -150,7 +159,9 @@ class Drain:
     def _read_inbox(self) -> list[InboxEntry]:
         """Publish the outcomes and wait for more commands, in one round trip."""
         outcomes, self._to_publish = self._to_publish, {}
-        entries = self._store.read_inbox(self._shards, BATCH, BLOCK_MS, encode(outcomes))
+        # more in each shard than are left, because they must not hide those that came after them
+        count = BATCH + 2 * self._left * len(self._shards)
+        entries = self._store.read_inbox(self._shards, count, BLOCK_MS, encode(outcomes))
         if outcomes:
             failpoint("drain.announced")
         return entries
@@ -216,8 +227,8 @@ class Drain:
             if task.sent.match in blocked_matches:
                 continue
             write = self._handler.handle(task, verdict)
-            if write is None:
-                self._suspects.add([task])
+            if isinstance(write, Undecided):
+                self._leave(task, write)
                 blocked_matches.add(task.sent.match)
                 continue
             if verdict is None and task in self._suspects:
@@ -238,18 +249,28 @@ class Drain:
                 done += 1
         return done
 
+    def _leave(self, task: Task, why: Undecided) -> None:
+        """Leave a command in its inbox, and with it those of its match that came later."""
+        if why is Undecided.FAILED:
+            self._suspects.add([task])
+            return
+        self._postponed.add(task.sent.match)
+        if task in self._suspects:
+            # not the command's fault, so it is never refused for it
+            self._suspects.forgive(task)
 
-def _next_batch(entries: list[InboxEntry]) -> list[InboxEntry]:
+
+def _next_batch(tasks: list[Task]) -> list[Task]:
     """Return the commands to commit together: a large backlog whole, of a small one the oldest.
 
     With a small backlog committed whole, senders and drain would wait for each other in turn: the
     senders would hear all outcomes at one moment, and send all their commands at another.
     """
-    if len(entries) > SMALL_BACKLOG:
-        return entries
-    return sorted(entries, key=_age)[:SMALL_BATCH]
+    if len(tasks) > SMALL_BACKLOG:
+        return tasks
+    return sorted(tasks, key=_age)[:SMALL_BATCH]
 
 
-def _age(entry: InboxEntry) -> tuple[int, ...]:
-    """Return when an entry came, by the server's id for it, which never decreases in a shard."""
-    return tuple(map(int, entry.id.split("-")))
+def _age(task: Task) -> tuple[int, ...]:
+    """Return when a command came, by the server's id for its entry, which never decreases in a shard."""
+    return tuple(map(int, task.entry.id.split("-")))

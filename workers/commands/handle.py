@@ -5,6 +5,7 @@ It changes nothing in the store: `workers.commands.drain` commits the writes.
 
 import logging
 from collections.abc import Callable, Collection, Iterable
+from enum import Enum, auto
 from typing import Final
 
 import msgspec
@@ -38,11 +39,15 @@ INTERNAL: Final = Rejection(
     Code.INTERNAL, "the server failed to decide this command; its operator has been notified"
 )
 
-_SEEDLESS: Final = Rejection(
-    Code.SEEDS_MISSING,
-    "the server can't draw now, because one of its secret files is missing; its operator has been "
-    "notified",
-)
+
+class Undecided(Enum):
+    """Why there is no decision of a command, which stays in its inbox."""
+
+    FAILED = auto()
+    """Deciding it failed: it is tried again a few times, and then refused."""
+    POSTPONED = auto()
+    """A secret of the seeds is missing: it waits until that is back, however long."""
+
 
 Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
 
@@ -86,8 +91,8 @@ class CommandHandler:
         for board, (data, moves) in zip(missing, found, strict=True):
             self._matches[board] = _load(board, data, moves)
 
-    def handle(self, task: Task, verdict: Rejection | None = None) -> Write | None:
-        """Return what to commit for a command; None if deciding it failed, which is logged.
+    def handle(self, task: Task, verdict: Rejection | None = None) -> Write | Undecided:
+        """Return what to commit for a command, or why it is not decided, which is logged.
 
         With a `verdict` that is the decision. The next command of the match is decided on the
         state after this one.
@@ -112,12 +117,12 @@ class CommandHandler:
                     if write.k:
                         self._contexts.use_seed(shard, context)
         except LostSeedsError as error:
-            # no attempt of this worker could end otherwise
-            logger.error("ALARM: match %d: %s", sent.match, error)  # noqa: TRY400
-            write, after = _chain(task, match, _SEEDLESS)
+            # no alarm, because `SeedChains` logs one for all commands that need the secret
+            logger.debug("match %d waits: %s", sent.match, error)
+            return Undecided.POSTPONED
         except Exception:
             logger.exception("match %d: deciding command %s failed", sent.match, sent.id.hex())
-            return None
+            return Undecided.FAILED
         self._matches[sent.match] = after
         return write
 
