@@ -185,19 +185,6 @@ class MatchLists(Query):
         """Return the number of running matches of a game; O(1)."""
         return int(self._client.zcard(self._generation().key(open_key(game))))
 
-    def change_marks(self, accounts: Sequence[AccountId]) -> list[str]:
-        """Return for each player a text that changes whenever their lists do; O(their number)."""
-        generation = self._generation()
-        with self._client.pipeline(transaction=False) as pipe:
-            for account in accounts:
-                for key in (next_key, asked_key, active_key, over_key):
-                    name = generation.key(key(account))
-                    pipe.zcard(name)
-                    pipe.zrange(name, 0, 0, desc=True, withscores=True)
-            found = pipe.execute()
-        each = len(found) // len(accounts) if accounts else 0
-        return [repr(found[at * each : (at + 1) * each]) for at in range(len(accounts))]
-
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[MatchListRow]:
         """Return running matches of a game, the newest board first; O(log n + start + count)."""
         return self._some([(open_key(game), True)], game, start, count)
@@ -233,12 +220,17 @@ class MatchLists(Query):
         for key, newest in sources:
             for member in self._members(generation.key(key), newest=newest):
                 if member.startswith(beginning):
-                    yield member.rpartition(b":")[2]
+                    yield board_of(member)
 
     def _rows(self, boards: Iterable[bytes]) -> list[MatchListRow]:
         found = self._fields(self._generation().key(ROWS), boards)
         # a match that ended between the two reads is in both lists or in none
         return [unpack(data) for data in found if data is not None]
+
+
+def board_of(member: bytes) -> bytes:
+    """Return the board of a member of a sorted set."""
+    return member.rpartition(b":")[2]
 
 
 _FIELDS: Final = 1_000

@@ -268,6 +268,18 @@ class RedisStore:
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log; events are read from their matches."""
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
+        return self._leaves_of(shard, found)
+
+    def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
+        """Return leaves by their indexes, in two round trips."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for index in indexes:
+                pipe.xrange(keys.log(shard), f"{index}-1", f"{index}-1")
+            found = [row for rows in pipe.execute() for row in rows]
+        leaves = dict(self._leaves_of(shard, found))
+        return [leaves.get(index) for index in indexes]
+
+    def _leaves_of(self, shard: int, found: Sequence[Any]) -> list[tuple[int, bytes]]:
         rows = [(int(id_.split(b"-")[0]), fields) for id_, fields in found]
         with self._client.pipeline(transaction=False) as pipe:
             for _, fields in rows:

@@ -34,8 +34,8 @@ from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
+from infra.projections.home_lists import HomeLists
 from infra.projections.leaderboards import Leaderboards
-from infra.projections.match_lists import MatchLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
@@ -199,19 +199,19 @@ class App:
         return self.store.layout().shards
 
     @cached_property
-    def lists(self) -> MatchLists:
+    def lists(self) -> HomeLists:
         """Lists of matches by player and by game."""
-        return MatchLists(self.data)
+        return HomeLists(self.data)
 
     @cached_property
     def notices(self) -> AccountNotices:
         """News for players: of their matches, and of messages and chat."""
-        return AccountNotices(MatchNotices(self.data), self.messages.notices)
+        return AccountNotices(self.data, MatchNotices(self.data), self.messages.notices)
 
     @cached_property
     def unread(self) -> UnreadCounter:
         """Counts of unread messages and chat."""
-        return UnreadCounter(self.messages)
+        return UnreadCounter(self.data, self.messages)
 
     @cached_property
     def history(self) -> FinishedMatches:

@@ -64,6 +64,8 @@ class TaskIntervals(msgspec.Struct, frozen=True):
 
     heartbeat: float = 15.0
     """Silence of an event stream before a comment is sent, because that detects dead connections."""
+    stream: float = 3600.0
+    """Life of an event stream; its client resumes after the last event."""
 
 
 DEFAULT_INTERVALS: Final = TaskIntervals()
