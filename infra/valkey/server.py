@@ -86,6 +86,8 @@ class EmbeddedServer:
     a crash of the machine may lose about the last half minute. (`everysec` would bound that to
     two seconds, but stalls writes on a slow disk, and users without durability want neither.)
 
+    `maxmemory` is the most bytes that its data may take, 0 for no limit: beyond it writes are refused.
+
     `options` override our settings of the server, `env` is added to its environment, and `binary`
     replaces the program that is found: for tests and benchmarks.
     """
@@ -97,6 +99,7 @@ class EmbeddedServer:
         data: Path,
         *,
         durable: bool = True,
+        maxmemory: int = 0,
         options: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         binary: Path | None = None,
@@ -106,6 +109,7 @@ class EmbeddedServer:
         self._settings = {
             **_SETTINGS,
             "appendfsync": "always" if durable else "no",
+            "maxmemory": str(maxmemory),
             **(options or {}),
         }
         self._env = {**os.environ, **(env or {})}

@@ -16,6 +16,7 @@ from infra.durability import DurabilityError, verify
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
+from infra.machine import memory_limit
 from infra.mail.wakeup import MailerWakeup
 from infra.open_files import raise_limit
 from infra.people.challenges import ChallengeStore
@@ -61,7 +62,11 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     servers = []
     url = settings.redis_url
     if url is None:
-        server = EmbeddedServer(settings.data, durable=settings.durability.durable)
+        server = EmbeddedServer(
+            settings.data,
+            durable=settings.durability.durable,
+            maxmemory=memory_limit(settings.maxmemory),
+        )
         stack.enter_context(server)
         servers.append(server)
         url = server.url
