@@ -23,4 +23,5 @@ def test_a_page_says_that_a_move_is_pending_where_nothing_is_promised(
         assert answer.status_code == 202
         assert "durability none this is never more than pending" in answer.text
         assert "That did not work" not in answer.text
+        assert answer.headers["Retry-After"] == "1"
         assert api.http.get(f"/api/matches/{board}").json()["ply"] == 1

@@ -10,7 +10,9 @@ stays in its inbox until its outcome is committed; killing a drain at any point 
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Final
 from uuid import uuid4
 
@@ -19,6 +21,7 @@ import redis
 
 from domain.match import commands
 from domain.match.decide import Rejection, decide
+from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.redis.keys import shards_of
@@ -268,7 +271,23 @@ def _next_batch(tasks: list[Task]) -> list[Task]:
     """
     if len(tasks) > SMALL_BACKLOG:
         return tasks
-    return sorted(tasks, key=_age)[:SMALL_BATCH]
+    return _in_turn(sorted(tasks, key=_age))[:SMALL_BATCH]
+
+
+def _in_turn(tasks: Sequence[Task]) -> list[Task]:
+    """Return commands with the first of each account first, then the second of each, and so on.
+
+    So an account that sends many holds up nobody else. The commands of a match keep their order.
+    """
+    sent: Counter[AccountId] = Counter()
+    turns: dict[int, int] = {}
+    ranked = []
+    for task in tasks:
+        account, match = task.sent.actor, task.sent.match
+        turns[match] = max(sent[account], turns.get(match, 0))
+        sent[account] += 1
+        ranked.append((turns[match], task))
+    return [task for _, task in sorted(ranked, key=itemgetter(0))]
 
 
 def _age(task: Task) -> tuple[int, ...]:

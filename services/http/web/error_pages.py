@@ -26,6 +26,8 @@ def error_page(request: AnyRequest, status: int, sentence: str, code: str = "") 
     back = _local_referer(request.headers.get("referer", ""), request)
     shown = render(template, visitor, status=status, sentence=sentence, code=code, back=back)
     shown.headers.update(HEADERS)
+    if code in problem_details.RETRY_SECONDS:
+        shown.headers["Retry-After"] = str(problem_details.RETRY_SECONDS[Code(code)])
     return _as_message(shown) if partial else shown
 
 
