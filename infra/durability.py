@@ -30,12 +30,13 @@ BARRIER_TIMEOUT: Final = 5000
 """Milliseconds a barrier waits for the disk; less than a client's timeout."""
 
 # no-appendfsync-on-rewrite would silently suspend the syncs, and eviction would drop commits
-_REQUIRED: Final[Mapping[str, str]] = {
+REQUIRED: Final[Mapping[str, str]] = {
     "appendonly": "yes",
     "appendfsync": "always",
     "no-appendfsync-on-rewrite": "no",
     "maxmemory-policy": "noeviction",
 }
+"""The settings of the server that `fsync` needs."""
 
 
 class Mode(StrEnum):
@@ -66,14 +67,17 @@ def verify(client: Redis, mode: Mode) -> None:
     Raises DurabilityError if it is not, or if its settings can't be read. Connection errors of
     redis-py pass through.
     """
-    check_version(client)
+    information = _information(client)
+    _version_of(information)
     if not mode.durable:
         logger.warning(
             "durability is none: no move is safe from a crash of the machine, "
             "and every outcome is reported as pending"
         )
         return
-    _check_settings(client)
+    settings = _ask("CONFIG GET", lambda: client.config_get(*REQUIRED))
+    if fault := role_fault(information) or settings_fault(settings):
+        raise DurabilityError(fault)
     _check_wait(client)
 
 
@@ -82,7 +86,15 @@ def check_version(client: Redis) -> tuple[str, str]:
 
     Raises DurabilityError, naming the server, for one older than 7.2.
     """
-    information: Mapping[str, Any] = _ask("INFO", lambda: client.info("server"))
+    return _version_of(_information(client))
+
+
+def _information(client: Redis) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = _ask("INFO", client.info)
+    return found
+
+
+def _version_of(information: Mapping[str, Any]) -> tuple[str, str]:
     name = "Valkey" if "valkey_version" in information else "Redis"
     version = str(information.get(f"{name.lower()}_version", ""))
     if parse_version(version) < MINIMUM_VERSION:
@@ -122,21 +134,47 @@ def check_barrier(reply: object) -> bool:
             return False
 
 
-def _check_settings(client: Redis) -> None:
-    """Compare the server's settings with those that `fsync` requires."""
-    found: Mapping[str, str] = _ask("CONFIG GET", lambda: client.config_get(*_REQUIRED))
-    for setting, wanted in _REQUIRED.items():
+def role_fault(information: Mapping[str, Any]) -> str:
+    """Return that a server is a replica, by its INFO; empty if it is not."""
+    if information.get("role", "master") == "master":
+        return ""
+    return (
+        "the server is a replica, which takes no moves; let matchpost use the primary, or make this "
+        "server one"
+    )
+
+
+def write_fault(information: Mapping[str, Any]) -> str:
+    """Return why a server refuses writes now, by its INFO; empty if it takes them."""
+    if information.get("aof_last_write_status", "ok") != "ok":
+        return (
+            "the server could not write its append-only file, and refuses writes until it can; look "
+            "at its log and its disk"
+        )
+    limit = int(information.get("maxmemory", 0))
+    if limit and int(information.get("used_memory", 0)) >= limit:
+        return (
+            "the server's memory is full, and it refuses writes, so no move is accepted and none is "
+            "lost; raise MATCHPOST_MAXMEMORY, or `maxmemory` of a server of your own"
+        )
+    return ""
+
+
+def settings_fault(found: Mapping[str, str]) -> str:
+    """Return the first setting of a server that `fsync` forbids; empty if all are right."""
+    for setting, wanted in REQUIRED.items():
         value = found.get(setting)
         if value is None:
-            raise DurabilityError(
+            return (
                 f"durability not verified: the server does not show its setting {setting!r}; "
                 "allow CONFIG GET, or set MATCHPOST_DURABILITY=none"
             )
         if value != wanted:
-            raise DurabilityError(
+            return (
                 f"the server's setting {setting!r} is {value!r}, durability fsync needs "
                 f"{wanted!r}; change it, or set MATCHPOST_DURABILITY=none"
             )
+    return ""
 
 
 def _check_wait(client: Redis) -> None:

@@ -11,7 +11,7 @@ was killed, hangs, or can't reach the Redis of the matches.
 import logging
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from threading import Event, Thread
@@ -97,7 +97,18 @@ _RECORDS: Final = msgspec.msgpack.Decoder(HeartbeatRecord)
 def read_heartbeats(client: redis.Redis) -> list[HeartbeatRecord]:
     """Return the heartbeats of all processes that did not end normally."""
     found: Any = client.hvals(keys.HEARTBEATS)
+    return parse_heartbeats(found)
+
+
+def parse_heartbeats(found: Iterable[bytes]) -> list[HeartbeatRecord]:
+    """Return the heartbeats that are stored as these values."""
     return [_RECORDS.decode(data) for data in found]
+
+
+def lost_by_all(workers: Sequence[HeartbeatRecord]) -> list[int]:
+    """Return the shards for which none of the workers has the secret; none without workers."""
+    lost = [set(worker.lost_shards) for worker in workers]
+    return sorted(set.intersection(*lost)) if lost else []
 
 
 class Heartbeat:

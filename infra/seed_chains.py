@@ -14,7 +14,9 @@ unless the draws may merely have been cut off.
 import logging
 import re
 import secrets
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -35,8 +37,12 @@ _ABANDONED: Final = ".left"
 _MARK_TEXT: Final = re.compile(rb" *([0-9]{1,8}) +([0-9]{1,8})\n")
 
 
+RETRY_SECONDS: Final = 1.0
+"""How long a missing secret is not looked for again, because many commands may wait for it."""
+
+
 class LostSeedsError(Exception):
-    """A chain is anchored in the log, and the folder lacks its secret."""
+    """A chain is anchored in the log, and the folder lacks its secret. A restored file is found."""
 
 
 class SeedChains:
@@ -48,13 +54,28 @@ class SeedChains:
         self._marks: dict[tuple[int, int], list[bytes]] = {}
         self._first: dict[int, int] = {}
         """Of each shard, the first seed that was returned since draws were committed."""
+        self._failures: dict[tuple[int, int], tuple[float, str]] = {}
+        """When the seeds of a chain, 0 for the next seed, could not be read, by the monotonic clock; and why."""
+        self._current: dict[int, SeedChain] = {}
+        """The chain of each shard's last seed."""
 
     def next(self, shard: int, after: ChainSeed | None = None) -> ChainSeed:
         """Return the seed for the shard's next draw; the one after `after`, if that is given.
 
         Anchors a first or a new chain if one is needed. Raises `LostSeedsError`.
         """
-        draws = self._draws(shard)
+        with self._retrying(shard, 0):
+            return self._next(shard, after)
+
+    def _next(self, shard: int, after: ChainSeed | None) -> ChainSeed:
+        draws = self._current.get(shard)
+        if (
+            draws is None
+            or after is None
+            or draws.chain != after.chain
+            or after.k < self._mark_of(shard, draws)[1]  # another drain has drawn since
+        ):
+            draws = self._draws(shard)
         used = draws.used
         if after is not None and after.chain == draws.chain:
             used = max(used, after.k)
@@ -65,7 +86,25 @@ class SeedChains:
             draws, used = self._new_chain(shard, draws.chain), 0
         if after is None:
             self._first[shard] = used + 1
+        self._current[shard] = draws
         return ChainSeed(draws.chain, used + 1, self._seed(shard, draws, used + 1))
+
+    @contextmanager
+    def _retrying(self, shard: int, chain: int) -> Iterator[None]:
+        """Raise a `LostSeedsError` of less than `RETRY_SECONDS` ago again; log an alarm for the first."""
+        key = shard, chain
+        at, sentence = self._failures.get(key, (-RETRY_SECONDS, ""))
+        if sentence and time.monotonic() - at < RETRY_SECONDS:
+            raise LostSeedsError(sentence)
+        try:
+            yield
+        except LostSeedsError as error:
+            if not sentence:
+                logger.error("ALARM: matches of shard %d that need a draw wait: %s", shard, error)  # noqa: TRY400
+            self._failures[key] = time.monotonic(), str(error)
+            raise
+        if self._failures.pop(key, None) is not None:
+            logger.warning("shard %d has its seeds again; matches that need a draw go on", shard)
 
     def lost_shards(self) -> list[int]:
         """Return the shards for whose present chain this folder lacks the secret."""
@@ -88,7 +127,7 @@ class SeedChains:
     def _last_used(self, shard: int, draws: SeedChain) -> int:
         """Return the number of the last seed that may be revealed; log an alarm if data are older."""
         file = self._file(shard, draws.chain, draws.anchor)
-        first, last = _read_mark(file.with_suffix(_MARK))
+        first, last = self._mark_of(shard, draws)
         if last > draws.used:
             what = (
                 f"shard {shard}: seeds up to number {last} of chain {draws.chain} were used, and the "
@@ -102,12 +141,17 @@ class SeedChains:
                 logger.warning("%s: draws were cut off; those to come are of a new chain", what)
         return last
 
+    def _mark_of(self, shard: int, draws: SeedChain) -> tuple[int, int]:
+        """Return the first and the last seed of the mark of a chain."""
+        return _read_mark(self._file(shard, draws.chain, draws.anchor).with_suffix(_MARK))
+
     def sealed_seed(self, shard: int, chain: int, k: int) -> ChainSeed:
         """Return a seed that was sealed before; `LostSeedsError` if its secret is missing."""
-        draws = self._draws(shard)
-        if chain != draws.chain:
-            draws = self._before(shard, chain)
-        return ChainSeed(chain, k, self._seed(shard, draws, k))
+        with self._retrying(shard, chain):
+            draws = self._draws(shard)
+            if chain != draws.chain:
+                draws = self._before(shard, chain)
+            return ChainSeed(chain, k, self._seed(shard, draws, k))
 
     def _before(self, shard: int, chain: int) -> SeedChain:
         """Return an earlier chain, by the leaf that anchored it."""
@@ -121,6 +165,7 @@ class SeedChains:
         return self._store.seed_chain(shard) or self._new_chain(shard, 0)
 
     def _new_chain(self, shard: int, last: int) -> SeedChain:
+        self._check_folder()
         end = secrets.token_bytes(SEED_BYTES)
         marks = _marks(end)
         anchor = marks[0]
@@ -134,6 +179,17 @@ class SeedChains:
         if draws is None:
             raise RuntimeError(f"shard {shard} has no chain of seeds after one was anchored")
         return draws
+
+    def _check_folder(self) -> None:
+        """Raise `LostSeedsError` if this folder can't be the one that the other workers use.
+
+        Their draws would fail if a chain were anchored whose secret is in another folder.
+        """
+        if lost := self.lost_shards():
+            raise LostSeedsError(
+                f"{self._folder} lacks the secrets of shards {', '.join(map(str, lost))}, so no new "
+                "chain is made there; use the same folder on all machines, or restore it"
+            )
 
     def _seed(self, shard: int, draws: SeedChain, k: int) -> bytes:
         marks = self._marks.get((shard, draws.chain))

@@ -13,7 +13,8 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 
 from infra.durability import Mode
-from infra.mail.smtp_url import read_smtp_url
+from infra.machine import MEMORY_PATTERN, usable_cores
+from infra.mail.smtp_url import MailDomain, read_smtp_url
 from infra.redis.clients import SCHEMES, check_url, redact_url
 from infra.setting_values import absolute, converter
 
@@ -27,13 +28,6 @@ _Listening = Annotated[str, msgspec.Meta(pattern=r"^(off|.+:[0-9]{1,5})$")]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _POSITIVE: Final = "a whole number, at least 1"
 _URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
-_Domain = Annotated[
-    str,
-    msgspec.Meta(
-        pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\Z",
-        max_length=253,
-    ),
-]
 
 _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "redis_url": check_url,
@@ -54,9 +48,7 @@ def _about(expected: str, meaning: str, default: str) -> msgspec.Meta:
 
 def _default_workers() -> int:
     """Return the number of usable cores less one, because the server needs one too."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return max(1, cores - 1)
+    return max(1, usable_cores() - 1)
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -150,6 +142,16 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "8",
         ),
     ] = 8
+    maxmemory: Annotated[
+        Annotated[str, msgspec.Meta(pattern=MEMORY_PATTERN)],
+        _about(
+            "a share such as 60%, a size such as 8gb or 500mb, or off",
+            "The most memory that the embedded server's data may take: a share of the machine's, or of "
+            "a container's limit. When it is full, moves are refused and nothing is lost. While the "
+            "server rewrites its log it may need as much again. `off` sets no limit.",
+            "60%",
+        ),
+    ] = "60%"
     seeds: Annotated[
         Path | None,
         _about(
@@ -236,7 +238,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ] = None
     mail_domain: Annotated[
-        _Domain,
+        MailDomain,
         _about(
             "a domain such as play.example.org",
             "The part after the @ in the server's addresses.",

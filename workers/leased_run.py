@@ -54,7 +54,8 @@ class LeasedWork(Protocol):
 class LeasedRun(Generic[What]):
     """One run under the lease of `what`; `stopping` asks it to end early.
 
-    `kind` is the first word of its fault points. `most` and `linger` are in seconds.
+    `kind` is the first word of its fault points. `most` and `linger` are in seconds. `may_run` is asked with
+    each renewal, and the run ends when it answers False.
     """
 
     def __init__(
@@ -66,12 +67,14 @@ class LeasedRun(Generic[What]):
         *,
         most: float = MOST_SECONDS,
         linger: float = 0.0,
+        may_run: Callable[[], bool] = lambda: True,
     ) -> None:
         self._kind = kind
         self._leases = leases
         self._what = what
         self._stopping = stopping
         self._linger = linger
+        self._may_run = may_run
         self._least, self._most = min(RUN_SECONDS, most), most
         self._token = uuid4().hex
         self._began = time.monotonic()
@@ -127,6 +130,8 @@ class LeasedRun(Generic[What]):
         if self._signs and not now and at - self._renewed < self._leases.lease_ms / 1000 / RENEWALS:
             return not self._signs.suspended
         self._renewed = at
+        if not self._may_run():
+            return False
         self._signs = self._leases.renew(self._what, self._token)
         return self._signs is not None and not self._signs.suspended
 

@@ -1,10 +1,19 @@
-"""Reads the setting `relay`, an SMTP URL. Imports nothing slow, because the settings import it."""
+"""Reads the setting `relay`, an SMTP URL, and the form of `mail_domain`. Imports nothing slow, because the settings import it."""
 
 import ipaddress
-from typing import Final
+from typing import Annotated, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
+
+MailDomain = Annotated[
+    str,
+    msgspec.Meta(
+        pattern=r"^[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*\Z",
+        max_length=253,
+    ),
+]
+"""The part of a mail address after the @."""
 
 _PORTS: Final = {"smtp": 25, "smtps": 465}
 

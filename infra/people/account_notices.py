@@ -1,9 +1,11 @@
 """All notices of an account: of its matches, which come from the logs, and of messages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+import redis
 
 from domain.match.events import AccountId
-from infra.people.message_notices import MessageNotices
+from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.projections.notices import (
     MatchNotices,
     NoticePosition,
@@ -11,29 +13,44 @@ from infra.projections.notices import (
     PlayerNotice,
     position_of,
 )
+from infra.redis.reads import Read, read_all
 
 
 class AccountNotices:
     """The notices of accounts, of both kinds in one order."""
 
-    def __init__(self, matches: MatchNotices, messages: MessageNotices) -> None:
+    def __init__(
+        self, client: redis.Redis, matches: MatchNotices, messages: MessageNotices
+    ) -> None:
+        self._client = client
         self._matches = matches
         self._messages = messages
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; 200 of matches and 200 of messages are kept."""
-        found = self._matches.of(account, 0, start + count)
-        found += [one.notice for one in self._messages.of(account)]
-        return sorted(found, key=position_of, reverse=True)[start : start + count]
+        messages = self._messages.of(account)
+        return self.with_messages(account, messages, start + count)[start:]
 
-    def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
-        """Return an account's notices after a position in their order, the oldest first."""
-        return self._matches.since(account, after).with_(self._messages.since(account, after))
+    def with_messages(
+        self, account: AccountId, messages: Sequence[MessageNotice], count: int
+    ) -> list[PlayerNotice]:
+        """Return what `of` returns, where the notices of messages were read before."""
+        found = [*self._matches.of(account, 0, count), *(one.notice for one in messages)]
+        return sorted(found, key=position_of, reverse=True)[:count]
+
+    def since(self, wanted: Mapping[AccountId, NoticePosition]) -> dict[AccountId, NoticesAfter]:
+        """Return accounts' notices after positions in their order, the oldest first; one round trip."""
+        reads: list[Read[NoticesAfter]] = []
+        for account, after in wanted.items():
+            reads += [self._matches.since(account, after), self._messages.since(account, after)]
+        found = read_all(self._client, *reads)
+        pairs = zip(wanted, found[::2], found[1::2], strict=True)
+        return {account: ours.with_(theirs) for account, ours, theirs in pairs}
 
     def count(self, account: AccountId) -> int:
         """Return their number; O(n) in those of messages, which are 400 at most."""
         return self._matches.count(account) + len(self._messages.of(account))
 
-    def marks(self, accounts: Sequence[AccountId]) -> list[str]:
-        """Return for each account a text that changes with its newest notice of a match."""
+    def marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
+        """Return the read of a text for each account that changes with its newest notice of a match."""
         return self._matches.change_marks(accounts)

@@ -26,6 +26,7 @@ from infra.projections.notices import (
 )
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock
+from infra.redis.reads import Read, read_one
 
 KEPT_SECONDS: Final = 90 * 24 * 3600
 """How long an account's notices are kept after the newest."""
@@ -84,28 +85,40 @@ class MessageNotices:
 
     def of(self, account: AccountId) -> list[MessageNotice]:
         """Return all notices of messages to an account, those of broadcasts included."""
-        with self._client.pipeline(transaction=False) as pipe:
+        return read_one(self._client, self.read_of(account))
+
+    def read_of(self, account: AccountId) -> Read[list[MessageNotice]]:
+        """Return the read of `of`."""
+
+        def queue(pipe: Any) -> None:
             for name in (keys.message_notices(account), keys.BROADCAST_NOTICES):
                 pipe.zrange(name, 0, -1, withscores=True)
-            return [_message_notice(*found) for reply in pipe.execute() for found in reply]
 
-    def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
-        """Return an account's notices after a position in their order."""
-        with self._client.pipeline(transaction=False) as pipe:
+        return Read(
+            queue, lambda replies: [_message_notice(*one) for reply in replies for one in reply]
+        )
+
+    def since(self, account: AccountId, after: NoticePosition) -> Read[NoticesAfter]:
+        """Return the read of an account's notices after a position in their order."""
+
+        def queue(pipe: Any) -> None:
             for name in (keys.message_notices(account), keys.BROADCAST_NOTICES):
                 pipe.zrange(name, 0, 0, withscores=True)
                 pipe.zcard(name)
                 pipe.zrangebyscore(name, after[0], "+inf", withscores=True)
-            replies = pipe.execute()
-        own, all_ = (
-            notices_after(
-                [_message_notice(*one).notice for one in found],
-                [_message_notice(*one).notice for one in first],
-                n,
+
+        def parse(replies: list[Any]) -> NoticesAfter:
+            own, all_ = (
+                notices_after(
+                    [_message_notice(*one).notice for one in found],
+                    [_message_notice(*one).notice for one in first],
+                    n,
+                )
+                for first, n, found in (replies[:3], replies[3:])
             )
-            for first, n, found in (replies[:3], replies[3:])
-        )
-        return own.with_(all_)
+            return own.with_(all_)
+
+        return Read(queue, parse)
 
     def forget(self, account: AccountId, recipients: Iterable[AccountId]) -> None:
         """Erase an account's notices, and those of its messages to the `recipients`."""

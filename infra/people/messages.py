@@ -15,7 +15,7 @@ Unlike commits they are not verified with WAITAOF, because no outcome is promise
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Final
 
@@ -24,10 +24,11 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
-from infra.people.message_notices import MessageNotices
+from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
+from infra.redis.reads import Read, read_one
 
 TEXT_LIMIT: Final = 2_000
 """Characters a text may have."""
@@ -184,8 +185,14 @@ class MessageStore:
 
     def chat_of(self, board: int, count: int = 50) -> list[PlayerMessage]:
         """Return the newest lines of a match's chat, the oldest of them first, at most `count`."""
-        found: Any = self._client.lrange(self._chat(board), *_newest(count))
-        return _messages(found)
+        return read_one(self._client, self.read_chat(board, count))
+
+    def read_chat(self, board: int, count: int) -> Read[list[PlayerMessage]]:
+        """Return the read of `chat_of`."""
+        return Read(
+            lambda pipe: pipe.lrange(self._chat(board), *_newest(count)),
+            lambda replies: _messages(replies[0]),
+        )
 
     def unread(self, account: AccountId) -> int:
         """Return how many messages and broadcasts are newer than those marked as read."""
@@ -199,12 +206,13 @@ class MessageStore:
         member: Any = recipient
         return bool(self._client.sismember(keys.recipients(sender), member))
 
-    def change_marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> list[str]:
-        """Return a text for each account, then for each match, that changes with its messages.
+    def change_marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> Read[list[str]]:
+        """Return the read of a text for each account, then each match, that changes with its messages.
 
         That of an account also changes with its read marks. O(their number).
         """
-        with self._client.pipeline(transaction=False) as pipe:
+
+        def queue(pipe: Any) -> None:
             pipe.lrange(keys.BROADCAST, -2, -2)
             for account in accounts:
                 pipe.lrange(keys.message_box(account), -2, -2)
@@ -214,18 +222,18 @@ class MessageStore:
                 # erased lines make it shorter
                 pipe.llen(self._chat(board))
                 pipe.lrange(self._chat(board), -2, -2)
-            broadcast, *found = pipe.execute()
-        end = 3 * len(accounts)
-        own = [f"{broadcast}{found[at : at + 3]}" for at in range(0, end, 3)]
-        return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
+
+        def parse(replies: list[Any]) -> list[str]:
+            broadcast, *found = replies
+            end = 3 * len(accounts)
+            own = [f"{broadcast}{found[at : at + 3]}" for at in range(0, end, 3)]
+            return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
+
+        return Read(queue, parse)
 
     def unread_chat(self, account: AccountId) -> dict[int, int]:
         """Return by match how many of the newest 200 lines by others are not marked as read."""
-        marks = self._marks(account)
-        chat = [one for one in self.notices.of(account) if one.kind is NoticeKind.CHAT]
-        return dict(
-            Counter(one.board for one in chat if one.message_at > marks.get(_mark(one.board), 0))
-        )
+        return unread_lines(self.notices.of(account), self._marks(account))
 
     def messages_read_until(self, account: AccountId) -> dict[str, float]:
         """Return up to which time, ms, an account has read its messages of each kind."""
@@ -233,11 +241,18 @@ class MessageStore:
 
     def chat_read_until(self, account: AccountId, board: int) -> int:
         """Return up to which time, ms, an account has read a match's chat."""
-        return int(self._marks(account).get(_mark(board), 0))
+        return int(self._marks(account).get(chat_mark(board), 0))
 
     def _marks(self, account: AccountId) -> dict[str, float]:
-        found: Any = self._client.zrange(keys.read_marks(account), 0, -1, withscores=True)
-        return {kind.decode(): at for kind, at in found}
+        return read_one(self._client, self.read_marks(account))
+
+    @staticmethod
+    def read_marks(account: AccountId) -> Read[dict[str, float]]:
+        """Return the read of up to when, ms, an account has read messages by kind, and `chat_mark`s."""
+        return Read(
+            lambda pipe: pipe.zrange(keys.read_marks(account), 0, -1, withscores=True),
+            lambda replies: {kind.decode(): at for kind, at in replies[0]},
+        )
 
     def mark_read(self, account: AccountId, messages: Iterable[PlayerMessage]) -> None:
         """Mark messages as read, with all older ones of their kind.
@@ -254,7 +269,7 @@ class MessageStore:
     ) -> None:
         """Mark lines of a match's chat as read, with all older ones; pass the result of `chat_of`."""
         if messages:
-            self._put_marks(account, {_mark(board): max(message.at for message in messages)})
+            self._put_marks(account, {chat_mark(board): max(message.at for message in messages)})
 
     def _put_marks(self, account: AccountId, marks: Any) -> None:
         if marks:
@@ -314,13 +329,23 @@ class MessageStore:
 
     def _recent(self, account: AccountId, count: int) -> list[PlayerMessage]:
         """Return the newest `count` messages and as many broadcasts, the newest first."""
-        oldest = self._now() - KEPT_SECONDS * 1000
-        with self._client.pipeline(transaction=False) as pipe:
+        return read_one(self._client, self.read_recent(account, count, self._now()))
+
+    @staticmethod
+    def read_recent(account: AccountId, count: int, now: int) -> Read[list[PlayerMessage]]:
+        """Return the read of the newest `count` messages and as many broadcasts, the newest first."""
+        oldest = now - KEPT_SECONDS * 1000
+
+        def queue(pipe: Any) -> None:
             for name in (keys.message_box(account), keys.BROADCAST):
                 pipe.lrange(name, *_newest(count))
-            found = [message for reply in pipe.execute() for message in _messages(reply)]
-        shown = [message for message in found if message.at > oldest]
-        return sorted(shown, key=lambda message: message.at, reverse=True)
+
+        def parse(replies: list[Any]) -> list[PlayerMessage]:
+            found = [message for reply in replies for message in _messages(reply)]
+            shown = [message for message in found if message.at > oldest]
+            return sorted(shown, key=lambda message: message.at, reverse=True)
+
+        return Read(queue, parse)
 
     def _now(self) -> int:
         return time_ms(self._client, self._clock)
@@ -336,9 +361,17 @@ def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
     return to
 
 
-def _mark(board: int) -> str:
+def chat_mark(board: int) -> str:
     """Return the member of the read marks for a match's chat."""
     return f"{MessageKind.CHAT}:{board}"
+
+
+def unread_lines(notices: Iterable[MessageNotice], marks: Mapping[str, float]) -> dict[int, int]:
+    """Return by match how many of the newest 200 lines by others are newer than the read marks."""
+    chat = (one for one in notices if one.kind is NoticeKind.CHAT)
+    return dict(
+        Counter(one.board for one in chat if one.message_at > marks.get(chat_mark(one.board), 0))
+    )
 
 
 def _tail(sender: AccountId, text: str, kind: MessageKind) -> bytes:

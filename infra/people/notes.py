@@ -10,7 +10,7 @@ written only while that exists: see `infra.people.account_index`.
 Durable as `infra.people.messages` is.
 """
 
-from typing import Any, Final
+from typing import Final
 
 import redis
 
@@ -19,6 +19,7 @@ from domain.match.events import AccountId
 from infra.people.account_index import index_under_account
 from infra.people.messages import read_text
 from infra.redis import keys
+from infra.redis.reads import Read, read_one
 
 MOST_NOTES: Final = 1_000
 """Notes of one account."""
@@ -37,8 +38,14 @@ class Notes:
 
     def get(self, account: AccountId, board: int) -> str:
         """Return the account's note about a match; empty for none."""
-        found: Any = self._client.hget(notes_key(account), str(board))
-        return "" if found is None else bytes(found).decode()
+        return read_one(self._client, self.read(account, board))
+
+    def read(self, account: AccountId, board: int) -> Read[str]:
+        """Return the read of `get`."""
+        return Read(
+            lambda pipe: pipe.hget(notes_key(account), str(board)),
+            lambda replies: (replies[0] or b"").decode(),
+        )
 
     def put(self, account: AccountId, board: int, text: str) -> None:
         """Replace the note about a match; a text of nothing but blanks deletes it.

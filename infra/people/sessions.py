@@ -19,7 +19,7 @@ import re
 from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import redis
@@ -29,7 +29,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.secret_index import SecretIndex, body_of, new_id
 from infra.redis import keys
-from infra.redis.clients import Clock, time_ms
+from infra.redis.clients import Clock, time_ms, to_ms
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts after the login."""
@@ -74,6 +74,16 @@ class FreshSession(Session, frozen=True, kw_only=True):
         return f"{type(self).__name__}({self.id!r})"
 
 
+class SessionCheck(NamedTuple):
+    """A session that lasts, with its account."""
+
+    session: Session
+    record: bytes
+    """The account's, as stored."""
+    now: int
+    """The server's time, ms."""
+
+
 _encode: Final = msgspec.msgpack.Encoder().encode
 _decode: Final = msgspec.msgpack.Decoder(Session).decode
 
@@ -116,16 +126,23 @@ class Sessions:
         self._keep(_digest(text), session)
         return FreshSession(text=text, **asdict(session))
 
-    def check(self, text: str) -> Session | None:
-        """Return the session of a text; None if there is none, or it has ended."""
+    def check(self, text: str) -> SessionCheck | None:
+        """Return the session of a text; None if there is none, or it has ended. Two round trips."""
         if not _TEXT.fullmatch(text):
             return None
         digest = _digest(text)
         session = _unpack(digest, self._client.get(record_key(digest)))
-        if session is None or not self._client.exists(keys.account(session.account)):
+        if session is None:
             return None
-        self._note_use(digest, session)
-        return session
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(keys.account(session.account))
+            pipe.time()
+            account, time = pipe.execute()
+        if account is None:
+            return None
+        now = self._clock() if self._clock else to_ms(time)
+        self._note_use(digest, session, now)
+        return SessionCheck(session, account, now)
 
     def list_of(self, account: AccountId) -> list[Session]:
         """Return the sessions of an account that last, the newest first."""
@@ -175,9 +192,8 @@ class Sessions:
                 Code.TOO_MANY, f"an account has at most {MOST_SESSIONS} sessions; log in once more"
             )
 
-    def _note_use(self, digest: bytes, session: Session) -> None:
+    def _note_use(self, digest: bytes, session: Session, now: int) -> None:
         """Store the first use of a day, unless the session was ended meanwhile."""
-        now = self._now()
         today = now - now % _DAY
         if today > (session.last_used or session.created):
             data = digest + _encode(replace(session, last_used=today))

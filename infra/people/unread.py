@@ -1,10 +1,13 @@
-"""How many messages and lines of chat an account has not read yet."""
-
-from typing import Protocol
+"""Unread messages and lines of chat of an account, and its notices of them."""
 
 import msgspec
+import redis
 
 from domain.match.events import AccountId
+from infra.people.message_notices import MessageNotice
+from infra.people.messages import BOX_LIMIT, MessageStore, unread_lines
+from infra.redis.clients import time_ms
+from infra.redis.reads import read_all
 
 
 class UnreadCounts(msgspec.Struct, frozen=True):
@@ -16,24 +19,32 @@ class UnreadCounts(msgspec.Struct, frozen=True):
     """Messages, and broadcasts."""
 
 
-class UnreadSource(Protocol):
-    """The port for the counts; `infra.people.messages.MessageStore` implements it."""
+class UnreadOverview(msgspec.Struct, frozen=True):
+    """The messages of a home page."""
 
-    def unread(self, account: AccountId) -> int:
-        """See `MessageStore.unread`."""
-        ...
-
-    def unread_chat(self, account: AccountId) -> dict[int, int]:
-        """See `MessageStore.unread_chat`."""
-        ...
+    counts: UnreadCounts
+    notices: list[MessageNotice]
+    """All notices of messages and chat."""
 
 
 class UnreadCounter:
     """Counts unread messages and chat."""
 
-    def __init__(self, messages: UnreadSource) -> None:
+    def __init__(self, client: redis.Redis, messages: MessageStore) -> None:
+        self._client = client
         self._messages = messages
 
     def counts(self, account: AccountId) -> UnreadCounts:
         """Return an account's unread lines of chat by match, and its unread messages."""
-        return UnreadCounts(self._messages.unread_chat(account), self._messages.unread(account))
+        return self.overview(account, time_ms(self._client)).counts
+
+    def overview(self, account: AccountId, now: int) -> UnreadOverview:
+        """Return the counts and the notices in one round trip; `now` is the server's time in ms."""
+        marks, recent, notices = read_all(
+            self._client,
+            self._messages.read_marks(account),
+            self._messages.read_recent(account, BOX_LIMIT, now),
+            self._messages.notices.read_of(account),
+        )
+        new = sum(one.at > marks.get(one.kind, 0) for one in recent)
+        return UnreadOverview(UnreadCounts(unread_lines(notices, marks), new), notices)

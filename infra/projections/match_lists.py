@@ -188,20 +188,6 @@ class MatchLists(Query):
         """Return the number of running matches of a game; O(buckets)."""
         return self._count(self._generation(), open_key(game))
 
-    def change_marks(self, accounts: Sequence[AccountId]) -> list[str]:
-        """Return for each player a text that changes whenever their lists do; O(their number)."""
-        generation = self._generation()
-        with self._client.pipeline(transaction=False) as pipe:
-            for account in accounts:
-                bucket = generation.of(account)
-                for key in (next_key, asked_key, active_key, over_key):
-                    name = bucket.key(key(account))
-                    pipe.zcard(name)
-                    pipe.zrange(name, 0, 0, desc=True, withscores=True)
-            found = pipe.execute()
-        each = len(found) // len(accounts) if accounts else 0
-        return [repr(found[at * each : (at + 1) * each]) for at in range(len(accounts))]
-
     def playing(self, game: str, start: int = 0, count: int = 50) -> list[MatchListRow]:
         """Return running matches of a game, the newest board first.
 
@@ -209,7 +195,7 @@ class MatchLists(Query):
         """
         generation = self._generation()
         members = islice(self._merged(generation, open_key(game)), start, start + count)
-        rows = self._rows(generation, ROWS, map(_board, members))
+        rows = self._rows(generation, ROWS, map(board_of, members))
         return [unpack(data) for data in rows if data is not None]
 
     def counts(self, account: AccountId) -> MatchCounts:
@@ -245,10 +231,11 @@ class MatchLists(Query):
         return self._rows_of(bucket, islice(members, start, end))
 
     def _rows_of(self, bucket: Bucket, members: Iterable[bytes]) -> list[MatchListRow]:
-        found = self._fields(bucket.key(ROWS), map(_board, members))
+        found = self._fields(bucket.key(ROWS), map(board_of, members))
         # a match that ended between the two reads is in both lists or in none
         return [unpack(data) for data in found if data is not None]
 
 
-def _board(member: bytes) -> int:
+def board_of(member: bytes) -> int:
+    """Return the board of a member of a sorted set."""
     return int(member.rpartition(b":")[2])

@@ -24,6 +24,7 @@ from infra.projections.buckets import Bucket, RedisRead, RedisWrite
 from infra.projections.projection import Fact, Projection
 from infra.projections.query import Query
 from infra.projections.specs import NOTICES
+from infra.redis.reads import Read
 
 MOST_NOTICES: Final = 200
 """Most notices of an account."""
@@ -142,28 +143,35 @@ class MatchNotices(Query):
         """Return the number of an account's notices; O(1)."""
         return int(self._client.zcard(self._generation().of(account).key(notices_key(account))))
 
-    def change_marks(self, accounts: Sequence[AccountId]) -> list[str]:
-        """Return for each account a text that changes with its newest notice; O(their number)."""
+    def change_marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
+        """Return the read of a text for each account that changes with its newest notice."""
         generation = self._generation()
-        with self._client.pipeline(transaction=False) as pipe:
+
+        def queue(pipe: Any) -> None:
             for account in accounts:
                 pipe.zrange(generation.of(account).key(notices_key(account)), 0, 0, desc=True)
-            return [repr(found) for found in pipe.execute()]
 
-    def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
-        """Return an account's notices after a position, the oldest first; O(n).
+        return Read(queue, lambda replies: list(map(repr, replies)))
+
+    def since(self, account: AccountId, after: NoticePosition) -> Read[NoticesAfter]:
+        """Return the read of an account's notices after a position, the oldest first; O(n).
 
         Those of the position's own millisecond may be before it.
         """
         key = self._generation().of(account).key(notices_key(account))
-        with self._client.pipeline(transaction=False) as pipe:
+
+        def queue(pipe: Any) -> None:
             pipe.zrange(key, 0, 0, withscores=True)
             pipe.zcard(key)
             pipe.zrangebyscore(key, after[0], "+inf", withscores=True)
-            first, count, found = pipe.execute()
-        return notices_after(
-            [_notice(*one) for one in found], [_notice(*one) for one in first], count
-        )
+
+        def parse(replies: list[Any]) -> NoticesAfter:
+            first, count, found = replies
+            return notices_after(
+                [_notice(*one) for one in found], [_notice(*one) for one in first], count
+            )
+
+        return Read(queue, parse)
 
 
 def _notice(member: bytes, score: Any) -> PlayerNotice:

@@ -1,5 +1,6 @@
 """Base of the queries of projections, which read the live generation."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any, ClassVar, Final
@@ -12,6 +13,9 @@ from infra.projections.specs import Spec
 from infra.redis import keys
 
 _PAGE: Final = 500
+
+_LIVE_SECONDS: Final = 1.0
+"""A page makes many queries within this time."""
 
 
 class Query:
@@ -26,12 +30,16 @@ class Query:
     def __init__(self, client: redis.Redis) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
+        self._live: tuple[float, Generation] | None = None
+        """When the live generation was read, by the monotonic clock, and which it was."""
 
     def _generation(self) -> Generation:
         """Return the live generation; an empty one if there is none.
 
-        A replaced generation expires later, so a query may take several reads.
+        Read again after `_LIVE_SECONDS`: a replaced generation expires later than that.
         """
+        if self._live and time.monotonic() - self._live[0] < _LIVE_SECONDS:
+            return self._live[1]
         name = self.spec.name
         found = parse_pointer(name, self._client.get(keys.projection(name, "live")))
         if found is None:
@@ -42,6 +50,7 @@ class Query:
                 f"{name} are of version {version} and are being rebuilt for this server, "
                 f"which reads version {self.spec.version}; try again later"
             )
+        self._live = time.monotonic(), generation
         return generation
 
     def _fields(self, key: str, fields: Iterable[Any]) -> list[bytes | None]:

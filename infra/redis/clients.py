@@ -17,12 +17,13 @@ notifications. A client made here
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, quote, urlsplit
 
 from redis import ConnectionPool, Redis, asyncio
 from redis._parsers import _AsyncHiredisParser
+from redis._parsers.helpers import parse_info
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -110,6 +111,18 @@ def to_ms(reply: Any) -> int:
     """Return a reply to TIME in ms."""
     seconds, micros = reply
     return int(seconds) * 1000 + int(micros) // 1000
+
+
+def info_of(reply: bytes) -> Mapping[str, Any]:
+    """Return a reply to INFO that redis-py has not parsed, as fields and values."""
+    found: Mapping[str, Any] = parse_info(reply)  # type: ignore[no-untyped-call]
+    return found
+
+
+def settings_of(reply: Iterable[bytes]) -> dict[str, str]:
+    """Return a reply to CONFIG GET that redis-py has not parsed, as settings and values."""
+    parts = [part.decode() for part in reply]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
 def _url_of(target: str) -> str:

@@ -52,6 +52,7 @@
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
+| `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
 | `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
@@ -74,6 +75,7 @@
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 | `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
+| `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_watch` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -84,6 +86,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 HEARTBEATS: Final = "{beats}"
+BARRIER: Final = f"{HEARTBEATS}:barrier"
+DURABILITY: Final = "durable"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"

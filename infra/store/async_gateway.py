@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Final, Self, TypeVar
 
 from redis import asyncio as aredis
@@ -18,6 +18,7 @@ from infra.store.gateway import (
     PENDING_TEXT,
     OutcomePending,
     check_digest,
+    check_fault,
     is_too_long,
     new_channel,
     outcome_before_limit,
@@ -40,10 +41,21 @@ Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
 
 
 class AsyncCommandGateway:
-    """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop."""
+    """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop.
 
-    def __init__(self, store: AsyncStore, lanes: AsyncLaneLeases, client: aredis.Redis) -> None:
+    `read_fault` reads why the server can't keep a move now; then commands are refused.
+    """
+
+    def __init__(
+        self,
+        store: AsyncStore,
+        lanes: AsyncLaneLeases,
+        client: aredis.Redis,
+        read_fault: Callable[[], Awaitable[str]] | None = None,
+    ) -> None:
         self._store = store
+        self._read_fault = read_fault
+        self._fault = ""
         self._lanes = lanes
         self._client = client
         self._channel = new_channel()
@@ -71,7 +83,7 @@ class AsyncCommandGateway:
     async def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
         """Submit a command and return its outcome, an acceptance or a refusal.
 
-        As `CommandGateway.send`: raises `Refusal` when the store did not accept it,
+        As `CommandGateway.send`: raises `Refusal` when the store did not accept it, or can't now,
         `OutcomePending` when there is no outcome in time.
         """
         submission = submission_of(sent, ply, self._channel)
@@ -79,6 +91,7 @@ class AsyncCommandGateway:
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
             return outcome_before_limit(found, digest)
+        check_fault(self._fault)
         future = self._expect(sent)
         try:
             failpoint("submit.ready")
@@ -165,6 +178,8 @@ class AsyncCommandGateway:
             wanted = [(board, command) for command, (board, _) in self._waiting.items()]
             try:
                 await self._store.refresh_layout()
+                if self._read_fault is not None:
+                    self._fault = await self._read_fault()
                 found = await self._store.outcomes(wanted) if wanted else []
             except (aredis.RedisError, OSError, LookupError):
                 continue  # a caller that waits gets `OutcomePending` in time

@@ -16,6 +16,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
+from infra.durability_watch import DurabilityNotes
 from infra.failpoints import failpoint
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
@@ -108,6 +109,16 @@ def check_digest(outcome: CommandOutcome, digest: bytes) -> CommandOutcome:
     return outcome
 
 
+def check_fault(fault: str) -> None:
+    """Raise `unavailable` if the server has a fault of durability."""
+    if fault:
+        raise Refusal(
+            Code.UNAVAILABLE,
+            "the server can't make sure now that it keeps a move, so it takes none; its operator "
+            "has been notified; try again in a minute",
+        )
+
+
 def is_too_long(sent: CommandEnvelope, ply: int) -> bool:
     """Return whether a command is a move beyond `MOST_PLIES`."""
     return ply >= MOST_PLIES and isinstance(sent.command, commands.PlayMove)
@@ -125,10 +136,22 @@ def outcome_before_limit(stored: bytes | None, digest: bytes) -> CommandOutcome:
 
 
 class CommandGateway:
-    """Submits commands and waits for their outcomes. Not for several threads at once."""
+    """Submits commands and waits for their outcomes. Not for several threads at once.
 
-    def __init__(self, store: Store, lanes: LaneLeases, client: redis.Redis) -> None:
+    With `durability` it refuses commands while the server can't keep what it accepts.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        lanes: LaneLeases,
+        client: redis.Redis,
+        durability: DurabilityNotes | None = None,
+    ) -> None:
         self._store = store
+        self._durability = durability
+        self._durability_read = -LOOK_SECONDS
+        """When the note of durability was last read, by the monotonic clock."""
         self._lanes = lanes
         self._channel = new_channel()
         # subscribed before anything is submitted, so no announcement is missed
@@ -150,13 +173,14 @@ class CommandGateway:
         """Submit a command and return its outcome, an acceptance or a refusal.
 
         `ply` is that of the match as the sender saw it. Raises `Refusal` when the store did not accept the
-        command (`id-reused`, `too-many-refusals`, `busy`), and `OutcomePending` when there is no
+        command (`id-reused`, `too-many-refusals`, `busy`, `unavailable`), and `OutcomePending` when there is no
         outcome after `seconds`: it may come later, and the same command sent again gets it.
         """
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             stored = self._store.outcome(sent.match, sent.id)
             return outcome_before_limit(stored, submission.digest)
+        self._check_durability()
         failpoint("submit.ready")
         (answer,) = self._store.submit([submission])
         if (known := outcome_of(answer, submission.digest)) is not None:
@@ -186,6 +210,14 @@ class CommandGateway:
             self._lanes.request(lane)
         except redis.RedisError as error:
             logger.info("a drain of lane %s could not be asked for: %s", lane, error)
+
+    def _check_durability(self) -> None:
+        """Read the note, unless it was good a moment ago; `unavailable` if it has a fault."""
+        if self._durability is None or time.monotonic() - self._durability_read < LOOK_SECONDS:
+            return
+        note = self._durability.read()
+        check_fault(note.fault if note else "")
+        self._durability_read = time.monotonic()
 
     def _await(self, sent: CommandEnvelope, end: float) -> CommandOutcome:
         while (left := end - time.monotonic()) > 0:

@@ -390,6 +390,10 @@ class Store(Protocol):
         """Return up to `count` leaves of a shard's log from index `start`, each with its index."""
         ...
 
+    def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
+        """Return the leaves of a shard's log with these indexes, None for missing ones."""
+        ...
+
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards whose logs have leaves from these indexes on, one for each shard.
 

@@ -329,6 +329,13 @@ class RedisStore:
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
         return [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
 
+    def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
+        """Return leaves by their indexes, in one round trip."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for index in indexes:
+                pipe.xrange(keys.log(shard), f"{index}-1", f"{index}-1")
+            return [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
+
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards with new leaves."""
         # the entries after `<index>-0` begin with that leaf, the first of all being `0-1`

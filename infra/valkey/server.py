@@ -90,6 +90,7 @@ class EmbeddedServer:
     `name` is its name in the log. `options` override our settings of the server, and without
     `appendonly` it keeps nothing. `env` is added to its environment, and `binary` replaces the program
     that is found: for tests and benchmarks.
+    `maxmemory` is the most bytes that its data may take, 0 for no limit: beyond it writes are refused.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class EmbeddedServer:
         *,
         name: str = "valkey",
         durable: bool = True,
+        maxmemory: int = 0,
         options: Mapping[str, str] | None = None,
         env: Mapping[str, str] | None = None,
         binary: Path | None = None,
@@ -108,6 +110,7 @@ class EmbeddedServer:
         self._settings = {
             **_SETTINGS,
             "appendfsync": "always" if durable else "no",
+            "maxmemory": str(maxmemory),
             **(options or {}),
         }
         self._env = {**os.environ, **(env or {})}

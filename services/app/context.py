@@ -14,6 +14,7 @@ import redis
 from domain.match.events import AccountId
 from infra.draw_texts import DrawTexts
 from infra.durability import verify
+from infra.durability_watch import DurabilityNotes
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.erasure import erase_mail
@@ -34,8 +35,8 @@ from infra.people.unread import UnreadCounter
 from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
+from infra.projections.home_lists import HomeLists
 from infra.projections.leaderboards import Leaderboards
-from infra.projections.match_lists import MatchLists
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
@@ -205,19 +206,19 @@ class App:
         return self.store.layout().shards
 
     @cached_property
-    def lists(self) -> MatchLists:
+    def lists(self) -> HomeLists:
         """Lists of matches by player and by game."""
-        return MatchLists(self.data)
+        return HomeLists(self.data)
 
     @cached_property
     def notices(self) -> AccountNotices:
         """News for players: of their matches, and of messages and chat."""
-        return AccountNotices(MatchNotices(self.data), self.messages.notices)
+        return AccountNotices(self.data, MatchNotices(self.data), self.messages.notices)
 
     @cached_property
     def unread(self) -> UnreadCounter:
         """Counts of unread messages and chat."""
-        return UnreadCounter(self.messages)
+        return UnreadCounter(self.data, self.messages)
 
     @cached_property
     def history(self) -> FinishedMatches:
@@ -275,7 +276,9 @@ class App:
     def gateway(self) -> Gateway:
         """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
-        return self._closing.enter_context(CommandGateway(self.store, self.lanes, self.queue))
+        notes = DurabilityNotes(self.queue) if self.durable else None
+        gateway = CommandGateway(self.store, self.lanes, self.queue, notes)
+        return self._closing.enter_context(gateway)
 
     def ready(self) -> None:
         """Check once that the server keeps what is written; `DurabilityError` if it may not.

@@ -20,6 +20,7 @@ _ABOUT: Final = {
     "memory": "bytes of an active match in the server",
     "start": "seconds until a server is ready, empty and with matches to load",
     "http": "moves over HTTP until their durable outcome",
+    "neighbours": "moves of ten players, alone and beside a player who floods the server",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "memory": _memory,
         "start": _start,
         "http": _http,
+        "neighbours": _neighbours,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -118,6 +120,14 @@ def _http(parser: Any) -> None:
         metavar="FOLDER",
         help="also measure boardgame.io, from a folder with it in node_modules (needs Node)",
     )
+
+
+def _neighbours(parser: Any) -> None:
+    _add(
+        parser, "--matches", 2, "whole games of pow2 for each neighbour, alone and beside the flood"
+    )
+    _add(parser, "--connections", 32, "connections of the player who floods")
+    _add(parser, "--command-rate", 300, "commands a minute that the server takes from an account")
 
 
 def _scaling(parser: Any) -> None:

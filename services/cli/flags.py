@@ -18,6 +18,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "durability": "when a move counts as accepted: fsync (once it is on disk) or none",
     "workers": "how many processes decide commands",
     "shards": "how many shards new data is divided into",
+    "maxmemory": "the most memory for the data of the embedded server: 60%, 8gb, or off",
     "seeds": "the folder where workers keep the secret seeds of draws",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",

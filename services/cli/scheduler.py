@@ -14,6 +14,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.draw_texts import DrawTexts
+from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.liveness import LIVENESS
 from infra.mail.wakeup import MailerWakeup
@@ -75,6 +76,8 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     data, store, lanes = parts.data, parts.store, parts.lanes
     check = ClockCheck(ServerClockRecord(data))
     ticks = [
+        # the first, because a tick that fails keeps those after it from being called
+        DurabilityWatch(data, parts.queue, parts.settings.durability).tick,
         Scheduler(store, lanes, clock_check=check).tick,
         ProjectionWakeup(parts.queue).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,

@@ -10,6 +10,7 @@ indexes that the outcomes name; and if the match's locator has just these indexe
 import sys
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import groupby
 
 import msgspec
@@ -73,6 +74,7 @@ def check(store: Store, board: int) -> str:
     verdict = verify(board, found.events)
     _check_snapshot(found.snapshot, verdict)
     log = ShardLog(store, board)
+    log.read(_indexes_in(found))
     indexes = _check_events(log, found, verdict.state.rules)
     refused = _check_refusals(log, found, indexes)
     if found.indexes != sorted([*indexes, *refused]):
@@ -176,6 +178,15 @@ def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
             )
         ply = _ply_after(group, ply)
     return indexes
+
+
+def _indexes_in(found: StoredMatch) -> Iterator[int]:
+    """Yield the log indexes of all leaves that the outcomes name; damaged outcomes name none."""
+    groups = {group[0].command: len(group) for group in _commands(found.events)}
+    for command, stored in found.outcomes.items():
+        with suppress(ValueError, msgspec.MsgspecError):
+            first = parse(stored).index
+            yield from range(first, first + groups.get(command, 1))
 
 
 def _digests(first: EventEnvelope, ply: int) -> list[bytes]:

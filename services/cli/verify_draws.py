@@ -1,6 +1,7 @@
 """The part of `matchpost verify` that checks a match's draw, and says how fair it was."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from redis.exceptions import ResponseError
 
@@ -23,6 +24,9 @@ from infra.redis.keys import shard_of
 from infra.store.port import Store
 from services.app.draws import NOT_GATHERED
 
+_CHUNK: Final = 500
+"""Leaves that are read in one round trip."""
+
 
 class ShardLog:
     """The log of a match's shard."""
@@ -31,9 +35,23 @@ class ShardLog:
         self.board = board
         self._store = store
         self._shard = shard_of(board, store.layout().shards)
+        self._read: dict[int, bytes] = {}
+
+    def read(self, indexes: Iterable[int]) -> None:
+        """Read leaves that `leaf` will return, many in one round trip."""
+        wanted = sorted(set(indexes))
+        for start in range(0, len(wanted), _CHUNK):
+            some = wanted[start : start + _CHUNK]
+            try:
+                found = self._store.leaves_at(self._shard, some)
+            except (LookupError, ValueError, TypeError, ResponseError):
+                continue  # `leaf` reads them one by one, and finds which of them is damaged
+            self._read |= {at: data for at, data in zip(some, found, strict=True) if data}
 
     def leaf(self, index: int, seq: int) -> bytes:
         """Return a leaf; raise `BrokenHistory` at event `seq` if it is missing or can't be read."""
+        if (known := self._read.get(index)) is not None:
+            return known
         try:
             ((at, data),) = self._store.leaves(self._shard, index, 1)
         except (LookupError, ValueError, TypeError, ResponseError) as error:

@@ -3,6 +3,7 @@
 import logging
 import os
 
+from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
@@ -58,9 +59,18 @@ def _run(settings: Settings, role: str) -> None:
             projection_job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
         return
     with App(settings, listening=IDLE_SECONDS) as parts:
+        durability = DurabilityWatch(parts.data, parts.queue, settings.durability)
+        durability.verify_connections()
         parts.store.layout()
+        if lost := parts.seeds.lost_shards():
+            logger.error(
+                "ALARM: the seeds of shards %s are not here, so this worker leaves draws to others; use "
+                "the same folder on all machines, see MATCHPOST_SEEDS, or restore it",
+                ", ".join(map(str, lost)),
+            )
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
             job = command_worker.DrainJob(
-                parts.store, parts.lanes, parts.data, parts.queue, parts.seeds
+                *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),
+                durability=durability,
             )
             command_worker.run(job, parts.queue)

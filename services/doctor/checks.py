@@ -53,6 +53,14 @@ def _server(facts: Facts) -> Iterator[Finding]:
     server = facts.server
     yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
     yield _durability(facts, server)
+    if server.replicas and facts.settings.durability.durable:
+        yield warn(
+            "durability",
+            f"the server has {count(server.replicas, 'replica', 'replicas')}, and an accepted move is on "
+            "the primary's disk alone: a failover takes back what had not reached the replica",
+            "promote a replica only if the primary's disk is lost, and then run `matchpost verify`; a copy "
+            "for backups is safer",
+        )
     if not server.log_ok:
         yield bad(
             "durability",

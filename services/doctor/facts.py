@@ -124,6 +124,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Recorded steps of its clock."""
     hashes: HashLimits | None = None
     """None if the server does not show them."""
+    replicas: int = 0
+    """Replicas that are connected to it."""
 
 
 class LaneFacts(msgspec.Struct, frozen=True):
@@ -265,6 +267,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
         hashes=_hash_limits(client),
+        replicas=int(info.get("connected_slaves", 0)),
     )
 
 

@@ -108,7 +108,7 @@ def _seeds(alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
                 "seeds",
                 f"{_NAMES[beat.role]} {beat.pid} on {beat.host} lacks the seeds of "
                 f"{count(len(beat.lost_shards), 'shard', 'shards')} ({', '.join(map(str, beat.lost_shards))}): "
-                "matches that need a draw are refused there",
+                "matches that need a draw wait, unless another worker has them",
                 "use the same folder on all machines with workers, see MATCHPOST_SEEDS, or restore it",
             )
 

@@ -63,7 +63,13 @@ from services.http.api.routes.rankings import (
     show_rating,
 )
 from services.http.api.routes.start import start_match
-from services.http.api.routes.system import health, openapi, show_api, show_error
+from services.http.api.routes.system import (
+    health,
+    openapi,
+    readiness,
+    show_api,
+    show_error,
+)
 from services.http.api.routes.vacations import end_vacation, show_vacation, take_vacation
 from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
@@ -132,6 +138,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     openapi,
     show_api,
     health,
+    readiness,
 )
 
 

@@ -14,6 +14,7 @@ import msgspec
 from domain.errors import Refusal
 from domain.match.history import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
+from infra.durability_watch import DurabilityWatch
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
@@ -31,6 +32,7 @@ from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.matches import check_exists
 from services.http.anonymous_limit import RequestLimits
+from services.http.health import HealthCheck
 from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
@@ -66,6 +68,8 @@ class TaskIntervals(msgspec.Struct, frozen=True):
 
     heartbeat: float = 15.0
     """Silence of an event stream before a comment is sent, because that detects dead connections."""
+    stream: float = 3600.0
+    """Life of an event stream; its client resumes after the last event."""
 
 
 DEFAULT_INTERVALS: Final = TaskIntervals()
@@ -74,7 +78,7 @@ DEFAULT_INTERVALS: Final = TaskIntervals()
 class ApiContext:
     """The context of the handlers: an `App`, and its asynchronous counterparts."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part
         self,
         parts: App,
         gateway: AsyncCommandGateway,
@@ -83,12 +87,14 @@ class ApiContext:
         watched: MatchWatch,
         bulletins: NoticeStream,
         *,
+        health: HealthCheck,
         intervals: TaskIntervals = DEFAULT_INTERVALS,
     ) -> None:
         self.gateway = gateway
         self.store = store
         self.match_watch = watched
         self.notice_stream = bulletins
+        self.health = health
         self.marks = MarkWatch(parts)
         self.intervals = intervals
         self.request_limits = RequestLimits(parts.settings)
@@ -176,18 +182,20 @@ async def open_context(
         AutoPipeline(queue) as apart,
     ):
         store = AsyncStore(pipe, parts.store.layout(), parts.settings.queue_cap)
-        lanes = AsyncLaneLeases(
-            pipe if parts.queue_url == parts.url else apart,
-            lambda lane: enqueue_drain(parts.queue, lane),
-        )
+        queue_pipe = pipe if parts.queue_url == parts.url else apart
+        lanes = AsyncLaneLeases(queue_pipe, lambda lane: enqueue_drain(parts.queue, lane))
+        watch = DurabilityWatch(parts.data, parts.queue, parts.settings.durability)
+        health = HealthCheck(parts.settings, store, pipe, queue_pipe, watch)
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
-            AsyncCommandGateway(store, lanes, queue) as gateway,
+            AsyncCommandGateway(store, lanes, queue, health.noted_fault) as gateway,
             MatchWatch(store, queue) as watched,
             NoticeStream(parts.notices, horizon) as bulletins,
         ):
             context = ApiContext(
-                parts, gateway, store, AsyncTokens(pipe), watched, bulletins, intervals=intervals
+                *(parts, gateway, store, AsyncTokens(pipe), watched, bulletins),
+                health=health,
+                intervals=intervals,
             )
             try:
                 async with context.marks:

@@ -10,6 +10,7 @@ import msgspec
 
 from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
+from infra.machine import memory_limit
 from infra.mail.wakeup import begin_mailing
 from infra.open_files import raise_limit
 from infra.redis.clients import make_client
@@ -57,7 +58,11 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     # with the place of what this process has started
     for_children = settings
     if url is None:
-        server = EmbeddedServer(settings.data, durable=settings.durability.durable)
+        server = EmbeddedServer(
+            settings.data,
+            durable=settings.durability.durable,
+            maxmemory=memory_limit(settings.maxmemory),
+        )
         servers.append(stack.enter_context(server))
         url = server.url
         if settings.queue_url is None:

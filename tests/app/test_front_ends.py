@@ -44,7 +44,9 @@ USE_CASES: Final[dict[str, Row]] = {
     "challenges.mark_started": NO_OPEN_CHALLENGES,
     "commands.command_of": Row(),
     "commands.finish": Row(),
-    "conditional_moves.conditional_moves_of": Row(),
+    "conditional_moves.conditional_moves_of": Row(
+        (LANGUAGE, API), "a page reads them with its match, in one round trip"
+    ),
     "conditional_moves.set_conditional_moves": Row(),
     "drafts.submit": NO_DRAFTS_ON_PAGES,
     "drafts.draft_of": Row((API,), "the language shows it by `matches.private_part`"),
@@ -79,8 +81,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "blocks.add_block": Row(),
     "blocks.remove_block": Row(),
     "blocks.blocked_userids": Row(),
-    "matches.load_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
-    "matches.read_snapshot": WITHIN,
+    "matches.load_snapshot": WITHIN,
+    "matches.read_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
     "matches.load_state": Row(),
     "matches.preferred_display": Row((LANGUAGE,), "a display is for boards as text"),
     "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
@@ -90,7 +92,9 @@ USE_CASES: Final[dict[str, Row]] = {
     "messages.inbox": Row(),
     "messages.mark_read_until": Row((API,), "for the others what they show is read"),
     "messages.write_chat": Row(),
-    "messages.read_chat": Row(),
+    "messages.read_chat": Row(
+        (LANGUAGE, API), "a page reads the chat with marks and note, in one round trip"
+    ),
     "messages.write_note": Row((WEB,), "a note stands on the page of its match"),
     "names.userids_of": Row((API,), "a program gets null for an account that was erased"),
     "names.names_of": Row((LANGUAGE, WEB), "a program gets userids"),

@@ -153,6 +153,9 @@ def test_a_run_of_commands_is_committed_in_order_with_one_index_after_the_other(
     )
     assert [parse(r.stored).index for r in results if isinstance(r, CommitDone)] == [0, 1, 2]
     assert [i for i, _ in store.leaves(SHARD, 1, 2)] == [1, 2]
+    ((_, first), (_, second)) = store.leaves(SHARD, 1, 2)
+    assert store.leaves_at(SHARD, [2, 99, 1]) == [second, None, first]
+    assert store.leaves_at(SHARD, []) == []
 
 
 def test_a_command_id_that_has_an_outcome_changes_nothing(store: Store) -> None:

@@ -322,6 +322,10 @@ class MemoryStore:
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
 
+    def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
+        """Return leaves of a shard's log by their indexes."""
+        return [next((leaf for _, leaf in self.leaves(shard, one, 1)), None) for one in indexes]
+
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards with new leaves; never waits, because nothing can come meanwhile."""
         del block_ms

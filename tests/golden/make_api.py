@@ -191,6 +191,7 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("do_line", body="pow2 show 1", **{"Idempotency-Key": "7d3c-2"})
     said.call("show_error", code="stale-ply")
     said.call("health")
+    said.call("readiness")
 
 
 def _reveal(said: Exchange, alice: Player, bob: Player) -> None:

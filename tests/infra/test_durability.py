@@ -31,7 +31,7 @@ class Answers:
             raise answer
         return answer
 
-    def info(self, _section: str) -> object:
+    def info(self, *_sections: str) -> object:
         return self._answer("info")
 
     def config_get(self, *_names: str) -> object:

@@ -7,6 +7,7 @@ from infra.people.messages import MessageStore
 from infra.people.unread import UnreadCounter, UnreadCounts
 from infra.projections.notices import MOST_NOTICES, NoticeKind, PlayerNotice
 from infra.redis import keys
+from infra.redis.reads import read_one
 
 ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
 BOARD, OTHER = 17, 18
@@ -32,7 +33,9 @@ def test_a_line_is_told_to_the_others_once_however_often_it_is_repeated(redis_cl
     for _ in range(2):
         letters.chat(BOARD, ALICE, "hello", id_(1), (ALICE, BOB, CAROL))
     for account in (BOB, CAROL):
-        assert shown(letters.notices.since(account, START).notices) == [(BOARD, 0, NoticeKind.CHAT)]
+        assert shown(read_one(redis_client, letters.notices.since(account, START)).notices) == [
+            (BOARD, 0, NoticeKind.CHAT)
+        ]
     assert letters.notices.of(ALICE) == []
 
 
@@ -67,10 +70,10 @@ def test_the_newest_are_kept_and_it_can_be_seen_that_others_are_gone(redis_clien
     notices = MessageNotices(redis_client, iter(range(1, 1000)).__next__)
     for said in range(1, MOST_NOTICES):
         notices.notify([BOB], BOARD, said, NoticeKind.CHAT, ALICE)
-    assert notices.since(BOB, START).oldest is None
+    assert read_one(redis_client, notices.since(BOB, START)).oldest is None
     for said in range(MOST_NOTICES, MOST_NOTICES + 3):
         notices.notify([BOB], BOARD, said, NoticeKind.CHAT, ALICE)
-    kept = notices.since(BOB, START)
+    kept = read_one(redis_client, notices.since(BOB, START))
     assert len(kept.notices) == MOST_NOTICES
     assert kept.oldest == (3, BOARD, 0, NoticeKind.CHAT)
 
@@ -81,8 +84,8 @@ def test_messages_and_broadcasts_are_told(redis_client):
     letters.send(ALICE, [BOB], "hello", id_(1))
     letters.broadcast(ALICE, "to all", id_(2))
     expected = [(0, 0, NoticeKind.MESSAGE)] * 2
-    assert shown(letters.notices.since(BOB, START).notices) == expected
-    assert UnreadCounter(letters).counts(BOB) == UnreadCounts({}, 2)
+    assert shown(read_one(redis_client, letters.notices.since(BOB, START)).notices) == expected
+    assert UnreadCounter(redis_client, letters).counts(BOB) == UnreadCounts({}, 2)
 
 
 def test_what_is_read_is_unread_no_more_and_what_comes_then_is(redis_client):
@@ -91,7 +94,7 @@ def test_what_is_read_is_unread_no_more_and_what_comes_then_is(redis_client):
     for number in range(3):
         letters.chat(BOARD, ALICE, "hello", id_(number), (BOB,))
     letters.chat(OTHER, ALICE, "hello", id_(9), (BOB,))
-    assert UnreadCounter(letters).counts(BOB) == UnreadCounts({BOARD: 3, OTHER: 1}, 0)
+    assert UnreadCounter(redis_client, letters).counts(BOB) == UnreadCounts({BOARD: 3, OTHER: 1}, 0)
     letters.mark_chat_read(BOB, BOARD, letters.chat_of(BOARD))
     letters.mark_read(BOB, [])
     assert letters.unread_chat(BOB) == {OTHER: 1}
@@ -113,8 +116,10 @@ def test_who_is_erased_leaves_no_notice_behind(redis_client):
     letters.send(ALICE, [BOB], "hello", id_(3))
     letters.broadcast(ALICE, "to all", id_(4))
     letters.forget(ALICE)
-    assert shown(letters.notices.since(BOB, START).notices) == [(BOARD, 0, NoticeKind.CHAT)]
-    assert UnreadCounter(letters).counts(BOB) == UnreadCounts({BOARD: 1}, 0)
+    assert shown(read_one(redis_client, letters.notices.since(BOB, START)).notices) == [
+        (BOARD, 0, NoticeKind.CHAT)
+    ]
+    assert UnreadCounter(redis_client, letters).counts(BOB) == UnreadCounts({BOARD: 1}, 0)
     assert not redis_client.exists(keys.message_notices(ALICE))
 
 

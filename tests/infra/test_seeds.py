@@ -10,7 +10,7 @@ from domain.fairness import CHAIN_LENGTH, earlier_seed, previous_seed
 from domain.match.events import decode_anchor
 from infra.durability import Mode
 from infra.redis import keys
-from infra.seed_chains import ChainExhausted, LostSeedsError, SeedChains
+from infra.seed_chains import RETRY_SECONDS, ChainExhausted, LostSeedsError, SeedChains
 from infra.store.port import Layout, Store
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryStore
@@ -116,5 +116,21 @@ def test_the_shards_whose_chain_can_t_be_gone_on_with_are_known(
     mine, others = SeedChains(store, tmp_path / "mine"), SeedChains(store, tmp_path / "others")
     assert mine.lost_shards() == []
     mine.next(0)
-    others.next(3)
-    assert (mine.lost_shards(), others.lost_shards()) == ([3], [0])
+    assert (mine.lost_shards(), others.lost_shards()) == ([], [0])
+
+
+def test_seeds_that_are_back_are_found_and_their_loss_is_logged_once(
+    redis_client: Redis, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = RedisStore(redis_client, Mode.FSYNC)
+    store.create(Layout(shards=4, lanes=1))
+    SeedChains(store, tmp_path / "seeds").next(0)
+    seeds = SeedChains(store, tmp_path / "other")
+    for _ in range(3):
+        with pytest.raises(LostSeedsError, match="is missing"):
+            seeds.next(0)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    (tmp_path / "seeds").rename(tmp_path / "other")
+    seeds._failures = {key: (at - RETRY_SECONDS, why) for key, (at, why) in seeds._failures.items()}
+    assert seeds.next(0).k == 1
+    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]

@@ -66,7 +66,7 @@ def everything(client: Redis) -> bytes:
 
 def test_a_session_is_known_by_its_text(sessions):
     opened = sessions.open(ALICE, "Firefox on Linux")
-    session = sessions.check(opened.text)
+    session = sessions.check(opened.text).session
     assert (session.account, session.id, session.label) == (ALICE, opened.id, "Firefox on Linux")
 
 
@@ -128,11 +128,11 @@ def test_what_is_ended_while_its_use_is_written_down_does_not_come_back(
     sessions, redis_client, clock
 ):
     opened = sessions.open(ALICE)
-    session = sessions.check(opened.text)
+    session = sessions.check(opened.text).session
     (digest,) = redis_client.hgetall(list_key(ALICE)).values()
     sessions.end(ALICE, opened.id)
     clock.now += DAY
-    sessions._note_use(digest, session)
+    sessions._note_use(digest, session, clock.now)
     assert sessions.check(opened.text) is None
 
 

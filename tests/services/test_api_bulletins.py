@@ -1,6 +1,6 @@
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
@@ -177,9 +177,13 @@ class Boxes:
         self.oldest: NoticePosition | None = None
         self.asked: dict[bytes, int] = defaultdict(int)
 
-    def since(self, account: bytes, after: NoticePosition) -> NoticesAfter:
-        self.asked[account] += 1
-        return NoticesAfter([one for one in self.notices if one.at >= after[0]], self.oldest)
+    def since(self, wanted: Mapping[bytes, NoticePosition]) -> dict[bytes, NoticesAfter]:
+        for account in wanted:
+            self.asked[account] += 1
+        return {
+            account: NoticesAfter([one for one in self.notices if one.at >= after[0]], self.oldest)
+            for account, after in wanted.items()
+        }
 
 
 def notice(at: int, board: int, kind: NoticeKind = NoticeKind.YOUR_TURN) -> PlayerNotice:

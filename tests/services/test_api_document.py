@@ -60,6 +60,7 @@ def test_the_fixed_paths_are_there(document):
         "/api/matches/{board}/events",
         "/api/matches/{board}/commands",
         "/healthz",
+        "/readyz",
     } <= document["paths"].keys()
 
 

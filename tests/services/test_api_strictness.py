@@ -290,8 +290,9 @@ def test_a_server_that_does_not_answer_is_said_to_be_unavailable(tmp_path):
         board = api.match(player, api.player())
         assert api.http.get("/healthz").json()["status"] == "ok"
         api.server.stop()
+        assert api.http.get("/healthz").json()["status"] == "ok"
         for answer in (
-            api.http.get("/healthz"),
+            api.http.get("/readyz"),
             api.http.get(f"/api/matches/{board}"),
             player.give(board, RESIGN),
             player.get("/api/account"),

@@ -53,6 +53,15 @@ def test_the_rules_are_measured_beside_python_chess() -> None:
 
 
 @pytest.mark.slow
+def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
+    found = bench("neighbours", "--matches", "1", "--connections", "4")
+    details = found["details"]
+    assert details["moves"] == sum(len(game.moves) for game in games(20)[10:])
+    alone, beside = details["latency alone, us"], details["latency beside the flood, us"]
+    assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
+
+
+@pytest.mark.slow
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
     found = bench("http", "--clients", "4", "--matches", "1")
     assert found["unit"] == "moves"

@@ -60,6 +60,19 @@ def test_an_untouched_match_holds(store):
     )
 
 
+def test_leaves_are_read_many_in_one_round_trip(store, monkeypatch):
+    chunks = []
+    monkeypatch.setattr(store, "leaves", None)  # which reads one
+    logs = {index: store._logs[BOARD % 4][index] for index in range(EVENTS + 1)}
+    monkeypatch.setattr(
+        store,
+        "leaves_at",
+        lambda _, indexes: chunks.append(indexes) or [logs[index] for index in indexes],
+    )
+    assert check(store, BOARD).startswith("match 1 holds")
+    assert chunks == [list(range(EVENTS + 1))]
+
+
 def test_a_match_that_is_over_holds():
     app = FakeApp()
     terminal = Terminal(app)

@@ -402,3 +402,26 @@ def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Benc
     outcome = bench.outcome(order)
     assert outcome is not None
     assert outcome.accepted
+
+
+def test_a_small_batch_takes_the_first_command_of_each_account_first(bench: Bench) -> None:
+    boards = range(1, 1 + SMALL_BACKLOG - 4)
+    bench.start(*boards, 100)
+    flood = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in boards]
+    neighbour = bench.send(CAROL, ResignMatch(), 100)
+    assert bench.drain(stopping=lambda: True) == SMALL_BATCH
+    assert bench.outcome(neighbour) is not None
+    assert [bench.outcome(order) is not None for order in flood].count(True) == SMALL_BATCH - 1
+
+
+def test_the_commands_of_a_match_keep_their_order_among_the_accounts(bench: Bench) -> None:
+    boards = range(1, 21)
+    bench.start(*boards)
+    for board in boards:
+        bench.send(ALICE, PlayMove(text="m13-m9"), board)
+    answer = bench.send(BOB, PlayMove(text="a13-c11"), 20)
+    while bench.store.inbox_size(range(4)):
+        bench.drain()
+    outcome = bench.outcome(answer)
+    assert outcome is not None
+    assert outcome.accepted

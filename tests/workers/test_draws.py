@@ -1,7 +1,7 @@
 """Draws on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Thread
 
@@ -25,6 +25,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
+from workers.commands.suspects import TRIES
 
 
 def drain_start(
@@ -171,20 +172,108 @@ def test_a_seed_that_was_not_anchored_is_found(bench: Bench) -> None:
     assert check(bench.store, 3)
 
 
-def test_without_the_secret_a_start_is_refused_and_other_matches_go_on(
-    bench: Bench, tmp_path: Path
-) -> None:
+def without_secrets(bench: Bench, folder: Path) -> SeedChains:
+    """Take the folder of seeds away, after shard 3 has drawn; return the seeds that were used."""
     bench.send(ALICE, drain_start(), 3)
     bench.drain()
-    bench.seeds = SeedChains(bench.store, tmp_path / "elsewhere")
+    there, bench.seeds = bench.seeds, SeedChains(bench.store, folder)
+    return there
+
+
+def test_without_the_secret_a_start_waits_and_other_matches_go_on(
+    bench: Bench, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    there = without_secrets(bench, tmp_path / "elsewhere")
     lost = bench.send(ALICE, drain_start(), 7)
+    behind = bench.send(BOB, DeclineMatch(), 7)
     fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 11)
-    bench.drain()
-    outcome, other = bench.outcome(lost), bench.outcome(fine)
-    assert outcome is not None
-    assert outcome.code == Code.SEEDS_MISSING
+    for _ in range(TRIES + 2):
+        bench.drain()
+    assert bench.outcome(lost) is None
+    assert bench.outcome(behind) is None
+    other = bench.outcome(fine)
     assert other is not None
     assert other.accepted
+    alarms = [record for record in caplog.records if "ALARM" in record.message]
+    assert len(alarms) == 1
+    assert "the secret of chain 1 of shard 3 is missing" in alarms[0].message
+    bench.seeds = there
+    bench.drain()
+    done = bench.outcome(lost)
+    assert done is not None
+    assert done.accepted
+    assert bench.outcome(behind) is not None
+
+
+def test_a_start_goes_on_once_its_secret_is_restored(
+    bench: Bench, tmp_path: Path, wait_until: Callable[[Callable[[], object]], None]
+) -> None:
+    there = without_secrets(bench, tmp_path / "elsewhere")
+    lost = bench.send(ALICE, drain_start(), 7)
+    bench.drain()
+    assert bench.outcome(lost) is None
+    there._folder.rename(tmp_path / "elsewhere")
+    wait_until(lambda: bench.drain() == 1)
+    done = bench.outcome(lost)
+    assert done is not None
+    assert done.accepted
+
+
+def test_starts_that_wait_request_no_drain_and_are_tried_once_in_each(
+    bench: Bench, tmp_path: Path
+) -> None:
+    without_secrets(bench, tmp_path / "elsewhere")
+    for board in range(7, 7 + 4 * 200, 4):
+        bench.send(ALICE, drain_start(), board)
+    fine = bench.send(ALICE, drain_start(options=("-o1", "-p")), 2_003)
+    bench.woken.clear()
+    asked: list[str] = []
+    find = bench.seeds._next
+    bench.seeds._next = lambda *words: (asked.append("next"), find(*words))[1]  # type: ignore[method-assign]
+    assert bench.drain() == 1
+    assert bench.woken == []
+    assert len(asked) == 1
+    other = bench.outcome(fine)
+    assert other is not None
+    assert other.accepted
+
+
+def test_a_start_that_waits_is_never_refused_as_a_suspect(bench: Bench, tmp_path: Path) -> None:
+    there = without_secrets(bench, tmp_path / "elsewhere")
+    lost = bench.send(ALICE, drain_start(), 7)
+    for _ in range(TRIES + 2):
+        # the drain before was cut off, so everything that waits is suspected
+        bench.client.set(keys.lease_mark(0), "x")
+        bench.drain()
+    assert bench.client.hlen(keys.attempts(3)) == 0
+    bench.seeds = there
+    bench.drain()
+    done = bench.outcome(lost)
+    assert done is not None
+    assert done.accepted
+
+
+def test_a_folder_without_the_others_secrets_anchors_no_chain(bench: Bench, tmp_path: Path) -> None:
+    """A second machine that does not share the folder would make draws of the first fail."""
+    without_secrets(bench, tmp_path / "elsewhere")
+    first = bench.send(ALICE, drain_start(), 8)
+    bench.drain()
+    assert bench.outcome(first) is None
+    assert bench.store.seed_chain(0) is None
+    assert list((tmp_path / "elsewhere").glob("*")) == []
+
+
+def test_starts_of_a_batch_read_the_chain_of_their_shard_once(bench: Bench) -> None:
+    bench.send(ALICE, drain_start(), 3)
+    bench.drain()
+    reads: list[int] = []
+    read = bench.store.seed_chain
+    bench.store.seed_chain = lambda shard: (reads.append(shard), read(shard))[1]  # type: ignore[method-assign]
+    for board in (7, 11, 15, 19):
+        bench.send(ALICE, drain_start(), board)
+    bench.drain()
+    assert [draw_of(bench, board).k for board in (7, 11, 15, 19)] == [2, 3, 4, 5]
+    assert reads == [3]
 
 
 def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:

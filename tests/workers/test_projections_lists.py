@@ -15,7 +15,9 @@ from domain.match.events import (
     Sealed,
 )
 from domain.match.state import CurrentOffer, Reason
+from infra.projections.home_lists import HomeLists
 from infra.projections.match_lists import MatchCounts, MatchFilter, MatchListRow, MatchLists
+from infra.redis.reads import read_one
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
@@ -36,9 +38,9 @@ def logs() -> Logs:
     return Logs()
 
 
-def read(logs: Logs, client: Redis) -> MatchLists:
+def read(logs: Logs, client: Redis) -> HomeLists:
     catch_up(logs.store, client)
-    return MatchLists(client)
+    return HomeLists(client)
 
 
 def boards(rows: list[MatchListRow]) -> list[int]:
@@ -264,12 +266,16 @@ def test_what_waits_for_a_player_is_not_among_the_others(logs: Logs, shelf_clien
     assert boards(lists.others(ALICE)) == [7, 2]
     assert boards(lists.others(ALICE, 1, 1)) == [2]
     assert boards(lists.others(BOB)) == [6, 4, 3, 1]
+    home = lists.overview(ALICE, 1)
+    assert sorted(boards(home.waiting)) == [1, 3, 4, 5, 6]
+    assert boards(home.others) == [7]
+    assert home.active == lists.counts(ALICE).active
 
 
 def test_a_mark_changes_whenever_the_lists_do(logs: Logs, shelf_client: Redis) -> None:
-    seen = [read(logs, shelf_client).change_marks([ALICE, BOB])]
+    seen = [read_one(shelf_client, read(logs, shelf_client).change_marks([ALICE, BOB]))]
     for event in (started(), moved(1, 0, 1), offered(0), moved(2, 1, 0)):
         logs.add(1, 100 * len(seen), ALICE, event)
-        seen.append(read(logs, shelf_client).change_marks([ALICE, BOB]))
+        seen.append(read_one(shelf_client, read(logs, shelf_client).change_marks([ALICE, BOB])))
     assert all(before != after for before, after in pairwise(seen))
-    assert read(logs, shelf_client).change_marks([ALICE, BOB]) == seen[-1]
+    assert read_one(shelf_client, read(logs, shelf_client).change_marks([ALICE, BOB])) == seen[-1]

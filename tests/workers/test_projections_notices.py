@@ -17,6 +17,7 @@ from domain.match.events import (
 )
 from domain.match.state import Reason
 from infra.projections.notices import MOST_NOTICES, MatchNotices, NoticeKind, PlayerNotice
+from infra.redis.reads import read_one
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
@@ -42,7 +43,10 @@ def logs() -> Logs:
 def kinds(logs: Logs, client: Redis, account: bytes) -> list[NoticeKind]:
     """What an account was told, the oldest first."""
     catch_up(logs.store, client)
-    return [notice.kind for notice in MatchNotices(client).since(account, (0, 0, 0, "")).notices]
+    return [
+        notice.kind
+        for notice in read_one(client, MatchNotices(client).since(account, (0, 0, 0, ""))).notices
+    ]
 
 
 def new(logs: Logs, client: Redis, actor: bytes, *bodies: Event) -> dict[str, list[NoticeKind]]:
@@ -167,7 +171,12 @@ def test_only_the_newest_are_kept(logs: Logs, shelf_client: Redis) -> None:
     found = MatchNotices(shelf_client).of(BOB, count=1_000)
     assert [notice.board for notice in found] == list(range(MOST_NOTICES + 50, 50, -1))
     assert [n.board for n in MatchNotices(shelf_client).of(BOB, start=2, count=2)] == [248, 247]
-    assert [n.board for n in MatchNotices(shelf_client).since(BOB, (249, 0, 0, "")).notices] == [
+    assert [
+        n.board
+        for n in read_one(
+            shelf_client, MatchNotices(shelf_client).since(BOB, (249, 0, 0, ""))
+        ).notices
+    ] == [
         249,
         250,
     ]

@@ -9,7 +9,10 @@ stays in its inbox until its outcome is committed; killing a drain at any point 
 """
 
 import logging
+import time
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from operator import itemgetter
 from typing import Final
 
 import msgspec
@@ -17,7 +20,8 @@ import redis
 
 from domain.match import commands
 from domain.match.decide import Rejection, decide
-from domain.match.events import CommandId
+from domain.match.events import AccountId, CommandId
+from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
@@ -26,7 +30,7 @@ from infra.store.board_channel import add_news
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
 from infra.store.port import CommitConflict, CommitDone, CommitResult, InboxEntry, Store, Write
-from workers.commands.handle import CommandHandler, Decider, Task
+from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspects
 from workers.leased_run import LeasedRun
@@ -47,6 +51,9 @@ ID_BYTES: Final = 16
 
 SUSPECTS: Final = 16
 """Suspects that are decided before other commands have their turn."""
+
+POSTPONE_SECONDS: Final = 1.0
+"""Until a command that could not be decided for now is tried again."""
 
 _RELEASED: Final = b"r"
 """First byte of the mark that a drain leaves which releases its lane with suspects left."""
@@ -74,6 +81,7 @@ class Drain:
         seeds: SeedChains | None = None,
         data: redis.Redis | None = None,
         linger: float = 0.0,
+        durability: DurabilityWatch | None = None,
     ) -> None:
         shape = store.layout()
         self._store = store
@@ -83,7 +91,14 @@ class Drain:
         self._contexts = StartContexts(seeds, queue if data is None else data)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
-        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger)
+        may_run = durability.check if durability else lambda: True
+        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger, may_run=may_run)
+        self._postponed: set[int] = set()
+        """Matches with a command that can't be decided for now."""
+        self._try_again = 0.0
+        """When their commands are tried again, by the monotonic clock."""
+        self._left = 0
+        """Commands of those matches among what was last read."""
         self._to_publish: dict[str, list[OutcomeMessage]] = {}
         """Committed outcomes, by the channels on which their senders listen."""
         self._changed: dict[int, int] = {}
@@ -103,17 +118,15 @@ class Drain:
     def recover(self, mark: bytes) -> None:
         """Suspect what the drain before had read, because it may have died of it.
 
-        Its small batches were the oldest entries; of a large one the mark has the command ids.
+        Its small batches were the first in turn; of a large one the mark has the command ids.
         """
-        entries = self._store.read_inbox(self._shards, BATCH)
-        oldest = {(entry.shard, entry.id) for entry in sorted(entries, key=_age)[:SMALL_BATCH]}
+        tasks = self._read_tasks(self._store.read_inbox(self._shards, BATCH))
         released, marked = _read_mark(mark)
-        suspects = [
-            task
-            for task in self._read_tasks(entries)
-            if task.sent.id in marked
-            or (not released and (task.entry.shard, task.entry.id) in oldest)
-        ]
+        ordered = sorted(tasks, key=_age)
+        # commands that came since may have changed the turns
+        first = [] if released else [*ordered[:SMALL_BATCH], *_in_turn(ordered)[:SMALL_BATCH]]
+        ids = marked | {task.sent.id for task in first}
+        suspects = [task for task in tasks if task.sent.id in ids]
         if suspects:
             logger.warning(
                 "lane %s: the drain before %s; commands now worked one by one: %d",
@@ -125,11 +138,19 @@ class Drain:
 
     def step(self) -> int | None:
         """Read what waits, decide and commit a batch, and publish it; return how many outcomes."""
-        entries = self._store.read_inbox(self._shards, BATCH)
-        if not entries:
-            return None
+        if self._postponed and time.monotonic() >= self._try_again:
+            self._postponed.clear()
+        # more in each shard than are postponed, because they must not hide those that came after them
+        count = BATCH + 2 * self._left * len(self._shards)
+        entries = self._store.read_inbox(self._shards, count)
+        tasks = self._read_tasks(entries)
+        waiting = [task for task in tasks if task.sent.match not in self._postponed]
+        before, self._left = self._left, len(tasks) - len(waiting)
+        if not waiting:
+            # further commands may be behind those that are left or were set aside
+            return 0 if self._left > before or len(tasks) < len(entries) else None
         failpoint("drain.read")
-        done = self._work(self._read_tasks(_next_batch(entries)))
+        done = self._work(_next_batch(waiting))
         self._publish()
         return done
 
@@ -138,8 +159,8 @@ class Drain:
         return _mark(self._suspects.ids, released=True) if self._suspects.ids else b""
 
     def has_more(self) -> bool:
-        """Return whether commands wait."""
-        return bool(self._store.inbox_size(self._shards))
+        """Return whether commands wait that can be decided; for the others the scheduler asks."""
+        return self._store.inbox_size(self._shards) > self._left
 
     def _publish(self) -> None:
         """Publish the outcomes, and which matches have changed."""
@@ -211,8 +232,8 @@ class Drain:
             if task.sent.match in blocked_matches:
                 continue
             write = self._handler.handle(task, verdict)
-            if write is None:
-                self._suspects.add([task])
+            if isinstance(write, Undecided):
+                self._leave(task, write)
                 blocked_matches.add(task.sent.match)
                 continue
             if verdict is None and task in self._suspects:
@@ -241,21 +262,48 @@ class Drain:
             self._changed[write.board] = first + len(write.leaves) - 1
         return True
 
+    def _leave(self, task: Task, why: Undecided) -> None:
+        """Leave a command in its inbox, and with it those of its match that came later."""
+        if why is Undecided.FAILED:
+            self._suspects.add([task])
+            return
+        self._postponed.add(task.sent.match)
+        self._try_again = time.monotonic() + POSTPONE_SECONDS
+        if task in self._suspects:
+            # not the command's fault, so it is never refused for it
+            self._suspects.forgive(task)
 
-def _next_batch(entries: list[InboxEntry]) -> list[InboxEntry]:
+
+def _next_batch(tasks: list[Task]) -> list[Task]:
     """Return the commands to commit together: a large backlog whole, of a small one the oldest.
 
     With a small backlog committed whole, senders and drain would wait for each other in turn: the
     senders would hear all outcomes at one moment, and send all their commands at another.
     """
-    if len(entries) > SMALL_BACKLOG:
-        return entries
-    return sorted(entries, key=_age)[:SMALL_BATCH]
+    if len(tasks) > SMALL_BACKLOG:
+        return tasks
+    return _in_turn(sorted(tasks, key=_age))[:SMALL_BATCH]
 
 
-def _age(entry: InboxEntry) -> tuple[int, ...]:
-    """Return when an entry came, by the server's id for it, which never decreases in a shard."""
-    return tuple(map(int, entry.id.split("-")))
+def _in_turn(tasks: Sequence[Task]) -> list[Task]:
+    """Return commands with the first of each account first, then the second of each, and so on.
+
+    So an account that sends many holds up nobody else. The commands of a match keep their order.
+    """
+    sent: Counter[AccountId] = Counter()
+    turns: dict[int, int] = {}
+    ranked = []
+    for task in tasks:
+        account, match = task.sent.actor, task.sent.match
+        turns[match] = max(sent[account], turns.get(match, 0))
+        sent[account] += 1
+        ranked.append((turns[match], task))
+    return [task for _, task in sorted(ranked, key=itemgetter(0))]
+
+
+def _age(task: Task) -> tuple[int, ...]:
+    """Return when a command came, by the server's id for its entry, which never decreases in a shard."""
+    return tuple(map(int, task.entry.id.split("-")))
 
 
 def _mark(ids: Collection[CommandId], *, released: bool) -> bytes:

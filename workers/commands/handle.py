@@ -5,6 +5,7 @@ It changes nothing in the store: `workers.commands.drain` commits the writes.
 
 import logging
 from collections.abc import Callable, Collection, Iterable
+from enum import Enum, auto
 from typing import Final
 
 import msgspec
@@ -39,7 +40,16 @@ CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
 
 INTERNAL: Final = Rejection(Code.INTERNAL, SAY("failed"))
-_SEEDLESS: Final = Rejection(Code.SEEDS_MISSING, SAY("seedless"))
+
+
+class Undecided(Enum):
+    """Why there is no decision of a command, which stays in its inbox."""
+
+    FAILED = auto()
+    """Deciding it failed: it is tried again a few times, and then refused."""
+    POSTPONED = auto()
+    """A secret of the seeds is missing: it waits until that is back, however long."""
+
 
 Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
 
@@ -83,8 +93,8 @@ class CommandHandler:
         for board, (data, moves) in zip(missing, found, strict=True):
             self._matches[board] = _load(board, data, moves)
 
-    def handle(self, task: Task, verdict: Rejection | None = None) -> Write | None:
-        """Return what to commit for a command; None if deciding it failed, which is logged.
+    def handle(self, task: Task, verdict: Rejection | None = None) -> Write | Undecided:
+        """Return what to commit for a command, or why it is not decided, which is logged.
 
         With a `verdict` that is the decision. The next command of the match is decided on the
         state after this one.
@@ -109,15 +119,15 @@ class CommandHandler:
                     if write.k:
                         self._contexts.use_seed(shard, context)
         except LostSeedsError as error:
-            # no attempt of this worker could end otherwise
-            logger.error("ALARM: match %d: %s", sent.match, error)  # noqa: TRY400
-            write, after = _chain(task, match, _SEEDLESS)
+            # no alarm, because `SeedChains` logs one for all commands that need the secret
+            logger.debug("match %d waits: %s", sent.match, error)
+            return Undecided.POSTPONED
         except BaseTimeoutException:
             raise  # RQ ends the job, which is not the command's failure
         except Exception:
             LIMITED.leave()
             logger.exception("match %d: deciding command %s failed", sent.match, sent.id.hex())
-            return None
+            return Undecided.FAILED
         self._matches[sent.match] = after
         return write
 

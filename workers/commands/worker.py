@@ -5,6 +5,7 @@ from collections.abc import Callable
 import redis
 
 from domain.match.decide import decide
+from infra.durability_watch import DurabilityWatch
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, DRAIN
 from infra.seed_chains import SeedChains
@@ -32,6 +33,8 @@ class DrainJob:
         queue: redis.Redis,
         seeds: SeedChains,
         decider: Decider = decide,
+        *,
+        durability: DurabilityWatch | None = None,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -39,6 +42,7 @@ class DrainJob:
         self._queue = queue
         self._seeds = seeds
         self._decider = decider
+        self._durability = durability
 
     def run(self, lane: Lane, stopping: Callable[[], bool] = lambda: False) -> None:
         """Drain a lane, and report in the job that runs what was done."""
@@ -52,6 +56,7 @@ class DrainJob:
             seeds=self._seeds,
             data=self._data,
             linger=LINGER_SECONDS,
+            durability=self._durability,
         )
         if outcomes := drain.run():
             seconds = round(drain.seconds, 3)

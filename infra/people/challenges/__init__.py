@@ -21,7 +21,7 @@ The note is personal and kept only while the challenge is open. Account ids are 
 Durable as `infra.people.messages` is.
 """
 
-from infra.people.challenges.challenges import ChallengeStore
+from infra.people.challenges.challenges import ChallengesOverview, ChallengeStore
 from infra.people.challenges.record import (
     DRAFT_MS,
     ENDED_MS,
@@ -43,6 +43,7 @@ __all__ = [
     "Challenge",
     "ChallengeState",
     "ChallengeStore",
+    "ChallengesOverview",
     "Proposal",
     "read_proposal",
 ]

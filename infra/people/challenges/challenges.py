@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra.people.challenges import record
-from infra.people.challenges.indexes import ChallengeIndexes
+from infra.people.challenges.indexes import ChallengeIds, ChallengeIndexes
 from infra.people.challenges.record import (
     MOST_CHALLENGES,
     Challenge,
@@ -22,6 +22,7 @@ from infra.people.challenges.record import (
 )
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, to_ms
+from infra.redis.reads import Read, read_one
 
 
 class _RecordRead(msgspec.Struct, frozen=True):
@@ -33,6 +34,17 @@ class _RecordRead(msgspec.Struct, frozen=True):
     """As stored; empty for none."""
     challenge: Challenge | None
     """None for none, and for one that has expired."""
+
+
+class ChallengesOverview(msgspec.Struct, frozen=True):
+    """The challenges of a home page."""
+
+    own: list[Challenge]
+    """The waiting ones that the account has opened or joined, the newest first."""
+    newest: list[Challenge]
+    """The newest open ones."""
+    total: int
+    """The number of open ones; some that have ended may be counted."""
 
 
 class ChallengeStore:
@@ -114,6 +126,37 @@ class ChallengeStore:
             account, keys.challenges_joined(account)
         )
         return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
+
+    def overview(self, account: AccountId | None, count: int) -> ChallengesOverview:
+        """Return an account's waiting challenges, the newest open ones and the number of these.
+
+        One round trip where none waits, else two.
+        """
+        return self.overview_of(read_one(self._client, self.read_ids(account, count)))
+
+    def read_ids(self, account: AccountId | None, count: int) -> Read[ChallengeIds]:
+        """Return the read that `overview_of` needs first."""
+        return self._indexes.read_ids(account, count)
+
+    def overview_of(self, listed: ChallengeIds) -> ChallengesOverview:
+        """Return the rest of `overview`."""
+        ids = list(dict.fromkeys([*listed.own, *listed.newest]))
+        if not ids:
+            return ChallengesOverview([], [], listed.total)
+        found = {id_: one for id_, one in zip(ids, self._read_all(ids), strict=True) if one}
+        own = [found[id_] for id_ in listed.own if id_ in found]
+        newest = [found[id_] for id_ in listed.newest if id_ in found]
+        account = listed.account
+        if (
+            len(own) < len(listed.own)
+            or len(newest) < len(listed.newest)
+            or any(one.state is not ChallengeState.OPEN for one in [*own, *newest])
+        ):
+            # some have ended: these remove them from the lists
+            own = self.of(account) if account else []
+            return ChallengesOverview(own, self.list_open(None, 0, listed.count), listed.total)
+        own.sort(key=lambda one: (one.created, one.id), reverse=True)
+        return ChallengesOverview(own, newest, listed.total)
 
     def full(self) -> list[Challenge]:
         """Return the full challenges without a match, the oldest first.

@@ -3,12 +3,28 @@
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import redis
 
 from domain.match.events import AccountId
 from infra.people.account_index import index_under_account
 from infra.people.challenges.record import MOST_CHALLENGES, OPEN_MS, Challenge
 from infra.redis import keys
+from infra.redis.reads import Read
+
+
+class ChallengeIds(msgspec.Struct, frozen=True):
+    """Ids from the indexes, whose challenges may have ended."""
+
+    account: AccountId | None
+    count: int
+    """How many of the newest were asked for."""
+    own: list[str]
+    """Of those that the account has opened or joined."""
+    newest: list[str]
+    """Of open ones, the newest first."""
+    total: int
+    """The number of open ones."""
 
 
 class ChallengeIndexes:
@@ -33,6 +49,23 @@ class ChallengeIndexes:
             for name in _lists(challenge):
                 pipe.zrem(name, challenge.id)
             pipe.execute()
+
+    def read_ids(self, account: AccountId | None, count: int) -> Read[ChallengeIds]:
+        """Return the read of an account's ids, the newest open ones and their number."""
+
+        def queue(pipe: Any) -> None:
+            pipe.zrange(keys.open_challenges(), 0, count - 1, desc=True)
+            pipe.zcard(keys.open_challenges())
+            if account is not None:
+                pipe.hkeys(keys.challenges_opened(account))
+                pipe.hkeys(keys.challenges_joined(account))
+
+        def parse(replies: list[Any]) -> ChallengeIds:
+            newest, total, *own = replies
+            ids = [id_ for reply in own for id_ in _decoded_ids(reply)]
+            return ChallengeIds(account, count, ids, _decoded_ids(newest), total)
+
+        return Read(queue, parse)
 
     def page(self, game: str | None, start: int, count: int) -> list[str]:
         """Return ids of a list, the newest first."""

@@ -1,6 +1,7 @@
 """Limits on open event streams, and their end with the token or session that opened them."""
 
 import logging
+import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
@@ -56,12 +57,15 @@ class StreamLimits:
         account: AccountId | None,
         messages: AsyncGenerator[Message, None],
         good: Callable[[], Awaitable[bool]],
+        seconds: float,
     ) -> AsyncIterator[Message]:
         """Pass messages on while `good` returns True, which is checked before each of them.
 
         A message comes with each heartbeat at the latest, so a stream ends that soon after its token
-        or session, and sends nothing in between.
+        or session, and sends nothing in between; and that soon after `seconds`, because a client that
+        is gone without a trace must not keep its place. The others resume by themselves.
         """
+        end = time.monotonic() + seconds
         async with aclosing(messages):
             try:
                 with self._counted(network, account):
@@ -69,6 +73,8 @@ class StreamLimits:
                         if not await good():
                             return
                         yield message
+                        if time.monotonic() >= end:
+                            return
             except Refusal:  # several were checked at once, and this one is over the limit
                 return
             except (RedisError, OSError) as error:

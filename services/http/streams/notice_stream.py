@@ -43,7 +43,7 @@ class WatermarkSource(Protocol):
 class NoticeSource(Protocol):
     """The notices of accounts."""
 
-    def since(self, account: AccountId, after: NoticePosition) -> NoticesAfter:
+    def since(self, wanted: Mapping[AccountId, NoticePosition]) -> dict[AccountId, NoticesAfter]:
         """See `AccountNotices.since`."""
         ...
 
@@ -155,10 +155,7 @@ class NoticeStream(WhileWatched[AccountId, _NoticeSubscriber]):
         wanted = {
             account: min(watch.after for watch in watches) for account, watches in watchers.items()
         }
-        found = await asyncio.to_thread(self._read, wanted)
+        found = await asyncio.to_thread(self._source.since, wanted)
         for account, notices in found.items():
             for watch in watchers[account]:
                 watch.deliver(notices, horizon)
-
-    def _read(self, wanted: Mapping[AccountId, NoticePosition]) -> dict[AccountId, NoticesAfter]:
-        return {account: self._source.since(account, after) for account, after in wanted.items()}

@@ -9,9 +9,11 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from domain.match.events import AccountId
+from infra.people.challenges import ChallengesOverview
+from infra.redis.reads import Read, read_all
 from services.app.context import App
 from services.http.streams.while_watched import Settable, WhileWatched
 
@@ -42,24 +44,30 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     homes = [one for one in topics if isinstance(one, HomeTopic)]
     chats = [one for one in topics if isinstance(one, ChatTopic)]
     accounts = [one.account for one in homes]
-    messages = parts.messages.change_marks(accounts, [one.board for one in chats])
-    found: dict[Topic, str] = {}
-    found.update(zip(chats, map(_digest, messages[len(homes) :]), strict=True))
+    reads: list[Read[Any]] = [parts.messages.change_marks(accounts, [one.board for one in chats])]
     if homes:
-        offered, own = _challenges_state(parts), messages[: len(homes)]
-        each = zip(
-            parts.lists.change_marks(accounts), parts.notices.marks(accounts), own, strict=True
-        )
-        found.update(zip(homes, (_digest(f"{offered} {one}") for one in each), strict=True))
+        reads += [
+            parts.lists.change_marks(accounts),
+            parts.notices.marks(accounts),
+            parts.challenges.read_ids(None, NEWEST_CHALLENGES),
+        ]
+    messages, *others = read_all(parts.data, *reads)
+    found: dict[Topic, str] = {}
+    found.update(zip(chats, map(digest_of, messages[len(homes) :]), strict=True))
+    if homes:
+        lists, notices, ids = others
+        offered = _challenges_state(parts.challenges.overview_of(ids))
+        each = zip(lists, notices, messages[: len(homes)], strict=True)
+        found.update(zip(homes, (digest_of(f"{offered} {one}") for one in each), strict=True))
     return found
 
 
-def _challenges_state(parts: App) -> str:
-    listed = parts.challenges.list_open(None, 0, NEWEST_CHALLENGES)
-    return repr([parts.challenges.count(), *((one.id, one.takers) for one in listed)])
+def _challenges_state(open_: ChallengesOverview) -> str:
+    return repr([open_.total, *((one.id, one.takers) for one in open_.newest)])
 
 
-def _digest(text: str) -> str:
+def digest_of(text: str) -> str:
+    """Return the mark of a text that changes with the content of a page."""
     return blake2b(text.encode(), digest_size=8).hexdigest()
 
 

@@ -69,7 +69,9 @@ async def follow(
     context.stream_limits.check(network, account)
     good = partial(_session_lasts, context, watched.session)
     return ServerSentEvent(
-        context.stream_limits.while_allowed(network, account, _changes(context, watched), good)
+        context.stream_limits.while_allowed(
+            network, account, _changes(context, watched), good, context.intervals.stream
+        )
     )
 
 

@@ -30,6 +30,8 @@ def error_page(
         template, visitor, status=status, sentence=sentence, code=code, language=language, back=back
     )
     shown.headers.update(HEADERS)
+    if code in problem_details.RETRY_SECONDS:
+        shown.headers["Retry-After"] = str(problem_details.RETRY_SECONDS[Code(code)])
     return _as_message(shown) if partial else shown
 
 

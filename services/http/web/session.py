@@ -24,6 +24,7 @@ from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
 from infra.people.accounts import Profile
+from infra.people.accounts.record import decode_profile
 from infra.people.sessions import LASTS_SECONDS, Session
 from services.http.context import ApiContext
 
@@ -69,6 +70,8 @@ class Visitor(msgspec.Struct, frozen=True):
     """A cookie to set, for a visitor who has not logged in and has none yet."""
     session: Session | None = None
     profile: Profile | None = None
+    now: int = 0
+    """The server's time, ms, for a visitor who has logged in."""
 
     @property
     def name(self) -> str:
@@ -118,19 +121,23 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
-    session = context.app.sessions.check(text) if text else None
-    profile = context.app.accounts.record_of(session.account) if session else None
+    found = context.app.sessions.check(text) if text else None
     unknown = Visitor(
         proof="",
         secure=secure,
         path=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         partial=request.headers.get("hx-request") == "true",
     )
-    if session is not None and profile is not None:
-        context.request_limits.count_account_request(request, session.account)
+    if found is not None:
+        profile = decode_profile(found.record)
+        context.request_limits.count_account_request(request, found.session.account)
         request.state.language = profile.language  # for a refusal, whose page knows no visitor
         return msgspec.structs.replace(
-            unknown, proof=csrf_token(text), session=session, profile=profile
+            unknown,
+            proof=csrf_token(text),
+            session=found.session,
+            profile=profile,
+            now=found.now,
         )
     context.request_limits.check(request)
     known = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")

@@ -169,7 +169,11 @@ def _open_stream(
     network = context.request_limits.network(request)
     context.stream_limits.check(network, account)
     good = partial(token_still_valid, request, context)
-    return ServerSentEvent(context.stream_limits.while_allowed(network, account, messages, good))
+    return ServerSentEvent(
+        context.stream_limits.while_allowed(
+            network, account, messages, good, context.intervals.stream
+        )
+    )
 
 
 async def _event_messages(context: ApiContext, board: int, start: int) -> Messages:

@@ -25,10 +25,18 @@ class Health(msgspec.Struct, frozen=True):
     """The state of the server."""
 
     status: str
-    """Always `ok`: a server that does not work answers 503."""
+    """Always `ok`: this process answers. `/readyz` says whether a move can be kept."""
     version: str
     waiting: int
-    """The number of commands that wait in all inboxes."""
+    """The number of commands that wait in all inboxes; the last known while the database is away."""
+
+
+class Readiness(msgspec.Struct, frozen=True):
+    """The server can take moves."""
+
+    status: str
+    """Always `ready`: a server that can't take moves answers 503."""
+    version: str
 
 
 class CodeMeaning(msgspec.Struct, frozen=True):
@@ -44,12 +52,32 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     "/healthz",
     opt=OPERATOR_ROUTE,
     tags=["the server"],
-    summary="Whether the server works",
+    summary="Whether this process answers",
 )
 async def health(context: NamedDependency[ApiContext]) -> Health:
-    """Query the database; 503 if it does not answer."""
+    """Answer 200 as long as the process works, whatever state the database is in.
+
+    So a supervisor restarts no process that only waits for the database.
+    """
     # without a thread, because a busy pool of threads is no reason to restart the server
-    return Health("ok", __version__, await context.store.inbox_size())
+    return Health("ok", __version__, await context.health.waiting())
+
+
+@get(
+    "/readyz",
+    opt=OPERATOR_ROUTE,
+    tags=["the server"],
+    summary="Whether a move can be kept now",
+)
+async def readiness(context: NamedDependency[ApiContext]) -> Readiness:
+    """Check that an accepted move would be durable now; 503 with the reason if not.
+
+    The database has to be a primary with durable settings and free memory, a write has to have been synced
+    within half a minute, and a command worker has to have the seeds of each shard.
+    """
+    if fault := await context.health.fault():
+        raise Refusal(Code.UNAVAILABLE, fault)
+    return Readiness("ready", __version__)
 
 
 @get(

@@ -1,5 +1,6 @@
 """The home page: a welcome, or the matches of a visitor who has logged in."""
 
+from collections.abc import Sequence
 from typing import Final
 from uuid import uuid4
 
@@ -9,6 +10,7 @@ from litestar import Response, get
 from domain.match.events import AccountId
 from domain.rules import latest_rules
 from infra.people.challenges import Challenge
+from infra.people.message_notices import MessageNotice
 from infra.projections.notices import MOST_NOTICES
 from services.app.games import game_keys
 from services.app.matches import load_state
@@ -18,7 +20,7 @@ from services.http.streams.page_marks import HomeTopic, page_marks
 from services.http.web.params import ContextDependency, VisitorDependency
 from services.http.web.render import render
 from services.http.web.views.board_view import draw_match
-from services.http.web.views.match_rows import match_rows, waiting_matches, with_unread
+from services.http.web.views.match_rows import in_order, match_rows, with_unread
 from services.http.web.views.new_match_form import (
     DEFAULT_TIME,
     TIME_CHOICES,
@@ -51,12 +53,14 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     account = visitor.account
     # first, because a change while the page is made has to reach it as news
     mark = page_marks(context.app, [HomeTopic(account)])[HomeTopic(account)]
-    mine = waiting_matches(context, account)
-    unread = context.app.unread.counts(account)
-    to_move = with_unread(mine.items(context, account, 0, MAX_ROWS), unread)
-    going = context.app.lists.others(account, 0, MAX_ROWS)
-    others = with_unread(match_rows(context, going, account), unread)
-    active = context.app.lists.counts(account).active
+    lists = context.app.lists.overview(account, MAX_ROWS)
+    mine = in_order(context, account, lists.waiting)
+    messages = context.app.unread.overview(account, visitor.now)
+    unread = messages.counts
+    shown = mine.rows[:MAX_ROWS]
+    rows = match_rows(context, [*shown, *lists.others], account)
+    to_move = with_unread(mine.with_deadlines(rows[: len(shown)]), unread)
+    others = with_unread(rows[len(shown) :], unread)
     open_, open_part = _open_challenges(context, account)
     return render(
         "home.html",
@@ -65,12 +69,12 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         messages=unread.messages,
         # also in matches that are over or not shown here
         chats=sorted(unread.boards.items()),
-        now=context.app.store.now(),
+        now=visitor.now,
         to_move=to_move,
         to_move_part=_part("Your move", "waiting", len(to_move), len(mine.rows)),
         others=others,
-        others_part=_part("Others to move", "others", len(others), active - len(mine.rows)),
-        news=_news(context, account),
+        others_part=_part("Others to move", "others", len(others), lists.active - len(mine.rows)),
+        news=_news(context, account, messages.notices),
         offers=offers(context, open_, account),
         offers_part=open_part,
         quick=featured_games(),
@@ -88,24 +92,24 @@ def _part(label: str, show: str, shown: int, total: int) -> ListPart:
 
 def _open_challenges(context: ApiContext, account: AccountId) -> tuple[list[Challenge], ListPart]:
     """Return the visitor's own open challenges, then the newest of others."""
-    challenges = context.app.challenges
-    own, newest = challenges.of(account), challenges.list_open(None, 0, MAX_ROWS)
-    known = {one.id for one in own}
+    found = context.app.challenges.overview(account, MAX_ROWS)
+    known = {one.id for one in found.own}
     part = ListPart.of(
         "Open challenges",
         start=0,
-        shown=len(newest),
-        total=challenges.count(),
+        shown=len(found.newest),
+        total=found.total,
         path="/challenges",
     )
-    return [*own, *(one for one in newest if one.id not in known)], part
+    return [*found.own, *(one for one in found.newest if one.id not in known)], part
 
 
-def _news(context: ApiContext, account: AccountId) -> list[NewsItem]:
+def _news(
+    context: ApiContext, account: AccountId, messages: Sequence[MessageNotice]
+) -> list[NewsItem]:
     # all notices, because one match may have many
-    return news_item(
-        context, context.app.notices.of(account, count=MOST_NOTICES), account, _MAX_NEWS
-    )
+    found = context.app.notices.with_messages(account, messages, MOST_NOTICES)
+    return news_item(context, found, account, _MAX_NEWS)
 
 
 class LiveMatch(msgspec.Struct, frozen=True):

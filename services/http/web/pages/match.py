@@ -1,18 +1,16 @@
 """The page of a match: its board, the turn, and the actions of its players."""
 
-from typing import Any, Final
+from typing import Any
 
 from litestar import Request, Response, get
 
 from domain.match.state import position_of
-from services.app.conditional_moves import conditional_moves_of
 from services.http.context import ApiContext
-from services.http.streams.page_marks import ChatTopic, page_marks
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import legal_moves_json, preview_move
-from services.http.web.views.match_view import MatchView, chat_lines
+from services.http.web.views.match_view import NO_WRITING, MatchView, MatchWriting, match_writing
 from services.language.render.conditional_moves import conditional_move_lines
 
 AnyRequest = Request[Any, Any, Any]
@@ -34,19 +32,15 @@ def show_chat(
     table = MatchView.of(context, board, visitor)
     if not visitor.partial or table.seat is None:
         return redirect_to(f"/m/{board}#chat")
-    return render("_chat.html", visitor, table=table, **_chat(table, context))
+    return render(
+        "_chat.html", visitor, table=table, **_chat(match_writing(context, table, visitor))
+    )
 
 
-def _chat(table: MatchView, context: ApiContext) -> dict[str, Any]:
-    """Return the chat for the page, and mark it as read."""
-    # first, because a line that comes while the page is made has to reach it as news
-    topic = ChatTopic(table.board)
-    mark, lines = page_marks(context.app, [topic])[topic], chat_lines(context, table)
-    return {"chat": mark, "lines": lines, "unread": sum(line.new for line in lines)}
-
-
-_NO_CHAT: Final[dict[str, Any]] = {"chat": "", "lines": [], "unread": 0}
-"""For a request of the other parts of the page."""
+def _chat(writing: MatchWriting) -> dict[str, Any]:
+    """Return the chat for the page."""
+    unread = sum(line.new for line in writing.chat)
+    return {"chat": writing.mark, "lines": writing.chat, "unread": unread}
 
 
 def match_page(
@@ -55,6 +49,8 @@ def match_page(
     """Return the page of a match."""
     state = table.state
     score = None if state.has_no_position else table.score(position_of(state))
+    # a request of the other parts of the page leaves the chat unread
+    writing = NO_WRITING if visitor.partial else match_writing(context, table, visitor)
     return render(
         "match.html",
         visitor,
@@ -62,19 +58,12 @@ def match_page(
         match=table.view,
         shown=table.shown(),
         move=move,
-        **(_NO_CHAT if visitor.partial else _chat(table, context)),
-        conditional_moves=_conditional_moves(context, table),
+        **_chat(writing),
+        conditional_moves=conditional_move_lines(table.conditional_moves),
         score=score,
-        note=context.app.notes.get(visitor.account, table.board) if visitor.account else "",
+        note=writing.note,
         offers=_offers(table),
     )
-
-
-def _conditional_moves(context: ApiContext, table: MatchView) -> list[str]:
-    if table.seat is None:
-        return []
-    account = table.state.seats[table.seat]
-    return conditional_move_lines(conditional_moves_of(context.app, account, table.board))
 
 
 def _offers(table: MatchView) -> list[str]:

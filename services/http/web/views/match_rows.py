@@ -94,13 +94,22 @@ class WaitingMatches(msgspec.Struct, frozen=True):
         self, context: ApiContext, account: AccountId, start: int, count: int
     ) -> list[MatchRow]:
         """Return some of them as rows of a list."""
-        found = match_rows(context, self.rows[start : start + count], account)
+        return self.with_deadlines(match_rows(context, self.rows[start : start + count], account))
+
+    def with_deadlines(self, found: Sequence[MatchRow]) -> list[MatchRow]:
+        """Return rows of these matches with their deadlines."""
         return [msgspec.structs.replace(one, deadline=self.deadlines[one.board]) for one in found]
 
 
 def waiting_matches(context: ApiContext, account: AccountId) -> WaitingMatches:
     """Return the matches that wait for an account: first those with offers, then by deadline."""
-    rows = context.app.lists.waiting(account)
+    return in_order(context, account, context.app.lists.waiting(account))
+
+
+def in_order(
+    context: ApiContext, account: AccountId, rows: Sequence[MatchListRow]
+) -> WaitingMatches:
+    """Return these matches that wait for an account: first those with offers, then by deadline."""
     due = _deadlines(context, [row.board for row in rows])
 
     def order(row: MatchListRow) -> tuple[bool, bool, int, int]:

@@ -1,20 +1,22 @@
 """A match as its page shows it to somebody."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 from uuid import uuid4
 
 import msgspec
 
+from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.rules.protocol import PuzzleScore
-from infra.people.messages import CHAT_LIMIT
-from services.app.matches import check_ply, load_snapshot
-from services.app.messages import read_chat
-from services.app.names import FORMER_PLAYER, names_by_seat, shown_names
+from infra.people.messages import CHAT_LIMIT, chat_mark
+from infra.redis.reads import read_all, read_one
+from services.app.matches import check_exists, check_ply, read_snapshot
+from services.app.names import FORMER_PLAYER, shown_names
 from services.http.context import ApiContext
 from services.http.match_json import Match, match_json
+from services.http.streams.page_marks import digest_of
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import BoardView, draw_match
 
@@ -42,18 +44,22 @@ class MatchView(msgspec.Struct, frozen=True):
     """None for a spectator."""
     key: str
     """The key of the commands that this page sends; see `match_actions`."""
+    conditional_moves: ConditionalMoves
+    """The visitor's own."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
-        """Return the view of a match; raises what `load_snapshot` raises."""
-        snapshot = load_snapshot(context.app, board)
+        """Return the view of a match; `unknown-board`, or `damaged` if it can't be read."""
+        ((stored, moves),) = context.app.store.snapshots_with_conditional_moves([board])
+        snapshot = check_exists(board, read_snapshot(context.app, board, stored))
         state = snapshot.state
         users = context.app.accounts.name_of(state.seats)
-        now = context.app.store.now()
+        now = visitor.now or context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
         view = match_json(board, snapshot, users, now, legal=False)
-        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex)
+        own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
+        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex, own)
 
     @property
     def rules(self) -> AnyRules:
@@ -132,15 +138,47 @@ class MatchView(msgspec.Struct, frozen=True):
         return self.rules.score(position)
 
 
-def chat_lines(context: ApiContext, table: MatchView) -> list[ChatLine]:
-    """Return the chat of the match; empty for a visitor who does not play in it."""
+class MatchWriting(msgspec.Struct, frozen=True):
+    """Texts at a match that its page shows to a visitor."""
+
+    chat: list[ChatLine]
+    """Empty for a visitor who does not play in it."""
+    mark: str
+    """Changes with the chat."""
+    note: str
+    """The visitor's note about the match."""
+
+
+NO_WRITING: Final = MatchWriting([], "", "")
+
+
+def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> MatchWriting:
+    """Return the texts in one round trip, and mark the chat as read."""
+    if visitor.account is None:
+        return NO_WRITING
+    app, account, board = context.app, visitor.account, table.board
+    note = app.notes.read(account, board)
     if table.seat is None or table.puzzle:
-        return []
-    account = table.state.seats[table.seat]
-    read = context.app.messages.chat_read_until(account, table.board)
-    stored = read_chat(context.app, table.board, account, CHAT_LIMIT)
-    names = names_by_seat(context.app, [line.sender for line in stored])
-    return [
-        ChatLine(line.at, name, line.text, line.sender != account and line.at > read)
-        for line, name in zip(stored, names, strict=True)
+        return MatchWriting([], "", read_one(app.data, note))
+    # the mark first, because a line that comes meanwhile has to reach the page as news
+    (mark,), marks, lines, text = read_all(
+        app.data,
+        app.messages.change_marks([], [board]),
+        app.messages.read_marks(account),
+        app.messages.read_chat(board, CHAT_LIMIT),
+        note,
+    )
+    read = int(marks.get(chat_mark(board), 0))
+    if lines and lines[-1].at > read:
+        app.messages.mark_chat_read(account, board, lines)
+    senders = dict(zip(table.state.seats, table.names, strict=True))
+    chat = [
+        ChatLine(
+            line.at,
+            senders.get(line.sender, FORMER_PLAYER),
+            line.text,
+            line.sender != account and line.at > read,
+        )
+        for line in lines
     ]
+    return MatchWriting(chat, digest_of(mark), text)

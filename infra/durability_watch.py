@@ -1,0 +1,218 @@
+"""The watch over durability while a server runs: its settings may change, and a failover may replace it.
+
+| key | what |
+|---|---|
+| `durable`, in RQ's Redis | the note: empty while the matches' server keeps what it accepts, else why not; it lives 30 s |
+| `{beats}:barrier` | time of the last trial write, in ms |
+
+The scheduler verifies the server every 10 s, by its settings and by a write that has to be synced, and
+writes the note. A drain reads the note with each renewal of its lease, and decides nothing while the note
+has a fault. If the note is missing or old, because no scheduler runs, the drain verifies the server
+itself. So moves are accepted only where one of the two has verified it within half a minute. Gateways
+read the note too, and refuse commands as `unavailable`.
+
+A command worker also verifies every server that it gets connected to, before it sends a command: a
+name or an address may lead to another server than before.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+import redis
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError, ResponseError
+
+from infra.durability import (
+    BARRIER_TIMEOUT,
+    DurabilityError,
+    Mode,
+    append_barrier,
+    check_barrier,
+    verify,
+    write_fault,
+)
+from infra.redis import keys
+from infra.redis.clients import info_of, settings_of, time_ms
+
+logger = logging.getLogger(__name__)
+
+NOTE_SECONDS: Final = 30.0
+"""How long a note lasts."""
+
+VERIFY_SECONDS: Final = 10.0
+"""How often the scheduler verifies a server that is durable."""
+
+FAULT_SECONDS: Final = 2.0
+"""How often it verifies one that is not, so that play goes on soon after the fault is gone."""
+
+OLD_SECONDS: Final = 15.0
+"""Age of a note after which a drain verifies the server itself: no scheduler seems to run."""
+
+PAUSE_SECONDS: Final = 0.5
+"""How long a check that fails takes, because the next drain would be there at once."""
+
+
+class DurabilityNote(msgspec.Struct, frozen=True):
+    """The result of the last verification."""
+
+    fault: str
+    """Why moves can't be accepted; empty if they can."""
+    age: float
+    """Seconds since the verification."""
+
+
+class DurabilityNotes:
+    """Reads and writes the note; `client` is of RQ's Redis."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+
+    def read(self) -> DurabilityNote | None:
+        """Return the note; None if nobody has verified the server for `NOTE_SECONDS`."""
+        with self._client.pipeline(transaction=False) as pipe:
+            pipe.get(keys.DURABILITY)
+            pipe.pttl(keys.DURABILITY)
+            fault, left = pipe.execute()
+        age = NOTE_SECONDS - left / 1000
+        # one with more time left than it can have was written while a clock ran ahead
+        return None if fault is None or age < 0 else DurabilityNote(fault.decode(), age)
+
+    def write(self, fault: str) -> None:
+        """Write the note."""
+        self._client.set(keys.DURABILITY, fault, px=int(NOTE_SECONDS * 1000))
+
+
+class DurabilityWatch:
+    """Verifies the server of the matches and reads the note; `data` is of it, `queue` of RQ's Redis.
+
+    With durability `none` every answer is that moves can be taken.
+    """
+
+    def __init__(
+        self,
+        data: redis.Redis,
+        queue: redis.Redis,
+        mode: Mode,
+        *,
+        timer: Callable[[], float] = time.monotonic,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._data = data
+        self._notes = DurabilityNotes(queue)
+        self._mode = mode
+        self._timer = timer
+        self._pause = pause
+        self._due = timer()
+        self._logged = ""
+        self._run_id = b""
+        """The server that was verified when a connection was made."""
+
+    def verify_connections(self) -> None:
+        """Verify each server that `data` is connected to from now on; call it before the first use."""
+        if self._mode.durable:
+            self._data.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
+
+    def _connected(self, connection: Any) -> None:
+        connection.on_connect()
+        server = _ConnectedServer(connection)
+        run_id = server.info().get("run_id", b"")
+        if run_id == self._run_id:
+            return
+        try:
+            verify(server, self._mode)  # type: ignore[arg-type]  # it has the methods that are needed
+        except DurabilityError as error:
+            raise UnverifiedServerError(str(error)) from error
+        self._run_id = run_id
+
+    def check(self) -> bool:
+        """Return whether commands may be decided now; if not, after a pause of `PAUSE_SECONDS`."""
+        fault = self.fault()
+        self._log(fault)
+        if fault:
+            self._pause(PAUSE_SECONDS)
+        return not fault
+
+    def fault(self) -> str:
+        """Return why moves can't be accepted, by the note or else by a verification; empty if they can."""
+        if not self._mode.durable:
+            return ""
+        note = self._notes.read()
+        return note.fault if note and note.age < OLD_SECONDS else self.verify()
+
+    def verify(self) -> str:
+        """Verify the server now, write the note, and return the fault; empty if there is none."""
+        fault = self._verify()
+        try:
+            self._notes.write(fault)
+        except RedisError as error:
+            # without a note every drain verifies the server itself
+            logger.warning("the note of durability can't be written: %s", error)
+        return fault
+
+    def tick(self) -> None:
+        """Verify the server if it is due; for the scheduler, which calls it each second."""
+        if not self._mode.durable or self._timer() < self._due:
+            return
+        fault = self.verify()
+        self._log(fault)
+        self._due = self._timer() + (FAULT_SECONDS if fault else VERIFY_SECONDS)
+
+    def _verify(self) -> str:
+        try:
+            verify(self._data, self._mode)
+            if refused := write_fault(self._data.info()):
+                return refused
+            return "" if self._write() else f"a write was not synced within {BARRIER_TIMEOUT} ms"
+        except (DurabilityError, UnverifiedServerError) as error:
+            return str(error)
+        except RedisError as error:
+            return f"the server of the matches does not answer, or refuses a write ({error})"
+
+    def _write(self) -> bool:
+        """Write durably, because settings alone don't show that the disk works."""
+        now = time_ms(self._data)
+        with self._data.pipeline(transaction=False) as pipe:
+            pipe.set(keys.BARRIER, now)
+            append_barrier(pipe, self._mode)
+            _, reply = pipe.execute()
+        return check_barrier(reply)
+
+    def _log(self, fault: str) -> None:
+        if fault and fault != self._logged:
+            logger.error("ALARM: no move is accepted: %s", fault)
+        elif self._logged and not fault:
+            logger.warning("the server keeps what it accepts again; moves go on")
+        self._logged = fault
+
+
+class UnverifiedServerError(RedisConnectionError):
+    """The server that a connection leads to is not durable; nothing was sent to it."""
+
+
+class _ConnectedServer:
+    """The server at the other end of one connection, as `infra.durability.verify` asks it."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def _ask(self, *words: str | int) -> Any:
+        self._connection.send_command(*words, check_health=False)
+        reply = self._connection.read_response()
+        if isinstance(reply, ResponseError):
+            raise reply
+        return reply
+
+    def info(self) -> Any:
+        """Return INFO, parsed."""
+        return info_of(self._ask("INFO"))
+
+    def config_get(self, *names: str) -> dict[str, str]:
+        """Return settings of the server."""
+        return settings_of(self._ask("CONFIG", "GET", *names))
+
+    def waitaof(self, here: int, replicas: int, milliseconds: int) -> Any:
+        """Send a barrier on this connection."""
+        return self._ask("WAITAOF", here, replicas, milliseconds)

@@ -1,0 +1,47 @@
+"""The resources that this machine, or the container, gives to a process."""
+
+import os
+import re
+from pathlib import Path
+from typing import Final
+
+MEMORY_PATTERN: Final = r"^([1-9][0-9]?%|[1-9][0-9]{0,6}(mb|gb)|off)$"
+"""A limit of memory: a share of this machine's, a size, or none."""
+
+_SIZES: Final = {"mb": 1 << 20, "gb": 1 << 30}
+
+_CGROUP_LIMITS: Final = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+"""Files with the limit of a container's memory, of version 2 and of version 1."""
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def usable_memory() -> int:
+    """Return the bytes of memory: those of the machine, or the container's limit if it is lower."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([machine, *(limit for path in _CGROUP_LIMITS if (limit := _limit_in(path)))])
+
+
+def memory_limit(text: str) -> int:
+    """Return the bytes of a limit such as `60%` or `8gb`; 0 for `off`."""
+    if text == "off":
+        return 0
+    if text.endswith("%"):
+        return usable_memory() * int(text[:-1]) // 100
+    return int(text[:-2]) * _SIZES[text[-2:]]
+
+
+def _limit_in(path: Path) -> int:
+    """Return the limit in a file of the kernel; 0 if there is none."""
+    try:
+        text = path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return 0
+    return int(text) if re.fullmatch(r"[0-9]+", text) else 0

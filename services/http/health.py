@@ -1,0 +1,115 @@
+"""The health of this process, and whether a move can be kept now."""
+
+import asyncio
+import time
+from typing import Any, Final
+
+import redis
+
+from infra.durability import REQUIRED, role_fault, settings_fault, write_fault
+from infra.durability_watch import DurabilityWatch
+from infra.heartbeats import Role, lost_by_all, parse_heartbeats
+from infra.redis import keys
+from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.clients import info_of, settings_of, to_ms
+from infra.settings import Settings
+from infra.store.async_store import AsyncStore
+from services.app.error_codes import server_failure
+
+ANSWER_SECONDS: Final = 2.0
+"""How long a check waits for the server, which may hang."""
+
+_KEPT_SECONDS: Final = 1.0
+"""How long an answer is given again, because anybody may ask."""
+
+_UNREACHABLE: Final = (redis.RedisError, OSError, TimeoutError)
+
+
+class HealthCheck:
+    """Answers for `/healthz` and `/readyz`; `pipe` is to the matches' server, `queue` to RQ's."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: AsyncStore,
+        pipe: AutoPipeline,
+        queue: AutoPipeline,
+        watch: DurabilityWatch,
+    ) -> None:
+        self._durable = settings.durability.durable
+        self._store = store
+        self._pipe = pipe
+        self._queue = queue
+        self._watch = watch
+        self._waiting = 0
+        self._fault = ""
+        self._checked = -_KEPT_SECONDS
+        self._checking = asyncio.Lock()
+
+    async def waiting(self) -> int:
+        """Return the number of commands in all inboxes; the last known if the server is away."""
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                self._waiting = await self._store.inbox_size()
+        except _UNREACHABLE:
+            pass  # `fault` says it; this process answers all the same
+        return self._waiting
+
+    async def fault(self) -> str:
+        """Return why no move can be kept now, in a sentence; empty if one can."""
+        async with self._checking:
+            if time.monotonic() - self._checked >= _KEPT_SECONDS:
+                self._fault = await self._check()
+                self._checked = time.monotonic()
+        return self._fault
+
+    async def _check(self) -> str:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await self._server_fault() or await self._verified_fault()
+        except TimeoutError:
+            return f"the server does not answer within {ANSWER_SECONDS:g} s; look whether it hangs"
+        except redis.RedisError as error:
+            return server_failure(error)
+        except OSError as error:
+            return f"the server does not answer ({error}); look whether it is running"
+
+    async def _server_fault(self) -> str:
+        """Return what is wrong with the server's state, its settings and the workers' seeds."""
+        words = [("INFO",), ("TIME",), ("HVALS", keys.HEARTBEATS)]
+        if self._durable:
+            words.append(("CONFIG", "GET", *REQUIRED))
+        information, now, beats, *found = raise_errors(await self._pipe.send(words))
+        info = info_of(information)
+        return (
+            role_fault(info)
+            or write_fault(info)
+            or (settings_fault(settings_of(found[0])) if found else "")
+            or _seeds_fault(beats, to_ms(now))
+        )
+
+    async def noted_fault(self) -> str:
+        """Return what the last verification has found; empty if nobody has verified lately."""
+        return (await self._note() or b"").decode()
+
+    async def _verified_fault(self) -> str:
+        """Return what the last verification has found; verify if there was none."""
+        note = await self._note()
+        return await asyncio.to_thread(self._watch.fault) if note is None else note.decode()
+
+    async def _note(self) -> bytes | None:
+        if not self._durable:
+            return b""
+        (note,) = raise_errors(await self._queue.send([("GET", keys.DURABILITY)]))
+        return None if note is None else bytes(note)
+
+
+def _seeds_fault(beats: Any, now: int) -> str:
+    workers = [beat for beat in parse_heartbeats(beats) if beat.role is Role.WORKER]
+    lost = lost_by_all([beat for beat in workers if not beat.is_silent(now)])
+    if not lost:
+        return ""
+    return (
+        f"no command worker has the seeds of shards {', '.join(map(str, lost))}, so matches that need "
+        "a draw wait there; restore the folder of seeds from a backup"
+    )

@@ -1,0 +1,138 @@
+"""`/healthz` and `/readyz`, while the server of the matches changes under a web process."""
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from redis import Redis
+
+from infra.heartbeats import Heartbeat, Role
+from infra.redis import keys
+from tests.helpers.api import Api
+from tests.helpers.served import Served, until
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[Api]:
+    with Api(tmp_path) as api:
+        yield api
+
+
+@pytest.fixture
+def redis(api: Api) -> Iterator[Redis]:
+    with api.server.client() as client:
+        yield client
+
+
+def unready(api: Api) -> str:
+    """Wait until the server is not ready, with the process alive; return why."""
+    until(lambda: api.http.get("/readyz").status_code == 503)
+    answer = api.http.get("/readyz")
+    assert answer.json()["code"] == "unavailable"
+    assert int(answer.headers["Retry-After"]) > 0
+    health = api.http.get("/healthz")
+    assert (health.status_code, health.json()["status"]) == (200, "ok")
+    return str(answer.json()["detail"])
+
+
+def is_ready(api: Api) -> bool:
+    return bool(api.http.get("/readyz").status_code == 200)
+
+
+def test_a_server_that_keeps_moves_is_ready(api: Api) -> None:
+    answer = api.http.get("/readyz")
+    assert (answer.status_code, answer.json()["status"]) == (200, "ready")
+
+
+def test_a_server_that_becomes_a_replica_is_not_ready(api: Api, redis: Redis) -> None:
+    assert is_ready(api)
+    redis.replicaof("127.0.0.1", "1")
+    assert "is a replica" in unready(api)
+    redis.replicaof("NO", "ONE")
+    until(lambda: is_ready(api))
+
+
+def test_a_server_that_syncs_no_write_is_not_ready(api: Api, redis: Redis) -> None:
+    redis.config_set("appendfsync", "everysec")
+    assert "'appendfsync' is 'everysec'" in unready(api)
+    redis.config_set("appendfsync", "always")
+    until(lambda: is_ready(api))
+
+
+def test_a_full_server_is_not_ready_and_nothing_is_lost(api: Api, redis: Redis) -> None:
+    one, other = api.players()
+    board = api.match(one, other)
+    redis.config_set("maxmemory", "1mb")
+    refused = one.move(board, "m13-j7")
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert refused.headers["Retry-After"]
+    assert "memory is full" in unready(api)
+    assert api.http.get(f"/api/matches/{board}").json()["ply"] == 0
+    redis.config_set("maxmemory", "0")
+    until(lambda: is_ready(api))
+    assert one.move(board, "m13-j7").status_code == 200
+
+
+def test_a_server_that_is_gone_is_not_ready(api: Api) -> None:
+    api.server.kill()
+    assert "does not answer" in unready(api)
+
+
+def test_a_server_that_hangs_is_not_ready(api: Api, redis: Redis) -> None:
+    pid = redis.info("server")["process_id"]
+    assert is_ready(api)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert "does not answer within" in unready(api)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    until(lambda: is_ready(api))
+
+
+def test_a_server_without_seeds_is_not_ready(api: Api, redis: Redis) -> None:
+    beat = Heartbeat(Role.WORKER, "1", lost=lambda: [2])
+    beat.write(redis)
+    assert "no command worker has the seeds of shards 2" in unready(api)
+    beat.remove(redis)
+    until(lambda: is_ready(api))
+
+
+@pytest.mark.slow
+def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_server(
+    tmp_path: Path,
+) -> None:
+    env = {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_COMMAND_RATE": "1000000"}
+    with (
+        Served(tmp_path / "data", env) as served,
+        httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http,
+        served.client() as redis,
+    ):
+        served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+        body = {"userid": "alice", "password": "builder2", "label": "t", "scopes": ["play"]}
+        token = http.post("/api/tokens", json=body).json()["token"]
+        http.headers["Authorization"] = f"Bearer {token}"
+
+        def move() -> httpx.Response:
+            order = {"do": "move", "ply": 0, "move": "m13-j7"}
+            return http.post("/api/matches/1/commands", json=order, params={"wait": 1})
+
+        redis.config_set("appendfsync", "everysec")
+        until(lambda: redis.get(keys.DURABILITY))
+        answers = [
+            move()
+        ]  # the first may be pending, because the web process reads the note each second
+        until(lambda: answers.append(move()) or answers[-1].status_code == 503)
+        assert {answer.status_code for answer in answers} <= {202, 503}
+        assert answers[-1].json()["code"] == "unavailable"
+        assert answers[-1].headers["Retry-After"]
+        assert http.get("/api/matches/1").json()["ply"] == 0
+        assert http.get("/readyz").status_code == 503
+        assert http.get("/healthz").status_code == 200
+        assert "'appendfsync' is 'everysec'" in served.run("doctor").stdout
+        assert served.run("do", "pow2 move 1 alice builder2 m13-j7").returncode == 2
+        redis.config_set("appendfsync", "always")
+        until(lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200)
+        assert http.get("/readyz").status_code == 200

@@ -1,0 +1,67 @@
+"""How often a page asks the server of the matches."""
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.connection import AbstractConnection
+
+from tests.helpers.api import Api
+from tests.helpers.web import Guest
+
+ROWS = 24
+
+
+@pytest.fixture
+def api(tmp_path: Path) -> Iterator[Api]:
+    with Api(tmp_path) as api:
+        yield api
+
+
+@pytest.fixture
+def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A list that gets an entry for each round trip of the threads that make pages."""
+    made: list[str] = []
+    send = AbstractConnection.send_packed_command
+
+    def counted(self: AbstractConnection, command: Any, *options: Any, **named: Any) -> None:
+        if threading.current_thread().name.startswith("api"):
+            made.append(str(command)[:200])
+        send(self, command, *options, **named)
+
+    monkeypatch.setattr(AbstractConnection, "send_packed_command", counted)
+    return made
+
+
+def test_a_home_page_with_24_matches_makes_few_round_trips(
+    api: Api, round_trips: list[str], wait_until: Callable[[Callable[[], object]], None]
+) -> None:
+    one, other = api.players()
+    boards = [api.match(one, other) for _ in range(ROWS)]
+    other.post("/api/challenges", {"game": "pow2"})
+    with Guest(api) as guest:
+        guest.log_in(one.name)
+        wait_until(lambda: all(f"/m/{board}" in guest.page("/") for board in boards))
+        with api.asleep():
+            api.parts.data.config_resetstat()
+            round_trips.clear()
+            guest.page("/")
+            stats = api.parts.data.info("commandstats")
+    assert len(round_trips) < 15, round_trips
+    # a snapshot of each match, and 45 others at most
+    assert sum(one["calls"] for one in stats.values()) < ROWS + 45, stats
+
+
+def test_a_match_page_makes_few_round_trips(api: Api, round_trips: list[str]) -> None:
+    one, other = api.players()
+    board = api.match(one, other)
+    with Guest(api) as opponent, Guest(api) as guest:
+        opponent.log_in(other.name)
+        opponent.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
+        guest.log_in(one.name)
+        assert "hello" in guest.page(f"/m/{board}")
+        round_trips.clear()
+        guest.page(f"/m/{board}")
+    assert len(round_trips) < 6, round_trips
