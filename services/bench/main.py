@@ -20,6 +20,7 @@ _ABOUT: Final = {
     "memory": "bytes of an active match in the server",
     "start": "seconds until a server is ready, empty and with matches to load",
     "http": "moves over HTTP until their durable outcome",
+    "lone": "server commands, log bytes and latency of one move on an idle server",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -63,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
         "memory": _memory,
         "start": _start,
         "http": _http,
+        "lone": _lone,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -117,6 +119,11 @@ def _http(parser: Any) -> None:
         metavar="FOLDER",
         help="also measure boardgame.io, from a folder with it in node_modules (needs Node)",
     )
+
+
+def _lone(parser: Any) -> None:
+    _add(parser, "--moves", 16, "moves at each speed of the disk, one at a time")
+    _add(parser, "--pause", 3, "seconds from one move to the next")
 
 
 def _scaling(parser: Any) -> None:
