@@ -15,6 +15,7 @@ import msgspec
 
 from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
 from services.bench.harness import BenchEnvironment
+from services.bench.processor import processor_seconds
 from services.bench.report import Report, median_and_p99
 from services.bench.served import serving, start_matches
 from services.bench.workload import PlannedGame, games
@@ -23,10 +24,12 @@ from services.bench.workload import PlannedGame, games
 def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path | None) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
     played = games(2 * clients * matches)
-    with serving(bench, "http") as (url, data):
+    with serving(bench, "http") as (url, data, pid):
         orders = start_matches(data, played)
         half = len(played) // 2
+        before = processor_seconds(pid)
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
+        used = processor_seconds(pid)
         # half speed: each client takes twice as long from one move to the next
         pause = clients / (fast.rate / 2)
         calm = _load(url, _shares(orders, played[half:], clients), pause)
@@ -34,6 +37,10 @@ def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path 
         "clients": clients,
         "moves": fast.moves,
         "latency at full speed, us": median_and_p99(fast.latencies),
+        "processor time a move, us": {
+            role: round(1e6 * (seconds - before.get(role, 0.0)) / fast.moves)
+            for role, seconds in used.items()
+        },
         "moves a second at half speed": round(calm.rate),
         "latency at half speed, us": median_and_p99(calm.latencies),
         **bench.disk(),

@@ -98,7 +98,7 @@ class MoveCost(msgspec.Struct, frozen=True):
 
 def _measure(bench: BenchEnvironment, name: str, moves: int, pause: int) -> _LoneMoves:
     (game,) = games(1)
-    with serving(bench, name) as (url, data), App(Settings(data=data)) as app:
+    with serving(bench, name) as (url, data, _), App(Settings(data=data)) as app:
         requests = start_matches(data, [game])[game.board][:moves]
         servers = _servers(app)
         time.sleep(pause)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from argon2 import PasswordHasher
@@ -28,9 +28,18 @@ _SECONDS_TO_START: Final = 60.0
 _API: Final = "The API is at "
 
 
+class Served(NamedTuple):
+    """A running `matchpost serve`."""
+
+    url: str
+    """Where it answers, without a path."""
+    data: Path
+    pid: int
+
+
 @contextmanager
-def serving(bench: BenchEnvironment, name: str) -> Iterator[tuple[str, Path]]:
-    """Run `matchpost serve`; yield the address of its API and its data directory."""
+def serving(bench: BenchEnvironment, name: str) -> Iterator[Served]:
+    """Run `matchpost serve` on a data directory of this name, and yield it."""
     data = bench.folder / name
     clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
     env = {
@@ -54,7 +63,7 @@ def serving(bench: BenchEnvironment, name: str) -> Iterator[tuple[str, Path]]:
             if line == "ready\n":
                 break
         try:
-            yield url.removesuffix("/api/"), data
+            yield Served(url.removesuffix("/api/"), data, process.pid)
         finally:
             process.terminate()
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -59,6 +60,8 @@ def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
     assert found["unit"] == "moves"
     assert found["details"]["moves"] == sum(len(game.moves) for game in games(8)[:4])
     assert 0 < found["details"]["moves a second at half speed"] < found["rate"]
+    if sys.platform == "linux":
+        assert {"web", "worker", "side"} < found["details"]["processor time a move, us"].keys()
 
 
 @pytest.mark.slow
