@@ -111,9 +111,9 @@ def run_slow(
     async def running() -> Any:
         async with await asyncio.start_server(slow, "127.0.0.1", 0) as server:
             port = server.sockets[0].getsockname()[1]
-            async with make_async_client(f"redis://127.0.0.1:{port}") as client:
-                async with AutoPipeline(client) as pipe:
-                    return await test(pipe)
+            url = f"redis://127.0.0.1:{port}"
+            async with make_async_client(url) as client, AutoPipeline(client) as pipe:
+                return await test(pipe)
 
     return asyncio.run(asyncio.wait_for(running(), 30)), slow
 
