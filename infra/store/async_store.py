@@ -3,14 +3,13 @@
 The same scripts and keys as `infra.store.redis_store`; the guarantees are those of `infra.store.port`.
 """
 
-from asyncio import Future
 from collections.abc import Sequence
 from typing import Any
 
 from redis import asyncio
 
 from infra.redis import keys, scripts
-from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.autopipeline import AutoPipeline, CommandWords, raise_errors
 from infra.store.port import Layout, Submission, SubmitResult
 from infra.store.redis_store import read_submit_reply, submit_call
 
@@ -35,9 +34,14 @@ class AsyncStore:
             read_submit_reply(reply) for reply in await scripts.call_all_async(self._pipe, calls)
         ]
 
-    def submit_snapshot(self, board: int) -> Future[list[Any]]:
-        """Read a match's snapshot; the future has it as its only reply, None if there is none."""
-        return self._pipe.submit([("GET", keys.snapshot(self._shard(board), board))])
+    def snapshot_command(self, board: int) -> CommandWords:
+        """Return the command whose reply is a match's snapshot, None if there is none."""
+        return ("GET", keys.snapshot(self._shard(board), board))
+
+    async def snapshot(self, board: int) -> bytes | None:
+        """Return a match's snapshot; None if there is none."""
+        (found,) = raise_errors(await self._pipe.send([self.snapshot_command(board)]))
+        return found  # type: ignore[no-any-return]
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
         """Return stored outcomes, each by its match and command id."""
