@@ -21,6 +21,7 @@ _ABOUT: Final = {
     "start": "seconds until a server is ready, empty and with matches to load",
     "http": "moves over HTTP until their durable outcome",
     "lone": "server commands, log bytes and latency of one move on an idle server",
+    "active": "memory, moves, projections and start of one server with more and more matches",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -65,6 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         "start": _start,
         "http": _http,
         "lone": _lone,
+        "active": _active,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -124,6 +126,15 @@ def _http(parser: Any) -> None:
 def _lone(parser: Any) -> None:
     _add(parser, "--moves", 16, "moves at each speed of the disk, one at a time")
     _add(parser, "--pause", 3, "seconds from one move to the next")
+
+
+def _active(parser: Any) -> None:
+    parser.add_argument(
+        "--counts", type=_counts, default=[1_000, 10_000, 100_000], metavar="N,N",
+        help="numbers of active matches (default 1000,10000,100000)",
+    )  # fmt: skip
+    _add(parser, "--plies", 10, "plies of each")
+    _add(parser, "--moves", 20_000, "moves measured at each point", dest="timed")
 
 
 def _scaling(parser: Any) -> None:

@@ -112,6 +112,16 @@ def test_scaling_gives_a_cost_for_each_point() -> None:
     assert set(found["details"]["us a move, by plies of every match"]) == {"4", "8"}
 
 
+@pytest.mark.slow
+def test_one_server_is_measured_with_more_and_more_matches() -> None:
+    words = ("--counts", "20,60", "--plies", "3", "--moves", "100")
+    points = bench("active", *words)["details"]["by active matches"]
+    assert set(points) == {"20", "60"}
+    for point in points.values():
+        assert min(point.values()) > 0
+    assert points["60"]["log_bytes"] > points["20"]["log_bytes"]
+
+
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
 def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
     done = subprocess.run([SCRIPT, "bench", *words], capture_output=True, text=True, check=False)
