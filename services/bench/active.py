@@ -52,7 +52,7 @@ def run(bench: BenchEnvironment, counts: Sequence[int], plies: int, timed: int) 
     )
 
 
-class _Point(msgspec.Struct, frozen=True):
+class _CountFigures(msgspec.Struct, frozen=True):
     """The figures at one number of active matches."""
 
     bytes_a_match: int
@@ -67,7 +67,9 @@ class _Point(msgspec.Struct, frozen=True):
     fill_seconds: float
 
 
-def _step(bench: BenchEnvironment, before: int, count: int, plies: int, timed: int) -> _Point:
+def _step(
+    bench: BenchEnvironment, before: int, count: int, plies: int, timed: int
+) -> _CountFigures:
     """Return the figures after the matches above `before` were added."""
     began = time.perf_counter()
     with bench.server("active") as server, server.client(blocking_timeout=5) as client:
@@ -89,7 +91,7 @@ def _step(bench: BenchEnvironment, before: int, count: int, plies: int, timed: i
         log_bytes = _rewrite_log(client)
     with bench.server("active") as server:
         load_seconds = server.load_seconds
-    return _Point(
+    return _CountFigures(
         bytes_a_match=round(memory / (count - before)),
         move_us=round(1e6 * seconds / timed, 1),
         leaf_us=round(1e6 * leaves / len(orders), 1),
