@@ -23,9 +23,12 @@ from services.bench.workload import PlannedGame, games
 
 def run(bench: BenchEnvironment, clients: int, matches: int, boardgame_io: Path | None) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
-    played = games(2 * clients * matches)
+    played = games(clients * (1 + 2 * matches))
     with serving(bench, "http") as (url, data, pid):
         orders = start_matches(data, played)
+        # the peer is measured warm, too
+        warming, played = played[:clients], played[clients:]
+        _load(url, _shares(orders, warming, clients), 0.0)
         half = len(played) // 2
         before = processor_seconds(pid)
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
@@ -62,11 +65,14 @@ class _LoadResult(msgspec.Struct, frozen=True):
 def _shares(
     orders: dict[int, list[bytes]], played: Sequence[PlannedGame], clients: int
 ) -> list[list[bytes]]:
-    """Return the requests of each client, which plays whole matches one after the other."""
-    return [
-        list(chain.from_iterable(orders[game.board] for game in played[client::clients]))
-        for client in range(clients)
-    ]
+    """Return the requests of each client, which plays whole matches one after the other.
+
+    All have about as many, so that none is still at it while the others rest.
+    """
+    shares: list[list[bytes]] = [[] for _ in range(clients)]
+    for game in sorted(played, key=lambda one: -len(one.moves)):
+        min(shares, key=len).extend(orders[game.board])
+    return shares
 
 
 def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:

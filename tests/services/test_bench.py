@@ -58,7 +58,7 @@ def test_the_rules_are_measured_beside_python_chess() -> None:
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
     found = bench("http", "--clients", "4", "--matches", "1")
     assert found["unit"] == "moves"
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(8)[:4])
+    assert found["details"]["moves"] == sum(len(game.moves) for game in games(12)[4:8])
     assert 0 < found["details"]["moves a second at half speed"] < found["rate"]
     if sys.platform == "linux":
         assert {"web", "worker", "side"} < found["details"]["processor time a move, us"].keys()
