@@ -34,7 +34,7 @@ class LoopStore(RedisStore):
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
         async def read() -> list[bytes | None]:
-            return [(await self._store.submit_snapshot(board))[0] for board in boards]
+            return [await self._store.snapshot(board) for board in boards]
 
         return self._runner.run(read())
 
