@@ -8,25 +8,32 @@ connects, logs in, does TLS and parses.
 
 import asyncio
 import math
+from collections import deque
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import Any, Final, Self, TypeAlias
 
 import hiredis
+import msgspec
 import redis
 from redis import asyncio as aredis
+from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.exceptions import ResponseError
 
 from infra.redis.clients import ANSWER_TIMEOUT
-from infra.redis.microbatch import MicroBatcher
 
 CommandWords: TypeAlias = tuple[str | bytes | int, ...]
 """A command. It must not block in the server, because the commands of others wait behind it."""
 
 _pack: Final[Any] = hiredis.pack_command  # typed as taking one word
 
-_MOST: Final = 4_096
-"""Most requests in one write."""
+CONNECTIONS: Final = 2
+"""Writes in flight at a time: a new request need not wait for the last write's replies."""
+
+MOST_TOGETHER: Final = 256
+"""Most requests in one write, because they share its time limit and the loss of its connection."""
+
+MOST_SECONDS_UNSENT: Final = ANSWER_TIMEOUT
+"""How long a request may wait to be sent."""
 
 
 def raise_errors(replies: list[Any]) -> list[Any]:
@@ -37,64 +44,130 @@ def raise_errors(replies: list[Any]) -> list[Any]:
     return replies
 
 
+class _Request(msgspec.Struct):
+    """The commands of one task, packed."""
+
+    packed: bytes
+    count: int
+    """How many commands these are."""
+    since: float
+    """By the clock of the event loop."""
+    future: asyncio.Future[list[Any]]
+
+
 class AutoPipeline:
     """Sends the commands of many tasks together; open it with `async with`.
 
     Like every client made by `infra.redis.clients` it sends nothing twice: a broken connection is raised to all tasks that
-    wait for its replies, as `redis.RedisError` or `OSError`.
+    wait for its replies, as `redis.RedisError` or `OSError`. So is an answer that does not come in time, to
+    the tasks whose replies follow it on its connection. A request that waited too long to be sent is
+    not sent.
     """
 
     def __init__(self, client: aredis.Redis) -> None:
         self._pool: Any = client.connection_pool  # redis-py types no part of its connections
         self._idle: list[Any] = []
-        self._connection_count: list[Any] = []
-        self._batches = MicroBatcher(self._exchange, _MOST)
+        self._connections: list[Any] = []
+        self._waiting: deque[_Request] = deque()
+        self._in_flight = 0
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         # those in use as well, because an exchange may go on after its task was cancelled
-        for connection in self._connection_count:
+        for connection in self._connections:
             await connection.disconnect()
 
     def submit(self, commands: Iterable[CommandWords]) -> asyncio.Future[list[Any]]:
         """Send commands; the future has their replies, errors included."""
-        return self._batches.submit([_pack(words) for words in commands])
+        loop = asyncio.get_running_loop()
+        packed = [_pack(words) for words in commands]
+        future: asyncio.Future[list[Any]] = loop.create_future()
+        self._waiting.append(_Request(b"".join(packed), len(packed), loop.time(), future))
+        if self._in_flight < CONNECTIONS:
+            self._in_flight += 1
+            task = loop.create_task(self._send_all())
+            self._tasks.add(task)  # because a loop keeps no reference to a task
+            task.add_done_callback(self._tasks.discard)
+        return future
 
     async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
         """Send commands, and return their replies in order, errors included."""
         return await self.submit(commands)
 
+    async def _send_all(self) -> None:
+        try:
+            while some := self._next():
+                await self._exchange(some)
+        finally:
+            # no await since the queue was empty: the next request starts another task
+            self._in_flight -= 1
+
+    def _next(self) -> list[_Request]:
+        """Return the oldest requests; those that are too old fail."""
+        too_old = asyncio.get_running_loop().time() - MOST_SECONDS_UNSENT
+        while self._waiting and self._waiting[0].since < too_old:
+            _fail(self._waiting.popleft(), redis.TimeoutError("the server is slow; not sent"))
+        return [self._waiting.popleft() for _ in range(min(MOST_TOGETHER, len(self._waiting)))]
+
     def _make(self) -> Any:
         connection = self._pool.make_connection()
-        self._connection_count.append(connection)
+        # the limit of the exchange holds; redis-py would make a task for that of each write
+        connection.socket_timeout = None
+        self._connections.append(connection)
         return connection
 
-    async def _exchange(self, questions: Sequence[Sequence[bytes]]) -> list[list[Any]]:
+    async def _exchange(self, requests: Sequence[_Request]) -> None:
         connection = self._idle.pop() if self._idle else self._make()
         try:
             async with asyncio.timeout(ANSWER_TIMEOUT):
-                return await _exchange(self._pool, connection, questions)
+                await _exchange(self._pool, connection, requests)
         except BaseException as error:
             await connection.disconnect(nowait=True)
+            if not isinstance(error, Exception):
+                raise
             if isinstance(error, TimeoutError):
                 # not the built-in TimeoutError, which means that the caller's own limit has passed
-                raise redis.TimeoutError("the server did not answer in time") from None
-            raise
+                error = redis.TimeoutError("the server did not answer in time")
+            for request in requests:
+                _fail(request, error)
         finally:
             self._idle.append(connection)
 
 
-async def _exchange(
-    pool: Any, connection: Any, questions: Sequence[Sequence[bytes]]
-) -> list[list[Any]]:
+def _fail(request: _Request, error: Exception) -> None:
+    if not request.future.done():
+        request.future.set_exception(error)
+
+
+async def _exchange(pool: Any, connection: Any, requests: Sequence[_Request]) -> None:
+    """Send the requests, and answer each as soon as its own replies are complete."""
     await pool.ensure_connection(connection)
-    await connection.send_packed_command([b"".join(chain.from_iterable(questions))])
-    return [[await _reply(connection) for _ in commands] for commands in questions]
+    await connection.send_packed_command([b"".join(request.packed for request in requests)])
+    last = requests[-1]
+    for request in requests:
+        # redis-py notes with the last reply that the connection works
+        rest = 1 if request is last and request.count else 0
+        replies = [await _reply(connection) for _ in range(request.count - rest)]
+        if rest:
+            replies.append(await _last_reply(connection))
+        if not request.future.done():  # the task may be cancelled
+            request.future.set_result(replies)
 
 
 async def _reply(connection: Any) -> Any:
+    """Return a reply without the checks of redis-py, which take longer than the reply itself."""
+    parser = connection._parser  # noqa: SLF001 - an `_AsyncHiredisParser`, see `infra.redis.clients`
+    while (reply := parser._reader.gets()) is NOT_ENOUGH_DATA:  # noqa: SLF001
+        await parser.read_from_socket()
+    if isinstance(reply, redis.ConnectionError):  # such as a server that is loading
+        raise reply
+    return reply
+
+
+async def _last_reply(connection: Any) -> Any:
     try:
         return await connection.read_response(timeout=math.inf)
     except ResponseError as error:

@@ -3,12 +3,11 @@
 The same scripts and keys as `infra.store.redis_store`; the guarantees are those of `infra.store.port`.
 """
 
-from asyncio import Future
 from collections.abc import Sequence
-from typing import Any
 
+from domain.match.history import PackedSnapshot
 from infra.redis import keys, scripts
-from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.autopipeline import AutoPipeline, CommandWords, raise_errors
 from infra.store import snapshots
 from infra.store.layout import decode_layout
 from infra.store.port import Layout, Submission, SubmitResult
@@ -39,9 +38,14 @@ class AsyncStore:
             read_submit_reply(reply) for reply in await scripts.call_all_async(self._pipe, calls)
         ]
 
-    def submit_snapshot(self, board: int) -> Future[list[Any]]:
-        """Read a match's snapshot; `infra.store.snapshots` reads the future's only reply."""
-        return self._pipe.submit([snapshots.read_command(self._shard(board), board)])
+    def snapshot_command(self, board: int) -> CommandWords:
+        """Return the command that reads a match's snapshot; `infra.store.snapshots` reads the reply."""
+        return snapshots.read_command(self._shard(board), board)
+
+    async def snapshot(self, board: int) -> PackedSnapshot | None:
+        """Return a match's snapshot; None if there is none."""
+        (reply,) = raise_errors(await self._pipe.send([self.snapshot_command(board)]))
+        return snapshots.read_reply(reply)
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
         """Return stored outcomes, each by its match and command id."""

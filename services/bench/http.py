@@ -6,46 +6,35 @@ little of the measured time.
 
 import asyncio
 import multiprocessing
-import os
-import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Final
 
 import msgspec
-from argon2 import PasswordHasher
-from msgspec.structs import replace
 
-from domain.clocks.time_control import TimeControl
-from domain.match.commands import CommandEnvelope, PlayMove
-from domain.match.events import AccountId
-from infra.people.accounts import Accounts
-from infra.people.tokens import Scope
-from infra.settings import Settings
-from services.app.context import App
 from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
 from services.bench.harness import BenchEnvironment
+from services.bench.processor import processor_seconds
 from services.bench.report import Report, median_and_p99
-from services.bench.workload import PlannedGame, games, moves, starts
-from services.serve.processes import console_script
-
-_SECONDS_TO_START: Final = 60.0
-
-_API: Final = "The API is at "
+from services.bench.served import serving, start_matches
+from services.bench.workload import PlannedGame, games
 
 
 def run(
     bench: BenchEnvironment, clients: int, matches: int, web: int, boardgame_io: Path | None
 ) -> Report:
     """Measure; the headline is moves a second with all clients at full speed."""
-    played = games(2 * clients * matches)
-    with _serving(bench, web) as (url, data):
-        orders = _prepare(data, played)
+    played = games(clients * (1 + 2 * matches))
+    with serving(bench, "http", MATCHPOST_WEB=str(web)) as (url, data, pid):
+        orders = start_matches(data, played)
+        # the peer is measured warm, too
+        warming, played = played[:clients], played[clients:]
+        _load(url, _shares(orders, warming, clients), 0.0)
         half = len(played) // 2
+        before = processor_seconds(pid)
         fast = _load(url, _shares(orders, played[:half], clients), 0.0)
+        used = processor_seconds(pid)
         # half speed: each client takes twice as long from one move to the next
         pause = clients / (fast.rate / 2)
         calm = _load(url, _shares(orders, played[half:], clients), pause)
@@ -54,6 +43,10 @@ def run(
         "web processes": web,
         "moves": fast.moves,
         "latency at full speed, us": median_and_p99(fast.latencies),
+        "processor time a move, us": {
+            role: round(1e6 * (seconds - before.get(role, 0.0)) / fast.moves)
+            for role, seconds in used.items()
+        },
         "moves a second at half speed": round(calm.rate),
         "latency at half speed, us": median_and_p99(calm.latencies),
         **bench.disk(),
@@ -72,86 +65,17 @@ class _LoadResult(msgspec.Struct, frozen=True):
     """Seconds."""
 
 
-@contextmanager
-def _serving(bench: BenchEnvironment, web: int) -> Iterator[tuple[str, Path]]:
-    """Run `matchpost serve`; yield the address of its API and its data directory."""
-    data = bench.folder / "http"
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
-    env = {
-        **clean,
-        **bench.variables(),
-        "MATCHPOST_DATA": str(data),
-        "MATCHPOST_HTTP": "127.0.0.1:0",
-        "MATCHPOST_WEB": str(web),
-        "MATCHPOST_COMMAND_RATE": "1000000000",
-    }
-    with subprocess.Popen(  # noqa: S603 - our own command
-        [console_script(), "serve"],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        lines = iter(process.stdout)
-        url = next(line.removeprefix(_API).strip() for line in lines if line.startswith(_API))
-        for line in lines:
-            if line == "ready\n":
-                break
-        try:
-            yield url.removesuffix("/api/"), data
-        finally:
-            process.terminate()
-
-
-def _prepare(data: Path, played: Sequence[PlannedGame]) -> dict[int, list[bytes]]:
-    """Sign up two players, start all matches, and return the requests of each board's moves."""
-    with App(Settings(data=data)) as parts:
-        cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        accounts = Accounts(parts.data, cheap)
-        pair = tuple(accounts.signup(name, "benchmark") for name in ("light", "dark"))
-        tokens = {a: parts.tokens.issue(a, "bench", [Scope.PLAY]).text for a in pair}
-        begun = [
-            replace(sent, actor=pair[0], command=replace(sent.command, seats=pair))
-            for sent in starts(played, TimeControl())
-        ]
-        parts.gateway.submit_all(begun)
-        _await_starts(parts, [sent.match for sent in begun])
-    seats = {game.board: game.seats for game in played}
-    found: dict[int, list[bytes]] = {game.board: [] for game in played}
-    for sent in moves(played):
-        account = pair[seats[sent.match].index(sent.actor)]
-        found[sent.match].append(_request(sent, account, tokens))
-    return found
-
-
-def _await_starts(parts: App, boards: Sequence[int]) -> None:
-    end = time.monotonic() + _SECONDS_TO_START
-    while None in parts.store.snapshots(boards):
-        if time.monotonic() > end:
-            raise RuntimeError("the matches were not started in time")
-        time.sleep(0.05)
-
-
-def _request(sent: CommandEnvelope, account: AccountId, tokens: dict[AccountId, str]) -> bytes:
-    assert isinstance(sent.command, PlayMove)
-    body = msgspec.json.encode({"do": "move", "move": sent.command.text, "ply": sent.command.ply})
-    head = (
-        f"POST /api/matches/{sent.match}/commands HTTP/1.1\r\nHost: bench\r\n"
-        f"Authorization: Bearer {tokens[account]}\r\nContent-Type: application/json\r\n"
-        f"Idempotency-Key: {sent.id.hex()}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
-
-
 def _shares(
     orders: dict[int, list[bytes]], played: Sequence[PlannedGame], clients: int
 ) -> list[list[bytes]]:
-    """Return the requests of each client, which plays whole matches one after the other."""
-    return [
-        list(chain.from_iterable(orders[game.board] for game in played[client::clients]))
-        for client in range(clients)
-    ]
+    """Return the requests of each client, which plays whole matches one after the other.
+
+    All have about as many, so that none is still at it while the others rest.
+    """
+    shares: list[list[bytes]] = [[] for _ in range(clients)]
+    for game in sorted(played, key=lambda one: -len(one.moves)):
+        min(shares, key=len).extend(orders[game.board])
+    return shares
 
 
 def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:
@@ -163,19 +87,18 @@ def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:
 
 
 def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, list[float]]:
-    host, _, port = url.removeprefix("http://").rpartition(":")
-
     async def all_play() -> tuple[float, list[float]]:
         began = time.perf_counter()
-        found = await asyncio.gather(*(_client(host, int(port), s, pause) for s in shares))
+        found = await asyncio.gather(*(play(url, share, pause) for share in shares))
         return time.perf_counter() - began, list(chain.from_iterable(found))
 
     return asyncio.run(all_play())
 
 
-async def _client(host: str, port: int, requests: list[bytes], pause: float) -> list[float]:
+async def play(url: str, requests: Sequence[bytes], pause: float) -> list[float]:
     """Send requests in turn, `pause` seconds from start to start, and return the latencies."""
-    reader, writer = await asyncio.open_connection(host, port)
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
     latencies = []
     due = time.perf_counter()
     for request in requests:

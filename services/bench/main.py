@@ -21,6 +21,8 @@ _ABOUT: Final = {
     "start": "seconds until a server is ready, empty and with matches to load",
     "http": "moves over HTTP until their durable outcome",
     "neighbours": "moves of ten players, alone and beside a player who floods the server",
+    "lone": "server commands, log bytes and latency of one move on an idle server",
+    "active": "memory, moves, projections and start of one server with more and more matches",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -65,6 +67,8 @@ def _parser() -> argparse.ArgumentParser:
         "start": _start,
         "http": _http,
         "neighbours": _neighbours,
+        "lone": _lone,
+        "active": _active,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -128,6 +132,20 @@ def _neighbours(parser: Any) -> None:
     )
     _add(parser, "--connections", 32, "connections of the player who floods")
     _add(parser, "--command-rate", 300, "commands a minute that the server takes from an account")
+
+
+def _lone(parser: Any) -> None:
+    _add(parser, "--moves", 16, "moves at each speed of the disk, one at a time")
+    _add(parser, "--pause", 3, "seconds from one move to the next")
+
+
+def _active(parser: Any) -> None:
+    parser.add_argument(
+        "--counts", type=_counts, default=[1_000, 10_000, 100_000], metavar="N,N",
+        help="numbers of active matches (default 1000,10000,100000)",
+    )  # fmt: skip
+    _add(parser, "--plies", 10, "plies of each")
+    _add(parser, "--moves", 20_000, "moves measured at each point", dest="timed")
 
 
 def _scaling(parser: Any) -> None:

@@ -5,8 +5,6 @@ A real `serve` with its own limits. The neighbours and the flood run in processe
 
 import asyncio
 import multiprocessing
-import os
-import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,21 +24,20 @@ from infra.settings import Settings
 from services.app.context import App
 from services.bench.harness import BenchEnvironment
 from services.bench.report import Report, median_and_p99
+from services.bench.served import serving
 from services.bench.workload import PlannedGame, games, moves, starts
-from services.serve.processes import console_script
 
 NEIGHBOURS: Final = 10
 
 _SECONDS_TO_START: Final = 60.0
 _FLOOD_GAMES: Final = 100
-_API: Final = "The API is at "
 
 
 def run(bench: BenchEnvironment, matches: int, connections: int, command_rate: int) -> Report:
     """Measure; the headline is the neighbours' moves a second beside the flood."""
     own = NEIGHBOURS * matches
     played = games(2 * own + _FLOOD_GAMES)
-    with _serving(bench, command_rate) as (url, data):
+    with serving(bench, "neighbours", MATCHPOST_COMMAND_RATE=str(command_rate)) as (url, data, _):
         requests = _prepare(data, played, own)
         quiet = _measure(url, _shares(requests, played[:own]))
         with _flooding(url, _of(requests, played[2 * own :]), connections):
@@ -68,37 +65,6 @@ class _Measured(msgspec.Struct, frozen=True):
     seconds: float
     latencies: list[float]
     """Seconds."""
-
-
-@contextmanager
-def _serving(bench: BenchEnvironment, command_rate: int) -> Iterator[tuple[str, Path]]:
-    """Run `matchpost serve`; yield the address of its API and its data directory."""
-    data = bench.folder / "neighbours"
-    clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
-    env = {
-        **clean,
-        **bench.variables(),
-        "MATCHPOST_DATA": str(data),
-        "MATCHPOST_HTTP": "127.0.0.1:0",
-        "MATCHPOST_COMMAND_RATE": str(command_rate),
-    }
-    with subprocess.Popen(  # noqa: S603 - our own command
-        [console_script(), "serve"],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        lines = iter(process.stdout)
-        url = next(line.removeprefix(_API).strip() for line in lines if line.startswith(_API))
-        for line in lines:
-            if line == "ready\n":
-                break
-        try:
-            yield url.removesuffix("/api/"), data
-        finally:
-            process.terminate()
 
 
 def _prepare(data: Path, played: Sequence[PlannedGame], own: int) -> dict[int, list[bytes]]:

@@ -1,9 +1,11 @@
 """`matchpost web`: the process that answers over HTTP."""
 
+import gc
 import logging
 import signal
 import socket
 import sys
+from typing import Final
 
 import uvicorn
 from redis.exceptions import RedisError
@@ -25,6 +27,9 @@ from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 
 logger = logging.getLogger(__name__)
+
+_NEW_OBJECTS: Final = 10_000
+"""New objects after which the garbage collector looks for cycles; a request leaves few."""
 
 
 def run(settings: Settings, fd: int | None, name: str) -> int:
@@ -52,6 +57,9 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
         config = server_config(make_app(parts), bounds, behind_proxy=behind_proxy)
         if fd is None:
             print(f"listening on {address_of(listening)}", flush=True)
+        # what is loaded now stays; without this each collection would look at all of it again
+        gc.freeze()
+        gc.set_threshold(_NEW_OBJECTS)
         with queue_metrics(parts), serving_metrics(settings.metrics):
             uvicorn.Server(config).run(sockets=[listening])
     return EXIT_OK

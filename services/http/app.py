@@ -71,6 +71,7 @@ from services.http.api.routes.system import (
     show_error,
 )
 from services.http.api.routes.vacations import end_vacation, show_vacation, take_vacation
+from services.http.api.short_path import ShortPath
 from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
 from services.http.web.error_pages import answer_not_found
@@ -166,7 +167,7 @@ def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> HttpMi
         debug=False,
     )
     _record_query_parameters(app)
-    return HttpMiddleware(app, behind_proxy=parts.settings.trusted_proxy == "on")
+    return HttpMiddleware(app, ShortPath(app), behind_proxy=parts.settings.trusted_proxy == "on")
 
 
 def _api() -> Router:

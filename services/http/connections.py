@@ -23,6 +23,9 @@ _GRACE_SECONDS: Final = 5
 _RESERVED_FILES: Final = 200
 """Files that a process needs beside its connections: to Valkey, for logs and for modules."""
 
+_MOST_JOINED: Final = 65_536
+"""Bytes that are held back at most."""
+
 _TIMEOUT, _TOO_LARGE, _UNAVAILABLE = 408, 431, 503
 _CLOSING: Final = b"connection: close\r\n\r\n"
 
@@ -80,6 +83,43 @@ class HttpConnections:
             del self._open[network]
 
 
+class JoinedWrites:
+    """A transport whose writes of one moment go together.
+
+    uvicorn writes head and body of an answer apart; each would be a system call, and wake the client.
+    """
+
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Write with what else is written before the loop's next turn."""
+        if not self._waiting:
+            self._loop.call_soon(self.flush)
+        self._waiting.append(data)
+        self._size += len(data)
+        if self._size > _MOST_JOINED:  # so that a long answer is paused for a slow client
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self._waiting:
+            joined, self._waiting, self._size = b"".join(self._waiting), [], 0
+            if not self._transport.is_closing():  # aborted meanwhile
+                self._transport.write(joined)
+
+    def close(self) -> None:
+        """Close after everything is written."""
+        self.flush()
+        self._transport.close()
+
+
 class LimitedProtocol(HttpToolsProtocol):
     """A connection with deadlines and limits."""
 
@@ -96,7 +136,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, or refuse one too many."""
-        super().connection_made(transport)
+        super().connection_made(cast("asyncio.Transport", JoinedWrites(transport)))
         network = network_of(self.client[0]) if self.client else ""
         if not self._connections.add(network):
             self._refuse(

@@ -7,19 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import copy_context
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.history import Snapshot, unpack_snapshot
+from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from infra.durability_watch import DurabilityWatch
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
 from infra.redis.clients import make_async_client
-from infra.redis.microbatch import MicroBatcher
 from infra.store import snapshots
 from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.store.async_store import AsyncStore
@@ -58,9 +57,6 @@ _LINE_THREADS: Final = 32
 """Command lines that run at once, because each occupies a thread until its outcome is known."""
 
 Result = TypeVar("Result")
-
-PendingSnapshot: TypeAlias = asyncio.Future[list[Any]]
-"""A match that is being loaded."""
 
 
 class TaskIntervals(msgspec.Struct, frozen=True):
@@ -110,26 +106,31 @@ class ApiContext:
         )
         """The use cases' context, for threads; its gateway submits through the event loop."""
         self.language = Language(self.app, API_FRONT_END)
-        self._tokens = MicroBatcher(tokens.check)
+        self._tokens = tokens
         self._line_threads = ThreadPoolExecutor(_LINE_THREADS, "line")
 
     async def token(self, text: str) -> Token | None:
         """Return the token with this text; None if it is unknown or no longer valid."""
-        return await self._tokens.get(text)
+        return await self._tokens.check(text)
 
-    async def snapshot(self, board: int, asked: PendingSnapshot | None = None) -> Snapshot:
+    async def token_and_snapshot(self, text: str, board: int) -> tuple[Token | None, list[Any]]:
+        """Return the token with this text, and the reply from which `read_snapshot` reads a match."""
+        return await self._tokens.check_and_read(text, [self.store.snapshot_command(board)])
+
+    async def snapshot(self, board: int) -> Snapshot:
         """Return a match's snapshot; an empty one if there is no such match. Raises `damaged`."""
-        (found,) = raise_errors(await (asked or self.store.submit_snapshot(board)))
+        return await self._unpacked(board, await self.store.snapshot(board))
+
+    async def read_snapshot(self, board: int, replies: list[Any]) -> Snapshot:
+        """Return the snapshot that is the only reply; otherwise as `snapshot`."""
+        (reply,) = raise_errors(replies)
+        return await self._unpacked(board, snapshots.read_reply(reply))
+
+    async def _unpacked(self, board: int, packed: PackedSnapshot | None) -> Snapshot:
         try:
-            return unpack_snapshot(snapshots.read_reply(found))
+            return unpack_snapshot(packed)
         except UNREADABLE as error:
             raise await self.damaged(board, error) from error
-
-    def request_snapshot(self, board: int) -> PendingSnapshot:
-        """Start to load a match before it is certain to be needed; `snapshot` awaits it."""
-        asked = self.store.submit_snapshot(board)
-        asked.add_done_callback(_ignore_result)
-        return asked
 
     async def match(self, board: int) -> Snapshot:
         """Return a match's snapshot; raise `unknown-board` or `damaged`."""
@@ -160,10 +161,6 @@ class ApiContext:
     def close(self) -> None:
         """Stop waiting for outcomes; submitted commands are decided all the same."""
         self._line_threads.shutdown(wait=False, cancel_futures=True)
-
-
-def _ignore_result(asked: PendingSnapshot) -> None:
-    asked.cancelled() or asked.exception()  # reads the error, because nobody may await it
 
 
 @asynccontextmanager

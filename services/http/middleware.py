@@ -9,7 +9,7 @@ from typing import Any, Final
 from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.routes import BaseRoute, HTTPRoute
-from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
+from litestar.types import ASGIApp, HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from infra.people.password_attempts import AttemptSource, attempts_from
@@ -92,10 +92,11 @@ class _ResponseChannel:
 
 
 class HttpMiddleware:
-    """Wraps the application in what every request needs."""
+    """Wraps `answer`, which answers requests for the application, in what every request needs."""
 
-    def __init__(self, app: Litestar, *, behind_proxy: bool) -> None:
+    def __init__(self, app: Litestar, answer: ASGIApp, *, behind_proxy: bool) -> None:
         self._app = app
+        self._answer = answer
         self._behind_proxy = behind_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -111,7 +112,7 @@ class HttpMiddleware:
         try:
             with attempts_from(self._source(asked)):
                 if method != "OPTIONS" or not await self._answer_options(answer):
-                    await self._app(asked, answer.receive, answer.send)
+                    await self._answer(asked, answer.receive, answer.send)
         finally:
             route = str(asked.get("path_template") or "none")
             method = method if method in _METHODS else "other"

@@ -11,7 +11,6 @@ from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
-from infra.store import snapshots
 from infra.store.async_store import AsyncStore
 from infra.store.port import Layout, Numbering, Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
@@ -37,10 +36,7 @@ class LoopStore(RedisStore):
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         async def read() -> list[PackedSnapshot | None]:
-            return [
-                snapshots.read_reply((await self._store.submit_snapshot(board))[0])
-                for board in boards
-            ]
+            return [await self._store.snapshot(board) for board in boards]
 
         return self._runner.run(read())
 

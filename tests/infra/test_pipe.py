@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import redis
 
+from infra.redis import autopipeline
 from infra.redis.autopipeline import AutoPipeline, raise_errors
 from infra.redis.clients import make_async_client
 from infra.valkey.server import EmbeddedServer
@@ -72,3 +73,86 @@ def test_a_server_that_ends_is_told_to_who_asked_and_its_successor_is_used(tmp_p
 
     with EmbeddedServer(tmp_path) as server:
         run(server.url, outlive)
+
+
+class SlowServer:
+    """Answers PING at once and STALL never; DRIP waits a little before its answer."""
+
+    def __init__(self) -> None:
+        self.asked: list[bytes] = []
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while length := await reader.readline():
+                words = [await self._word(reader) for _ in range(int(length[1:]))]
+                self.asked.append(words[0])
+                if words[0] == b"STALL":
+                    await reader.read()  # until the client has had enough
+                elif words[0] == b"DRIP":
+                    await asyncio.sleep(0.15)
+                writer.write(b"+PONG\r\n")
+        finally:
+            writer.close()
+
+    async def _word(self, reader: asyncio.StreamReader) -> bytes:
+        size = int((await reader.readline())[1:])
+        return (await reader.readexactly(size + 2))[:-2]
+
+
+def run_slow(
+    monkeypatch: pytest.MonkeyPatch,
+    test: Callable[[AutoPipeline], Awaitable[Any]],
+    seconds: float = 0.3,
+) -> tuple[Any, SlowServer]:
+    """What a test returns against a slow server, with so short a time limit."""
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", seconds)
+    slow = SlowServer()
+
+    async def running() -> Any:
+        async with await asyncio.start_server(slow, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            url = f"redis://127.0.0.1:{port}"
+            async with make_async_client(url) as client, AutoPipeline(client) as pipe:
+                return await test(pipe)
+
+    return asyncio.run(asyncio.wait_for(running(), 30)), slow
+
+
+def test_a_slow_answer_fails_nothing_that_was_answered_before_it(monkeypatch):
+    async def ask(pipe: AutoPipeline) -> list[Any]:
+        words = [[("PING",)], [("PING",), ("PING",)], [("STALL",)], [("PING",)]]
+        return await asyncio.gather(*map(pipe.send, words), return_exceptions=True)
+
+    (first, second, slow, behind), _ = run_slow(monkeypatch, ask)
+    assert (first, second) == ([b"PONG"], [b"PONG"] * 2)
+    assert isinstance(slow, redis.TimeoutError)
+    assert isinstance(behind, redis.TimeoutError)
+
+
+def test_a_slow_answer_fails_few_of_those_behind_it(monkeypatch):
+    async def ask(pipe: AutoPipeline) -> list[Any]:
+        words = [("STALL",), *[("PING",)] * 2_000]
+        return await asyncio.gather(*(pipe.send([one]) for one in words), return_exceptions=True)
+
+    answers, _ = run_slow(monkeypatch, ask)
+    assert sum(isinstance(one, Exception) for one in answers) <= 256
+    assert answers[-1] == [b"PONG"]
+
+
+def test_what_has_waited_too_long_to_be_sent_is_not_sent(monkeypatch):
+    async def ask(pipe: AutoPipeline) -> Any:
+        drips = []
+        for _ in range(2):
+            drips.append(pipe.submit([("DRIP",)] * 3))
+            await asyncio.sleep(0.01)  # so that each goes on a connection of its own
+        late = pipe.submit([("SET", "never", 1)])
+        await asyncio.gather(*drips)
+        with pytest.raises(redis.TimeoutError, match="not sent"):
+            await late
+        return await pipe.send([("PING",)])
+
+    # the drips take 0.45 s; their exchange may take a second, and the late one was asked for before
+    monkeypatch.setattr(autopipeline, "MOST_SECONDS_UNSENT", 0.2)
+    pong, slow = run_slow(monkeypatch, ask, 1.0)
+    assert pong == [b"PONG"]
+    assert b"SET" not in slow.asked

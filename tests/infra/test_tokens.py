@@ -7,6 +7,7 @@ import string
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
@@ -196,10 +197,39 @@ def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
 
     async def check() -> list[Token | None]:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
-            return await AsyncTokens(pipe, clock).check(texts)
+            checked = AsyncTokens(pipe, clock)
+            return [await checked.check(text) for text in texts]
 
     assert asyncio.run(check()) == [shown(issued), None, None]
     assert check_one(tokens, issued.text).last_used == MIDNIGHT
+
+
+def test_an_event_loop_reads_more_in_the_exchange_that_checks_a_token(
+    tokens, redis_client, valkey, clock
+):
+    issued = tokens.issue(ALICE, "phone", ["play"])
+    redis_client.set("more", "read")
+
+    class Counted(AutoPipeline):
+        exchanges = 0
+
+        def submit(self, commands: Any) -> Any:
+            self.exchanges += 1
+            return super().submit(commands)
+
+    async def check() -> int:
+        async with make_async_client(valkey.url) as client, Counted(client) as pipe:
+            checked = AsyncTokens(pipe, clock)
+            await checked.check(issued.text)
+            before = pipe.exchanges
+            token, replies = await checked.check_and_read(issued.text, [("GET", "more")])
+            assert (token, replies) == (check_one(tokens, issued.text), [b"read"])
+            unknown, replies = await checked.check_and_read(make_token(), [("GET", "more")])
+            assert (unknown, replies) == (None, [b"read"])
+            assert await checked.check_and_read("nonsense", [("GET", "more")]) == (None, [])
+            return pipe.exchanges - before
+
+    assert asyncio.run(check()) == 2
 
 
 def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):

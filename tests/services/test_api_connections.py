@@ -1,5 +1,6 @@
 """Connections that sit there: deadlines, sizes and numbers, over real sockets."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ import httpx
 import pytest
 
 from services.http.client_network import network_of
-from services.http.connections import ConnectionLimits, limits_for
+from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
 
@@ -134,6 +135,43 @@ def test_trailers_without_end_are_put_out(api):
         except ConnectionError:
             return
         assert all_of(endless)[:13] in (b"HTTP/1.1 431 ", b"")
+
+
+class Written:
+    """A transport that keeps what is written to it."""
+
+    def __init__(self) -> None:
+        self.parts: list[bytes] = []
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        self.parts.append(data)
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_head_and_body_of_an_answer_are_written_together():
+    async def write(*parts: bytes, close: bool = False) -> Written:
+        written = Written()
+        joined = JoinedWrites(written)
+        for part in parts:
+            joined.write(part)
+        if close:
+            joined.close()
+        await asyncio.sleep(0)
+        assert written.closed == close
+        return written
+
+    assert asyncio.run(write(b"head", b"body")).parts == [b"headbody"]
+    assert asyncio.run(write(b"head", b"body", close=True)).parts == [b"headbody"]
+    assert asyncio.run(write()).parts == []
+    # what is long is not held back, so that the transport can say when it has enough
+    long = b"a" * 70_000
+    assert asyncio.run(write(b"head", long, b"end")).parts == [b"head" + long, b"end"]
 
 
 def test_silent_sockets_over_the_limit_leave_others_served(api):

@@ -3,12 +3,14 @@
 import json
 import shutil
 import subprocess
+import sys
 from typing import Any
 
 import pytest
 
 from domain.match.decide import Decision, decide
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
+from services.bench.lone import CommandCounts, cost_of_moves
 from services.bench.workload import games, moves, starts
 from tests.helpers.served import SCRIPT
 
@@ -65,8 +67,31 @@ def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
     found = bench("http", "--clients", "4", "--matches", "1")
     assert found["unit"] == "moves"
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(8)[:4])
+    assert found["details"]["moves"] == sum(len(game.moves) for game in games(12)[4:8])
     assert 0 < found["details"]["moves a second at half speed"] < found["rate"]
+    if sys.platform == "linux":
+        assert {"web", "worker", "side"} < found["details"]["processor time a move, us"].keys()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
+def test_a_lone_move_is_measured_on_two_disks_and_its_commands_are_counted() -> None:
+    found = bench("lone", "--moves", "2", "--pause", "1")["details"]
+    # at least the submit and the commit, each synced: 2 ms and more
+    assert found["median_ms_2"] > 4
+    assert found["commands"] > found["by command"]["evalsha"] >= 2
+    assert found["by command"]["waitaof"] == pytest.approx(1, abs=0.5)
+    assert found["aof_bytes"] > 100
+
+
+def test_what_an_idle_server_does_is_no_cost_of_a_move() -> None:
+    # in 10 s without moves 20 GETs and 100 bytes; in 20 s with 4 moves 8 SETs and 400 bytes more
+    before = CommandCounts(0.0, 1_000, {"get": 5})
+    idle = CommandCounts(10.0, 1_100, {"get": 25})
+    after = CommandCounts(30.0, 1_700, {"get": 65, "set": 8})
+    cost = cost_of_moves(before, idle, after, 4)
+    assert cost.commands == {"get": 0, "set": 2}
+    assert (cost.aof_bytes, cost.idle) == (100, 2)
 
 
 def test_replay_is_measured_beside_eventsourcing() -> None:
@@ -94,6 +119,16 @@ def test_scaling_gives_a_cost_for_each_point() -> None:
     found = bench("scaling", "--counts", "20,40", "--lengths", "4,8", "--moves", "200")
     assert set(found["details"]["us a move, by active matches"]) == {"20", "40"}
     assert set(found["details"]["us a move, by plies of every match"]) == {"4", "8"}
+
+
+@pytest.mark.slow
+def test_one_server_is_measured_with_more_and_more_matches() -> None:
+    words = ("--counts", "20,60", "--plies", "3", "--moves", "100")
+    points = bench("active", *words)["details"]["by active matches"]
+    assert set(points) == {"20", "60"}
+    for point in points.values():
+        assert min(point.values()) > 0
+    assert points["60"]["log_bytes"] > points["20"]["log_bytes"]
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])

@@ -24,7 +24,7 @@ from infra.people.tokens.record import (
 )
 from infra.people.tokens.verify import ByDigest, parse_replies, read_commands, verification
 from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline
+from infra.redis.autopipeline import AutoPipeline, CommandWords
 from infra.redis.clients import Clock
 
 UNLISTED_MS: Final = 3_600_000
@@ -130,12 +130,28 @@ class AsyncTokens:
         self._clock = clock
         self._known: LRUCache[bytes, AccountId] = LRUCache(_MOST_KNOWN)
 
-    async def check(self, texts: Sequence[str]) -> list[Token | None]:
-        """Return the tokens of these texts; None for a text that is not a valid token."""
-        talk = verification(texts, self._clock, self._known)
+    async def check(self, text: str) -> Token | None:
+        """Return the token of this text; None if it is not a valid token."""
+        token, _ = await self.check_and_read(text, ())
+        return token
+
+    async def check_and_read(
+        self, text: str, reads: Sequence[CommandWords]
+    ) -> tuple[Token | None, list[Any]]:
+        """Return the token of this text, and the replies to `reads`, errors included.
+
+        All go in one exchange. Nothing is read for a text that can't be a token.
+        """
+        talk = verification([text], self._clock, self._known)
         try:
             words = next(talk)
+        except StopIteration:
+            return None, []
+        replies = await self._pipe.send([*words, *reads])
+        found = replies[len(words) :]
+        try:
+            words = talk.send(replies[: len(words)])
             while True:
                 words = talk.send(await self._pipe.send(words))
         except StopIteration as end:
-            return list(end.value)
+            return end.value[0], found

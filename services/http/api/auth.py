@@ -19,7 +19,7 @@ from domain.match.events import AccountId
 from infra.people.tokens import Scope, Token
 from services.app.actor import Actor
 from services.http.anonymous_limit import request_weight
-from services.http.context import API_FRONT_END, ApiContext, PendingSnapshot
+from services.http.context import API_FRONT_END, ApiContext
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -50,10 +50,10 @@ _QUERY_VALUE_FORMS: Final = {
         "a number, such as 2.5",
     ),
 }
-LOADS_MATCH_EARLY: Final = "ahead"
-"""The `opt` key of routes whose match is loaded while the token is checked."""
+BEARER: Final = "bearer "
 
-_BEARER: Final = "bearer "
+FAILED: Final = "failed"
+"""The key in a scope of the error of a request that was carried out before the framework."""
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -61,8 +61,6 @@ class Caller(msgspec.Struct, frozen=True):
 
     account: AccountId
     token: Token
-    match: PendingSnapshot | None
-    """The route's match, if it is being loaded together with the token."""
 
     def require(self, scope: Scope) -> AccountId:
         """Return the account; `missing-scope` if the token lacks the scope."""
@@ -83,8 +81,11 @@ async def authenticate(request: AnyRequest) -> None:
 
     A token that is sent must be valid, even where none is needed: `unknown-token`. Without a token a
     route that needs one answers `unauthorized`. Also `missing-scope`, `too-fast`, `bad-request`,
-    `not-found`.
+    `not-found`. Raises the error of a short path, if that has failed.
     """
+    scope: Any = request.scope
+    if FAILED in scope:
+        raise scope[FAILED]
     handler = request.route_handler
     if "apart" not in handler.opt:
         request.scope["auth"] = await _identify(request, request.app.state.context)
@@ -96,10 +97,8 @@ async def authenticate(request: AnyRequest) -> None:
 async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
     needed = request.route_handler.resolve_security()
     header = request.headers.get("authorization")
-    loads_early = header is not None and LOADS_MATCH_EARLY in request.route_handler.opt
-    match = context.request_snapshot(request.path_params["board"]) if loads_early else None
     try:
-        caller = await _caller_of(header, context, match)
+        caller = await _caller_of(header, context)
     except Refusal:
         context.request_limits.check(request)
         raise
@@ -117,20 +116,18 @@ async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
     return caller
 
 
-async def _caller_of(
-    header: str | None, context: ApiContext, match: PendingSnapshot | None
-) -> Caller | None:
+async def _caller_of(header: str | None, context: ApiContext) -> Caller | None:
     """Return the caller whose token is in the header; None without a header."""
     if header is None:
         return None
-    if not header.lower().startswith(_BEARER):
+    if not header.lower().startswith(BEARER):
         raise Refusal(
             Code.UNAUTHORIZED, "the header is not of the form `Authorization: Bearer mp_...`"
         )
     token = await context.token(_token_text(header))
     if token is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the token is unknown, or no longer valid")
-    return Caller(token.account, token, match)
+    return Caller(token.account, token)
 
 
 async def token_still_valid(request: AnyRequest, context: ApiContext) -> bool:
@@ -140,7 +137,7 @@ async def token_still_valid(request: AnyRequest, context: ApiContext) -> bool:
 
 
 def _token_text(header: str) -> str:
-    return header[len(_BEARER) :].strip()
+    return header[len(BEARER) :].strip()
 
 
 def caller(request: AnyRequest, context: NamedDependency[ApiContext]) -> Caller:

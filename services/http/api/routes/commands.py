@@ -10,9 +10,11 @@ from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParam
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import CommandId
+from domain.match.state import MatchState
 from domain.sentences import LANGUAGES, text_in
 from infra.people.tokens import Scope
 from infra.store.outcomes import CommandOutcome, parse
+from services.app.actor import Actor
 from services.app.commands import (
     PLAIN_ACTIONS,
     WAIT_SECONDS,
@@ -26,7 +28,7 @@ from services.app.commands import (
 )
 from services.app.draws import DrawPart, read_text, reveal_command
 from services.http.accept_language import headers_of_language, wanted_language
-from services.http.api.auth import LOADS_MATCH_EARLY, PLAY_SCOPE, AnyRequest, Caller
+from services.http.api.auth import PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
@@ -113,6 +115,8 @@ class Resume(AskedInMatch, frozen=True, tag="resume"):
     """End a pause."""
 
 
+COMMANDS_PATH: Final = "/api/matches/{board:int}/commands"
+
 AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 
 
@@ -135,12 +139,11 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 @post(
-    "/api/matches/{board:int}/commands",
+    COMMANDS_PATH,
     status_code=200,
     security=PLAY_SCOPE,
     tags=["commands"],
-    opt={LOADS_MATCH_EARLY: True}
-    | declare_errors(
+    opt=declare_errors(
         *MOVE_ERRORS,
         Code.UNREADABLE_MOVE,
         Code.UNKNOWN_OFFER,
@@ -166,10 +169,22 @@ async def give_command(
 ) -> Answered:
     """Carry out a command, and return its outcome once it is durable."""
     actor = caller.actor(Scope.PLAY, key)
-    state = (await context.snapshot(board, caller.match)).state
+    state = (await context.snapshot(board)).state
+    return await carry_out(context, actor, board, state, data, wait)
+
+
+async def carry_out(
+    context: ApiContext,
+    actor: Actor,
+    board: int,
+    state: MatchState,
+    asked: AnyAsked,
+    wait: float,
+) -> Answered:
+    """Carry out a command in a match that is in this state, and return its outcome."""
     id_ = actor.command_id()
     with outcome_at(board, id_):
-        outcome = await context.act(actor, board, state, action_of(data), wait)
+        outcome = await context.act(actor, board, state, action_of(asked), wait)
     return answered(board, id_, outcome)
 
 

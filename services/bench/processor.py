@@ -1,0 +1,36 @@
+"""Processor time of a server's processes, by role; Linux only, empty elsewhere."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+_PROC: Final = Path("/proc")
+
+
+def processor_seconds(parent: int) -> dict[str, float]:
+    """Return the processor time of each child of a `serve`, in seconds, by its role."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    found: dict[str, float] = defaultdict(float)
+    for pid, fields in _processes():
+        if int(fields[1]) == parent:  # ppid; then utime and stime
+            found[_role(pid)] += (int(fields[11]) + int(fields[12])) / ticks
+    return found
+
+
+def _processes() -> Iterator[tuple[str, list[str]]]:
+    """Yield the id of each process, and the fields of its `stat` after the name."""
+    for place in _PROC.glob("[0-9]*"):
+        try:
+            text = (place / "stat").read_text()
+        except OSError:  # it has ended
+            continue
+        yield place.name, text.rpartition(")")[2].split()
+
+
+def _role(pid: str) -> str:
+    """Return the subcommand of a `matchpost`, or the name of another program."""
+    words = (_PROC / pid / "cmdline").read_text().split("\0")
+    script = [n for n, word in enumerate(words) if Path(word).name == "matchpost"]
+    return words[script[0] + 1] if script else Path(words[0].split()[0]).name

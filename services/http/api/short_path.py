@@ -1,0 +1,132 @@
+"""The short path of commands: requests of the usual form, answered before the framework.
+
+`POST /api/matches/{board}/commands` is most of the requests of programs, and the framework takes longer for
+one than all else. A request of the usual form (a token, a JSON body, no query) is therefore read
+here. Any other request, and any that is refused, gets its answer from the route in the framework, so
+that there is one place for refusals.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+from litestar import Litestar
+from litestar.types import Receive, Send
+
+from infra.people.tokens import Scope as TokenScope
+from services.app.commands import WAIT_SECONDS
+from services.http.api.auth import BEARER, FAILED, Caller
+from services.http.api.bodies import MAX_BODY_BYTES
+from services.http.api.routes.commands import AnyAsked, carry_out
+from services.http.context import ApiContext
+
+PATH_TEMPLATE: Final = "/api/matches/{board}/commands"
+"""The path of the route, as metrics name it."""
+
+_PATH: Final = re.compile(r"/api/matches/([1-9][0-9]{0,14})/commands")
+
+_HEADERS: Final = frozenset({b"authorization", b"content-type", b"host", b"idempotency-key"})
+"""The headers that are read; a request that repeats one is not usual."""
+
+_HOST: Final = re.compile(rb"[0-9A-Za-z.:-]+")
+
+_KEY_LENGTHS: Final = range(1, 201)
+
+_decoder: Final[msgspec.json.Decoder[AnyAsked]] = msgspec.json.Decoder(AnyAsked)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class _UsualRequest(msgspec.Struct):
+    """A request of the usual form, without its body."""
+
+    board: int
+    token: str
+    key: str | None
+
+
+class ShortPath:
+    """Answers commands of the usual form, and passes all other requests to the framework."""
+
+    def __init__(self, app: Litestar) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Answer a request, here or in the framework."""
+        usual = _usual(scope)
+        if usual is None:
+            await self._app(scope, receive, send)
+            return
+        message = await receive()
+        asked = _body_of(message)
+        body = None
+        try:
+            if asked is not None:
+                body = await _carry_out(self._app.state.context, usual, asked)
+        except Exception as error:  # noqa: BLE001 - the route answers it
+            scope[FAILED] = error
+        if body is None:
+            await self._app(scope, _again(message, receive), send)
+            return
+        scope["path_template"] = PATH_TEMPLATE
+        await _answer(send, body)
+
+
+async def _carry_out(context: ApiContext, usual: _UsualRequest, asked: AnyAsked) -> bytes | None:
+    """Carry out a command, and return the body of the answer; None for an unknown token."""
+    token, replies = await context.token_and_snapshot(usual.token, usual.board)
+    if token is None:
+        return None
+    context.app.pace.check(token.account)
+    actor = Caller(token.account, token).actor(TokenScope.PLAY, usual.key)
+    state = (await context.read_snapshot(usual.board, replies)).state
+    return _encode(await carry_out(context, actor, usual.board, state, asked, WAIT_SECONDS))
+
+
+def _usual(scope: Mapping[str, Any]) -> _UsualRequest | None:
+    """Return a request of the usual form; None for any other."""
+    if scope["type"] != "http" or scope["method"] != "POST" or scope["query_string"]:
+        return None
+    path = _PATH.fullmatch(scope["path"])
+    headers = [header for header in scope["headers"] if header[0] in _HEADERS]
+    found = dict(headers)
+    if path is None or scope["root_path"] or len(found) != len(headers):
+        return None
+    token = found.get(b"authorization", b"").decode("latin-1")
+    key = found[b"idempotency-key"].decode("latin-1") if b"idempotency-key" in found else None
+    if (
+        not token.lower().startswith(BEARER)
+        or found.get(b"content-type") != b"application/json"
+        or _HOST.fullmatch(found.get(b"host", b"")) is None
+        or (key is not None and len(key) not in _KEY_LENGTHS)
+    ):
+        return None
+    return _UsualRequest(int(path[1]), token[len(BEARER) :].strip(), key)
+
+
+def _body_of(message: Any) -> AnyAsked | None:
+    """Return the command in a body that arrived at once; None if it is none, or not usual."""
+    body = message.get("body", b"")
+    if message["type"] != "http.request" or message["more_body"] or len(body) > MAX_BODY_BYTES:
+        return None
+    try:
+        return _decoder.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _again(message: Any, receive: Receive) -> Receive:
+    """Return a channel on which a message that was received comes first."""
+    first: list[Any] = [message]
+
+    async def receive_again() -> Any:
+        return first.pop() if first else await receive()
+
+    return receive_again
+
+
+async def _answer(send: Send, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    start: Any = {"type": "http.response.start", "status": 200, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body, "more_body": False})
