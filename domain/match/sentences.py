@@ -31,16 +31,6 @@ SAY = Sentences(
             "the server failed to decide this command; its operator has been notified",
             "der Server ist an diesem Befehl gescheitert; sein Betreiber ist verständigt",
         ),
-        "seedless": (
-            (
-                "the server can't draw now, because one of its secret files is missing; "
-                "its operator has been notified"
-            ),
-            (
-                "der Server kann jetzt nichts ziehen, weil ihm eine geheime Datei fehlt; "
-                "sein Betreiber ist verständigt"
-            ),
-        ),
         # who acts, and when
         "no-match": ("there is no such match", "diese Partie gibt es nicht"),
         "no-player": (

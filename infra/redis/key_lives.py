@@ -119,7 +119,6 @@ KEY_LIVES: Final = (
         "{mail}:codes:<address>", "infra.mail.verification_codes", "expires after a day", "codes"
     ),
     KeyLife("{mail}:taken:<mail>", "infra.mail.processed", "expires after 30 days", "mails"),
-    KeyLife("{mail}:wanted", "infra.mail.wakeup", "expires", _ONE),
     KeyLife("answers:told/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),

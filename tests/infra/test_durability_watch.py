@@ -25,6 +25,7 @@ from infra.store.gateway import CommandGateway
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
+from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
 
 RIGHT = {"appendfsync": "always", "maxmemory": "0"}
@@ -170,7 +171,7 @@ def test_no_command_reaches_another_server_that_is_not_durable(
 
 def drain_of(bench: Bench, watched: Watched) -> Drain:
     return Drain(
-        *(bench.store, bench.lanes, bench.client, 0),
+        *(bench.store, bench.lanes, bench.client, LANE),
         seeds=bench.seeds,
         durability=watched.watch,
     )

@@ -60,7 +60,7 @@ def test_a_gateway_that_knows_the_lanes_before_still_has_its_shard_drained(
     for board in range(1, 9):
         order = sent(ALICE, START, board, board)
         gateway.submit([submission_of(order, 0, "door:test")])
-        lanes.request_drain(Layout(8, before).lane_of(board))
+        lanes.request(Layout(8, before).lane_of(board))
         while requested:
             Drain(worker, lanes, redis_client, requested.pop()).run()
         assert gateway.outcome(board, order.id)
