@@ -34,7 +34,7 @@ _REFUSED = re.compile(r"(?:> .*\n)?([a-z-]+): ([\s\S]+)")
 _MESSAGE = re.compile(r'<p class="message"[^>]*>(.*?)</p>', re.DOTALL)
 _STATUS = "status "
 _COMMITMENT = "--commitment="
-_CODE = re.compile(r"[Cc]ode: <code>(.*?)</code>")
+_CODE = re.compile(r"Error code: <code>(.*?)</code>")
 
 
 class Result(NamedTuple):
