@@ -3,8 +3,8 @@
 -- KEYS  1 inbox  2 log  3 tries  4 draws  5 due  6 ended matches  7 archived matches; then for
 --       each match of the run: snapshot, moves, turns, events, locator, outcomes, refusals,
 --       conditional moves
--- ARGV  1 number of shards; then for each command the words that FIELDS names, then the bytes of
---       its leaves
+-- ARGV  1 number of shards; then for each command its words, as below, then the bytes of its
+--       leaves
 -- Returns  for each command one of
 --       {'done', stored outcome}   committed now
 --       {'known', stored outcome}  committed before, under the same command id; nothing written
@@ -18,27 +18,28 @@
 -- is met by the reads and the first write of a command, before anything else of it is written.
 -- Some keys are read for that alone. The snapshot's marks, the byte after its head, say whether the
 -- match has conditional moves (1) and refusals counted (2), so that most commands need not look.
+--
+-- The words of a command:
+--   entry                id of the inbox entry
+--   match                which match of KEYS, from 1
+--   id                   command id
+--   decided_on           head of the match that it was decided on, 32 bytes
+--   digest               of the command, 8 bytes
+--   tail                 of the outcome
+--   refusal              field of the refusals to count up, '' for an accepted command
+--   snapshot             of the match after it, with its marks; '' for a refused command
+--   more_moves           moves to append
+--   more_turns           their times to append
+--   rewritten            '1' if these are all moves and times of the match, and replace the others
+--   due                  when the match is due next, ms, 0 for never
+--   ended                when the match ended by it, ms, 0 if it did not
+--   conditional_before   conditional moves that it was decided on, '' for none
+--   conditional_after    conditional moves after it, '' for none
+--   chain                chain of the seed it draws with, 0 if it does not draw
+--   k                    number of that seed in its chain, 0 if it does not draw
+--   leaves               how many leaves follow
 
-local FIELDS = {
-  'entry',               -- id of the inbox entry
-  'match',               -- which match of KEYS, from 1
-  'id',                  -- command id
-  'head',                -- head of the match that it was decided on, 32 bytes
-  'digest',              -- of the command, 8 bytes
-  'tail',                -- of the outcome
-  'refusal',             -- field of the refusals to count up, '' for an accepted command
-  'snapshot',            -- of the match after it, with its marks; '' for a refused command
-  'moves',               -- moves to append
-  'turns',               -- their times to append
-  'rewritten',           -- '1' if these are all moves and times of the match, and replace the others
-  'due',                 -- when the match is due next, ms, 0 for never
-  'ended',               -- when the match ended by it, ms, 0 if it did not
-  'conditional_before',  -- conditional moves that it was decided on, '' for none
-  'conditional_after',   -- conditional moves after it, '' for none
-  'chain',               -- chain of the seed it draws with, 0 if it does not draw
-  'k',                   -- number of that seed in its chain, 0 if it does not draw
-  'leaves',              -- how many leaves follow
-}
+local FIELDS = 18
 local MATCH_KEYS, SHARD_KEYS = 8, 7
 local NO_HASH = string.rep('\0', 32)
 local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
@@ -79,51 +80,50 @@ local index = next_index(log)
 local results, decided = {}, {}
 local at = 2
 while at <= #ARGV do
-  local new = {}
-  for offset, name in ipairs(FIELDS) do
-    new[name] = ARGV[at + offset - 1]
-  end
-  local k, leaves = tonumber(new.k), tonumber(new.leaves)
-  local first = at + #FIELDS
+  -- no table, because filling one for each command would cost as much as several calls
+  local entry, match, id, decided_on, digest, tail, refusal, snapshot, more_moves, more_turns,
+    rewritten, due, ended, conditional_before, conditional_after, chain, k, leaves =
+    unpack(ARGV, at, at + FIELDS - 1)
+  k, leaves = tonumber(k), tonumber(leaves)
+  local first = at + FIELDS
   at = first + leaves
-  local key = SHARD_KEYS + (tonumber(new.match) - 1) * MATCH_KEYS
-  local state, moves, turns, events, locator, outcomes, refusals, conditional = KEYS[key + 1],
-    KEYS[key + 2], KEYS[key + 3], KEYS[key + 4], KEYS[key + 5], KEYS[key + 6], KEYS[key + 7],
-    KEYS[key + 8]
+  local key = SHARD_KEYS + (tonumber(match) - 1) * MATCH_KEYS
+  local state, moves, turns, events, locator, outcomes, refusals, conditional =
+    unpack(KEYS, key + 1, key + MATCH_KEYS)
   local board = string.match(state, ':(%d+)$')
 
-  local known = redis.call('HGET', outcomes, new.id)
+  local known = redis.call('HGET', outcomes, id)
   local current = redis.call('GETRANGE', state, 0, 32)
   local head, marks = string.sub(current, 1, 32), string.byte(current, 33) or 0
   if current == '' then
     head = NO_HASH
   end
   local prepared = ''
-  if new.snapshot ~= '' and (marks % 2 == 1 or new.conditional_before ~= '') then
+  if snapshot ~= '' and (marks % 2 == 1 or conditional_before ~= '') then
     prepared = redis.call('GET', conditional) or ''
   end
 
   if some_gone and redis.call('GETBIT', gone, math.floor(tonumber(board) / shards)) == 1 then
-    decided[#decided + 1] = new.entry
+    decided[#decided + 1] = entry
     results[#results + 1] = {'archived'}
   elseif known then
-    decided[#decided + 1] = new.entry
+    decided[#decided + 1] = entry
     results[#results + 1] = {'known', known}
-  elseif head ~= new.head or (k > 0 and (redis.call('HGET', draws, 'chain') ~= new.chain
+  elseif head ~= decided_on or (k > 0 and (redis.call('HGET', draws, 'chain') ~= chain
       or redis.call('HGET', draws, 'k') ~= string.format('%d', k - 1)))
-      or (new.snapshot ~= '' and prepared ~= new.conditional_before)
+      or (snapshot ~= '' and prepared ~= conditional_before)
   then
     results[#results + 1] = {'conflict'}
   else
-    local stored = new.digest .. string.format('%d', index) .. ':' .. new.tail
+    local stored = digest .. string.format('%d', index) .. ':' .. tail
     redis.call('STRLEN', locator)
-    if new.snapshot == '' then
-      redis.call('HINCRBY', refusals, new.refusal, 1)
+    if snapshot == '' then
+      redis.call('HINCRBY', refusals, refusal, 1)
       if current ~= '' and marks < 2 then
         redis.call('SETRANGE', state, 32, string.char(marks + 2))
       end
     else
-      if new.rewritten == '' then
+      if rewritten == '' then
         redis.call('STRLEN', moves)
         redis.call('STRLEN', turns)
       end
@@ -131,22 +131,22 @@ while at <= #ARGV do
       if k > 0 then
         redis.call('HSET', draws, 'k', string.format('%d', k))
       end
-      redis.call('SET', state, new.snapshot)
-      write_text(moves, new.moves, new.rewritten ~= '')
-      write_text(turns, new.turns, new.rewritten ~= '')
-      if new.due == '0' then
+      redis.call('SET', state, snapshot)
+      write_text(moves, more_moves, rewritten ~= '')
+      write_text(turns, more_turns, rewritten ~= '')
+      if due == '0' then
         redis.call('ZREM', dues, board)
       else
-        redis.call('ZADD', dues, new.due, board)
+        redis.call('ZADD', dues, due, board)
       end
-      if new.ended ~= '0' then
-        redis.call('ZADD', over, new.ended, board)
+      if ended ~= '0' then
+        redis.call('ZADD', over, ended, board)
       end
-      if new.conditional_after ~= new.conditional_before then
-        if new.conditional_after == '' then
+      if conditional_after ~= conditional_before then
+        if conditional_after == '' then
           redis.call('DEL', conditional)
         else
-          redis.call('SET', conditional, new.conditional_after)
+          redis.call('SET', conditional, conditional_after)
         end
       end
       if marks >= 2 or current == '' then
@@ -160,8 +160,8 @@ while at <= #ARGV do
       index = index + 1
     end
     redis.call('APPEND', locator, places)
-    redis.call('HSET', outcomes, new.id, stored)
-    decided[#decided + 1] = new.entry
+    redis.call('HSET', outcomes, id, stored)
+    decided[#decided + 1] = entry
     results[#results + 1] = {'done', stored}
   end
 end
