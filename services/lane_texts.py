@@ -1,6 +1,6 @@
 """Sentences on lanes for operators: how many there are, and workers that have none."""
 
-from infra.store.port import Layout
+from infra.store.layout import Layout
 
 
 def division(layout: Layout) -> str:

@@ -75,6 +75,7 @@ class LeasedRun(Generic[What]):
         self._stopping = stopping
         self._linger = linger
         self._may_run = may_run
+        self._allowed = True
         self._least, self._most = min(RUN_SECONDS, most), most
         self._token = uuid4().hex
         self._began = time.monotonic()
@@ -110,12 +111,13 @@ class LeasedRun(Generic[What]):
         if acquired is LeaseResult.EXPIRED:
             self._least = self._most = min(CAUTIOUS_SECONDS, self._most)
             work.recover(self._leases.read_mark(self._what))
-        done = self._work(work)
+        done = self._work(work) if self._is_allowed() else 0
         mark = work.finish()
         # release first, look afterwards: see infra.store.leases
         released = self._leases.release(self._what, self._token, mark)
         self._pass("released")
-        if released and work.has_more():
+        # of a run that must not go on the scheduler requests the next, once a second
+        if released and self._allowed and work.has_more():
             self._leases.request(self._what)
         self._pass("left")
         return done
@@ -130,10 +132,14 @@ class LeasedRun(Generic[What]):
         if self._signs and not now and at - self._renewed < self._leases.lease_ms / 1000 / RENEWALS:
             return not self._signs.suspended
         self._renewed = at
-        if not self._may_run():
+        if not self._is_allowed():
             return False
         self._signs = self._leases.renew(self._what, self._token)
         return self._signs is not None and not self._signs.suspended
+
+    def _is_allowed(self) -> bool:
+        self._allowed = self._may_run()
+        return self._allowed
 
     def write_mark(self, mark: bytes) -> None:
         """Set the mark that the next run finds if this one is killed."""

@@ -11,7 +11,7 @@ import redis
 
 from domain.match.events import CommandId
 from infra.redis import keys, scripts
-from infra.store.port import Layout, Numbering
+from infra.store.layout import Layout, Numbering
 
 IDS_KEPT: int = 1_000_000
 """Starts whose board numbers are remembered, so that a repetition gets the same."""

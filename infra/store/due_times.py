@@ -12,7 +12,7 @@ from domain.match.history import PackedSnapshot
 from infra.redis import keys, scripts
 from infra.store import snapshots
 from infra.store.board_numbers import BoardNumbers
-from infra.store.port import Layout
+from infra.store.layout import Layout
 
 _REPAIR: Final = scripts.Script("repair_due")
 

@@ -10,12 +10,14 @@
 """
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Any, Final
 
+import msgspec
 import redis
 
 from infra.redis import keys
-from infra.store.port import Layout, Numbering
+from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 
 FORMAT: Final = "2"
 """Version of the keys and values; data of another format are refused."""
@@ -25,6 +27,44 @@ OLD_FORMAT: Final = "1"
 
 UPGRADING: Final = "1 to 2"
 """The format of data whose upgrade has begun and not ended: no version reads them."""
+
+
+class Numbering(StrEnum):
+    """Where boards get their numbers."""
+
+    SERVER = "server"
+    """One counter numbers all boards."""
+    SHARD = "shard"
+    """Each shard numbers its own boards, as a cluster needs it."""
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """Layout of the data: shards never change, lanes only when an operator asks for it."""
+
+    shards: int
+    lanes: int
+    numbering: Numbering = Numbering.SERVER
+
+    def shard_of(self, board: int) -> int:
+        """Return the shard a board lives in."""
+        return shard_of(board, self.shards)
+
+    def lane_of(self, board: int) -> Lane:
+        """Return the lane that drains a board's shard."""
+        return lane_of(self.shard_of(board), self.lanes, self.shards)
+
+    @property
+    def all_lanes(self) -> list[Lane]:
+        """Return all lanes."""
+        return all_lanes(self.lanes)
+
+
+def check_lanes(lanes: int, shards: int) -> None:
+    """Raise ValueError for a number of lanes into which so many shards can't be divided."""
+    if not 1 <= lanes <= shards:
+        raise ValueError(
+            f"the lanes are a number from 1 to {shards}, because there are {shards} shards"
+        )
 
 
 def read_layout(client: redis.Redis) -> Layout:

@@ -27,7 +27,6 @@ Each guarantee has a test in the contract suite that every adapter passes:
 """
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Final, Protocol
 
 import msgspec
@@ -35,7 +34,7 @@ import msgspec
 from domain.errors import Code
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
-from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
+from infra.store.layout import Layout
 from infra.store.outcomes import encode_stored, tail
 
 MOST_REFUSALS: int = 50
@@ -50,46 +49,8 @@ that ran ahead is put right, and it is little beside a turn of days.
 """
 
 
-class Numbering(StrEnum):
-    """Where boards get their numbers."""
-
-    SERVER = "server"
-    """One counter numbers all boards."""
-    SHARD = "shard"
-    """Each shard numbers its own boards, as a cluster needs it."""
-
-
 ARCHIVED_TEXT: Final = "the match is over, and in the archive"
 """The sentence for a command that came to a match in the archive."""
-
-
-class Layout(msgspec.Struct, frozen=True):
-    """Layout of the data: shards never change, lanes only when an operator asks for it."""
-
-    shards: int
-    lanes: int
-    numbering: Numbering = Numbering.SERVER
-
-    def shard_of(self, board: int) -> int:
-        """Return the shard a board lives in."""
-        return shard_of(board, self.shards)
-
-    def lane_of(self, board: int) -> Lane:
-        """Return the lane that drains a board's shard."""
-        return lane_of(self.shard_of(board), self.lanes, self.shards)
-
-    @property
-    def all_lanes(self) -> list[Lane]:
-        """Return all lanes."""
-        return all_lanes(self.lanes)
-
-
-def check_lanes(lanes: int, shards: int) -> None:
-    """Raise ValueError for a number of lanes into which so many shards can't be divided."""
-    if not 1 <= lanes <= shards:
-        raise ValueError(
-            f"the lanes are a number from 1 to {shards}, because there are {shards} shards"
-        )
 
 
 class Submission(msgspec.Struct, frozen=True):

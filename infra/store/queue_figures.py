@@ -13,8 +13,8 @@ from infra.redis import keys
 from infra.redis.clients import to_ms
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, MAIL, MAINTENANCE, PROJECTIONS
+from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
-from infra.store.port import Layout
 from infra.store.turn_notes import LaneTurn, last_turns
 
 _OURS: Final = (COMMANDS, PROJECTIONS, MAIL, MAINTENANCE)

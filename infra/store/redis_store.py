@@ -6,9 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import redis
-from redis.exceptions import ResponseError
 
-from domain.errors import Code
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.durability import Mode, append_barrier, check_barrier
@@ -17,28 +15,26 @@ from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms, to_ms
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
-from infra.store.layout import create_layout, read_layout
+from infra.store.layout import Layout, check_lanes, create_layout, read_layout
 from infra.store.port import (
-    MOST_AHEAD_MS,
-    MOST_REFUSALS,
-    AlreadyDecided,
     CommitConflict,
-    CommitDone,
     CommitResult,
     InboxEntry,
     InboxState,
-    Layout,
-    NotAccepted,
     NotDurable,
-    Queued,
     SeedChain,
     Submission,
     SubmitResult,
     Watermark,
     Write,
-    archived_result,
-    check_lanes,
     refusal_field,
+)
+from infra.store.store_calls import (
+    commit_call,
+    read_commit_reply,
+    read_inbox_state,
+    read_submit_reply,
+    submit_call,
 )
 from infra.store.watermarks import WatermarkReader
 
@@ -154,7 +150,7 @@ class RedisStore:
             if isinstance(reply, Exception) and "no such key" not in str(reply):
                 raise reply
         now = self._clock() if self._clock else to_ms(time)
-        return now, [_inbox_state(reply) for reply in found]
+        return now, [read_inbox_state(reply) for reply in found]
 
     def count_attempt(self, shard: int, entry: str) -> int:
         """Count one more attempt."""
@@ -192,13 +188,13 @@ class RedisStore:
             runs.setdefault(write.shard, []).append(i)
         shards = self.layout().shards
         calls = [
-            _commit_call(shards, shard, [writes[i] for i in run]) for shard, run in runs.items()
+            commit_call(shards, shard, [writes[i] for i in run]) for shard, run in runs.items()
         ]
         replies = self._run_durably(calls)
         results: list[CommitResult] = [CommitConflict()] * len(writes)
         for run, reply in zip(runs.values(), replies, strict=False):
             for i, result in zip(run, reply, strict=True):
-                results[i] = _read_commit_reply(writes[i], result)
+                results[i] = read_commit_reply(writes[i], result)
         return results
 
     def _run_durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
@@ -347,85 +343,3 @@ class RedisStore:
     def watermark(self) -> Watermark:
         """Return up to when the logs are complete."""
         return self._watermarks.watermark(self._fixed.shards)
-
-
-def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
-    """Return the call that submits a command; `received` in ms, or empty for the server's time."""
-    shard = keys.shard_of(new.board, shards)
-    names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
-    names += [keys.floor(shard), keys.archived(shard)]
-    args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
-    args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS, MOST_AHEAD_MS]
-    args.append(keys.archive_bit(new.board, shards))
-    return scripts.SUBMIT, names, args
-
-
-def read_submit_reply(reply: Any) -> SubmitResult:
-    """Return the result of `submit_call`."""
-    match reply[0]:
-        case b"queued":
-            return Queued(reply[1].decode(), int(reply[2]))
-        case b"known":
-            return AlreadyDecided(reply[1])
-        case b"reused":
-            return NotAccepted(Code.ID_REUSED)
-        case b"archived":
-            return NotAccepted(Code.MATCH_OVER)
-        case b"refused-too-often":
-            return NotAccepted(Code.TOO_MANY_REFUSALS)
-        case b"full":
-            return NotAccepted(Code.BUSY)
-        case other:
-            raise ResponseError(f"submit answered {other!r}")
-
-
-def _read_commit_reply(write: Write, reply: Any) -> CommitResult:
-    match reply[0]:
-        case b"done":
-            return CommitDone(reply[1])
-        case b"known":
-            return AlreadyDecided(reply[1])
-        case b"archived":
-            return archived_result(write)
-        case b"conflict":
-            return CommitConflict()
-        case other:
-            raise ResponseError(f"commit answered {other!r}")
-
-
-def _commit_call(shards: int, shard: int, run: Sequence[Write]) -> scripts.Call:
-    names = [keys.inbox(shard), keys.log(shard), keys.attempts(shard), keys.seed_chain(shard)]
-    names += [keys.due(shard), keys.ended(shard), keys.archived(shard)]
-    places: dict[int, int] = {}
-    args: list[scripts.Arg] = [shards]
-    for write in run:
-        board = write.board
-        if board not in places:
-            places[board] = len(places) + 1
-            names += [
-                keys.snapshot(shard, board),
-                keys.moves(shard, board),
-                keys.turns(shard, board),
-                keys.events(shard, board),
-                keys.locator(shard, board),
-                keys.outcomes(shard, board),
-                keys.refusals(shard, board),
-                keys.conditional_moves(shard, board),
-            ]
-        args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
-        args.append(write.refusal_field)
-        if write.snapshot is None:
-            args += ["", "", "", ""]
-        else:
-            args.append(snapshots.with_marks(write.snapshot.state, write.conditional_after))
-            args += [write.snapshot.moves, write.snapshot.turns, "1" if write.rewritten else ""]
-        args += [write.due, write.ended]
-        args += [write.conditional_before, write.conditional_after, write.chain, write.k]
-        args += [len(write.leaves), *write.leaves]
-    return scripts.COMMIT, names, args
-
-
-def _inbox_state(reply: Any) -> InboxState:
-    if isinstance(reply, Exception):
-        return InboxState(0, "")
-    return InboxState(int(reply["length"]), reply["last-generated-id"].decode())

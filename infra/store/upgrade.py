@@ -26,9 +26,8 @@ from infra.store.format_one import (
     FormatOneOutcome,
     old_key,
 )
-from infra.store.layout import FORMAT, OLD_FORMAT, UPGRADING, layout_fields
+from infra.store.layout import FORMAT, OLD_FORMAT, UPGRADING, Layout, layout_fields
 from infra.store.outcomes import encode_stored, tail
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.snapshots import with_marks
 

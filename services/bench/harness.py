@@ -21,10 +21,11 @@ from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
 from infra.settings import Settings
 from infra.store.gateway import new_channel, submission_of
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import parse
-from infra.store.port import Layout, Queued
+from infra.store.port import Queued
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.fsync_probe import median_fdatasync

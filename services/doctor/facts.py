@@ -28,7 +28,7 @@ from infra.rq_jobs import COMMANDS, SUSPENDED
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.fsync_probe import median_fdatasync

@@ -15,7 +15,7 @@ from infra.mail.wakeup import begin_mailing
 from infra.open_files import raise_limit
 from infra.redis.clients import make_client
 from infra.settings import Settings
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer

@@ -12,7 +12,8 @@ from infra.durability import Mode
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.store.async_store import AsyncStore
-from infra.store.port import Layout, Numbering, Store, Submission, SubmitResult
+from infra.store.layout import Layout, Numbering
+from infra.store.port import Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client

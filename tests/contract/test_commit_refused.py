@@ -9,8 +9,9 @@ from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys
+from infra.store.layout import Layout
 from infra.store.outcomes import tail
-from infra.store.port import CommitDone, Layout, Submission, Write
+from infra.store.port import CommitDone, Submission, Write
 from infra.store.redis_store import RedisStore
 
 BOARD = SHARD = 7

@@ -16,8 +16,9 @@ from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
+from infra.store.layout import Layout, Numbering
 from infra.store.outcomes import tail
-from infra.store.port import Layout, NotDurable, Numbering, Queued, Submission, Write
+from infra.store.port import NotDurable, Queued, Submission, Write
 from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
 from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
 from tests.helpers.lanes import LANE

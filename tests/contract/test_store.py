@@ -6,15 +6,14 @@ import pytest
 from domain.errors import Code
 from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
+from infra.store.layout import Layout, Numbering
 from infra.store.outcomes import parse, tail
 from infra.store.port import (
     MOST_REFUSALS,
     AlreadyDecided,
     CommitConflict,
     CommitDone,
-    Layout,
     NotAccepted,
-    Numbering,
     Queued,
     Store,
     Submission,

@@ -4,7 +4,8 @@ import pytest
 from redis import Redis
 
 from infra.durability import Mode
-from infra.store.port import MOST_AHEAD_MS, Layout, Store
+from infra.store.layout import Layout
+from infra.store.port import MOST_AHEAD_MS, Store
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.writes import BOARD, moved, queue, submission

@@ -30,8 +30,8 @@ from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.port import Layout
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
 from tests.fakes.memory_store import MemoryStore

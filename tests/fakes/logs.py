@@ -14,7 +14,8 @@ from domain.match.events import (
     encode_event,
 )
 from infra.redis.keys import shard_of
-from infra.store.port import Layout, Store, Watermark
+from infra.store.layout import Layout
+from infra.store.port import Store, Watermark
 
 COMMAND = b"c" * 16
 REFUSAL = encode_event(RefusedLeaf(SCHEMA, 1, 1, COMMAND, b"account.", "illegal-move", "a1", None))

@@ -11,6 +11,7 @@ from domain.errors import Code
 from domain.match.events import NO_HASH, AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
+from infra.store.layout import Layout, Numbering, check_lanes
 from infra.store.outcomes import encode_stored
 from infra.store.port import (
     MOST_AHEAD_MS,
@@ -21,9 +22,7 @@ from infra.store.port import (
     CommitResult,
     InboxEntry,
     InboxState,
-    Layout,
     NotAccepted,
-    Numbering,
     Queued,
     SeedChain,
     Submission,
@@ -31,7 +30,6 @@ from infra.store.port import (
     Watermark,
     Write,
     archived_result,
-    check_lanes,
     refusal_field,
 )
 

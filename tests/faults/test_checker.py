@@ -24,6 +24,7 @@ from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.store import locators
 from infra.store.gateway import submission_of
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, encode_stored, parse
 from infra.store.port import (
@@ -31,7 +32,6 @@ from infra.store.port import (
     CommitConflict,
     CommitDone,
     CommitResult,
-    Layout,
     Queued,
     Submission,
     Write,

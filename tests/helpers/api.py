@@ -22,8 +22,8 @@ from infra.people.accounts import Accounts
 from infra.people.tokens import Scope, Tokens
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App

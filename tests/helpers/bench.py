@@ -13,9 +13,10 @@ from infra.durability import Mode
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.gateway import submission_of
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
-from infra.store.port import Layout, SubmitResult
+from infra.store.port import SubmitResult
 from infra.store.redis_store import RedisStore
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE

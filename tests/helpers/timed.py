@@ -11,8 +11,8 @@ from domain.match.commands import StartMatch
 from domain.match.events import EventEnvelope, Flagged, Nagged, decode_event
 from infra.durability import Mode
 from infra.seed_chains import SeedChains
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB

@@ -11,7 +11,8 @@ from domain.match.events import decode_anchor
 from infra.durability import Mode
 from infra.redis import keys
 from infra.seed_chains import RETRY_SECONDS, ChainExhausted, LostSeedsError, SeedChains
-from infra.store.port import Layout, Store
+from infra.store.layout import Layout
+from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_store import MemoryStore
 

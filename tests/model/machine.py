@@ -27,16 +27,10 @@ from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 from infra.store.gateway import submission_of
+from infra.store.layout import Layout
 from infra.store.leases import LEASE_MS, LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
-from infra.store.port import (
-    AlreadyDecided,
-    CommitResult,
-    Layout,
-    NotAccepted,
-    Queued,
-    Write,
-)
+from infra.store.port import AlreadyDecided, CommitResult, NotAccepted, Queued, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.model.compare import Comparison, Place

@@ -4,7 +4,7 @@ from redis import Redis
 from infra.durability import DurabilityError, Mode
 from infra.people.accounts import Accounts
 from infra.settings import Settings
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App

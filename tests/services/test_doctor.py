@@ -23,7 +23,8 @@ from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.rq_jobs import COMMANDS
 from infra.settings import Settings
-from infra.store.port import Layout, Submission
+from infra.store.layout import Layout
+from infra.store.port import Submission
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedServer

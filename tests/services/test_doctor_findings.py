@@ -11,7 +11,8 @@ from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
 from infra.projections.specs import RATINGS
 from infra.settings import Settings
-from infra.store.port import MOST_AHEAD_MS, Layout
+from infra.store.layout import Layout
+from infra.store.port import MOST_AHEAD_MS
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
 from services.doctor.facts import (

@@ -25,7 +25,7 @@ from infra.mail.key_check import MailKeyMismatchError, check_mail_key
 from infra.mail.outbox import Outbox, RelayBackoff
 from infra.redis import keys
 from infra.settings import Settings
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.cli.scheduler import _sign_of_life

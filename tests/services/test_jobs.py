@@ -23,8 +23,8 @@ from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS
 from infra.store.gateway import CommandGateway
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedServer

@@ -13,7 +13,7 @@ from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.store.async_store import AsyncStore
 from infra.store.board_channel import add_news, channel_of
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from infra.valkey.server import EmbeddedServer
 from services.http.streams.event_stream import EVENTS_KEPT, MatchWatch
 

@@ -12,8 +12,8 @@ from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.settings import Settings
+from infra.store.layout import Layout
 from infra.store.leases import DRAIN_REQUESTED
-from infra.store.port import Layout
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import COMMANDS, enqueue_drain

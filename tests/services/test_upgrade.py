@@ -17,8 +17,8 @@ from infra.projections.match_lists import MatchFilter, MatchLists
 from infra.redis import keys
 from infra.store import upgrade as store_upgrade
 from infra.store.format_one import FormatOneData, FormatOneOutcome
+from infra.store.layout import Layout
 from infra.store.outcomes import parse
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.upgrade import Upgrade, UpgradeError
 from infra.valkey.server import EmbeddedServer

@@ -38,7 +38,7 @@ from domain.match.state import MatchState, next_due
 from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from services.cli.verify import damaged_matches
 from tests.fakes.dying import DyingClient, Killed
 from tests.helpers.given import ALICE, BOB, CAROL

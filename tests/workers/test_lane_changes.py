@@ -17,8 +17,8 @@ from infra.store import async_gateway
 from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.async_store import AsyncStore
 from infra.store.gateway import submission_of
+from infra.store.layout import Layout
 from infra.store.leases import AsyncLaneLeases, LaneLeases
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.given import ALICE, BOB, sent
@@ -91,7 +91,7 @@ def test_a_web_process_learns_of_the_lanes_without_a_restart(
 
     async def change() -> None:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
-            store = AsyncStore(client, pipe, layout, 100)
+            store = AsyncStore(pipe, layout, 100)
             lanes = AsyncLaneLeases(pipe, lambda _: None)
             async with AsyncCommandGateway(store, lanes, client):
                 assert store.lane_of(5) == Layout(8, 1).lane_of(5)

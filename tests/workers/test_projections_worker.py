@@ -16,7 +16,7 @@ from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.match_lists import MatchLists
 from infra.projections.specs import LISTS, Spec
 from infra.redis import keys
-from infra.store.port import Layout
+from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE

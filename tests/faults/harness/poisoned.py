@@ -14,8 +14,8 @@ from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.state import MatchState
 from infra.durability import verify
 from infra.settings import load
+from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.port import Layout
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedServer

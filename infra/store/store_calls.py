@@ -1,0 +1,111 @@
+"""The script calls of the store, and the readers of their replies; both stores on a server use them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from redis.exceptions import ResponseError
+
+from domain.errors import Code
+from infra.redis import keys, scripts
+from infra.store import snapshots
+from infra.store.port import (
+    MOST_AHEAD_MS,
+    MOST_REFUSALS,
+    AlreadyDecided,
+    CommitConflict,
+    CommitDone,
+    CommitResult,
+    InboxState,
+    NotAccepted,
+    Queued,
+    Submission,
+    SubmitResult,
+    Write,
+    archived_result,
+    refusal_field,
+)
+
+
+def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
+    """Return the call that submits a command; `received` in ms, or empty for the server's time."""
+    shard = keys.shard_of(new.board, shards)
+    names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
+    names += [keys.floor(shard), keys.archived(shard)]
+    args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
+    args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS, MOST_AHEAD_MS]
+    args.append(keys.archive_bit(new.board, shards))
+    return scripts.SUBMIT, names, args
+
+
+def read_submit_reply(reply: Any) -> SubmitResult:
+    """Return the result of `submit_call`."""
+    match reply[0]:
+        case b"queued":
+            return Queued(reply[1].decode(), int(reply[2]))
+        case b"known":
+            return AlreadyDecided(reply[1])
+        case b"reused":
+            return NotAccepted(Code.ID_REUSED)
+        case b"archived":
+            return NotAccepted(Code.MATCH_OVER)
+        case b"refused-too-often":
+            return NotAccepted(Code.TOO_MANY_REFUSALS)
+        case b"full":
+            return NotAccepted(Code.BUSY)
+        case other:
+            raise ResponseError(f"submit answered {other!r}")
+
+
+def read_commit_reply(write: Write, reply: Any) -> CommitResult:
+    """Return the result of one write of `commit_call`."""
+    match reply[0]:
+        case b"done":
+            return CommitDone(reply[1])
+        case b"known":
+            return AlreadyDecided(reply[1])
+        case b"archived":
+            return archived_result(write)
+        case b"conflict":
+            return CommitConflict()
+        case other:
+            raise ResponseError(f"commit answered {other!r}")
+
+
+def commit_call(shards: int, shard: int, run: Sequence[Write]) -> scripts.Call:
+    """Return the call that commits writes of one shard, in order."""
+    names = [keys.inbox(shard), keys.log(shard), keys.attempts(shard), keys.seed_chain(shard)]
+    names += [keys.due(shard), keys.ended(shard), keys.archived(shard)]
+    places: dict[int, int] = {}
+    args: list[scripts.Arg] = [shards]
+    for write in run:
+        board = write.board
+        if board not in places:
+            places[board] = len(places) + 1
+            names += [
+                keys.snapshot(shard, board),
+                keys.moves(shard, board),
+                keys.turns(shard, board),
+                keys.events(shard, board),
+                keys.locator(shard, board),
+                keys.outcomes(shard, board),
+                keys.refusals(shard, board),
+                keys.conditional_moves(shard, board),
+            ]
+        args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
+        args.append(write.refusal_field)
+        if write.snapshot is None:
+            args += ["", "", "", ""]
+        else:
+            args.append(snapshots.with_marks(write.snapshot.state, write.conditional_after))
+            args += [write.snapshot.moves, write.snapshot.turns, "1" if write.rewritten else ""]
+        args += [write.due, write.ended]
+        args += [write.conditional_before, write.conditional_after, write.chain, write.k]
+        args += [len(write.leaves), *write.leaves]
+    return scripts.COMMIT, names, args
+
+
+def read_inbox_state(reply: Any) -> InboxState:
+    """Return the state of an inbox by the reply to XINFO STREAM."""
+    if isinstance(reply, Exception):
+        return InboxState(0, "")
+    return InboxState(int(reply["length"]), reply["last-generated-id"].decode())
