@@ -3,6 +3,7 @@ from redis import Redis
 
 from infra.durability import DurabilityError, Mode
 from infra.people.accounts import Accounts
+from infra.rq_jobs import COMMANDS, queue_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
@@ -46,7 +47,7 @@ def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_clien
             assert Language(parts, origin=LOCAL).do(line).code == ""
         assert Language(parts, origin=LOCAL).do("pow2 challenge alice bob", "k", 0.0).pending
         assert parts.store.inbox_size(range(4)) == 1
-        assert parts.queue.llen("rq:queue:commands") == 1
+        assert parts.queue.llen(queue_key(COMMANDS)) == 1
 
 
 def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, settings):
