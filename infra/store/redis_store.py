@@ -15,7 +15,7 @@ from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms, to_ms
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
-from infra.store.layout import Layout, check_lanes, create_layout, read_layout
+from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
 from infra.store.port import (
     CommitConflict,
     CommitResult,
@@ -121,15 +121,24 @@ class RedisStore:
     def read_inbox(self, shards: Sequence[int], count: int) -> list[InboxEntry]:
         """Return the oldest entries, in one round trip."""
         each = -(-count // len(shards))
-        with self._client.pipeline(transaction=False) as pipe:
-            for shard in shards:
-                pipe.xrange(keys.inbox(shard), count=each)
-            found = pipe.execute()
         return [
             InboxEntry(shard, id_.decode(), int(f[b"t"]), f[b"d"].decode(), f[b"c"])
-            for shard, entries in zip(shards, found, strict=True)
+            for shard, entries in self._oldest(shards, each)
             for id_, f in entries
         ]
+
+    def _oldest(self, shards: Sequence[int], each: int) -> list[tuple[int, Any]]:
+        """Return up to `each` entries of each shard."""
+        if self.layout().numbering is Numbering.SHARD:
+            # on a cluster each shard is in a slot of its own
+            with self._client.pipeline(transaction=False) as pipe:
+                for shard in shards:
+                    pipe.xrange(keys.inbox(shard), count=each)
+                return list(zip(shards, pipe.execute(), strict=True))
+        streams: Any = {keys.inbox(shard): "0" for shard in shards}
+        found: Any = self._client.xread(streams, count=each)
+        numbers = {keys.inbox(shard).encode(): shard for shard in shards}
+        return [(numbers[name], entries) for name, entries in found]
 
     def inbox_size(self, shards: Sequence[int]) -> int:
         """Return the number of entries that wait."""

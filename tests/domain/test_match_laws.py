@@ -202,7 +202,8 @@ class Table:
         else:
             flag = deadline(state)
             # whoever's turn begins has some time for it
-            assert flag is None or flag > state.clock.since
+            # at once for a player whose time is used up to the millisecond
+            assert flag is None or flag >= state.clock.since
             assert instant == 0 or state.clock.since <= instant <= (flag or instant)
             assert reminder_is_due(state) == (instant not in (0, flag))
 

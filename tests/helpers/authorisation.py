@@ -76,4 +76,5 @@ TABLE = {
     "openapi": PUBLIC,
     "show_api": PUBLIC,
     "health": PUBLIC,
+    "readiness": PUBLIC,
 }

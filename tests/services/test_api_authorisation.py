@@ -24,7 +24,7 @@ KINDS = ("anonymous", "stranger", "opponent", "spectator")
 
 BAD_TOKENS = ("revoked", "expired", "of a deleted account", "cut off", "of another scheme")
 
-APART = ("health",)
+APART = ("health", "readiness")
 """Routes that do not look at tokens."""
 
 UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api"}

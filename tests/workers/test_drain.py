@@ -16,7 +16,7 @@ from domain.match.events import EVENT_LIMIT, OfferMade, decode_refusal
 from domain.match.state import MatchState
 from infra.durability import Mode
 from infra.redis import keys
-from infra.store.board_channel import read_news
+from infra.store.board_channel import board_of
 from infra.store.leases import LeaseResult
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import AlreadyDecided, CommitResult, Submission, Write
@@ -129,7 +129,7 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     bench.send(ALICE, ResignMatch(), 2)
     bench.drain()
     heard = [subscribed.get_message(timeout=5) for _ in range(2)]
-    assert [read_news(one["channel"], one["data"]) for one in heard] == [(1, 3), (2, 3)]
+    assert [(board_of(one["channel"]), int(one["data"])) for one in heard] == [(1, 3), (2, 3)]
     assert subscribed.get_message(timeout=0) is None
     subscribed.close()
 

@@ -160,6 +160,8 @@ class Drain:
 
     def has_more(self) -> bool:
         """Return whether commands wait that can be decided; for the others the scheduler asks."""
+        if not self._left:
+            return bool(self._store.read_inbox(self._shards, 1))
         return self._store.inbox_size(self._shards) > self._left
 
     def _publish(self) -> None:

@@ -13,10 +13,11 @@
 local FIXED = 3
 local MOST = 1000
 
-if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+local checkpoint, hold = unpack(redis.call('MGET', KEYS[1], KEYS[2]))
+if checkpoint ~= ARGV[1] then
   return 'moved'
 end
-local left = redis.call('PTTL', KEYS[2])
+local left = hold and redis.call('PTTL', KEYS[2]) or -1
 if left >= 0 and left <= tonumber(ARGV[3]) then
   return 'held'
 end

@@ -72,7 +72,6 @@ end
 
 redis.call('XLEN', inbox)
 redis.call('ZCARD', dues)
-redis.call('ZCARD', over)
 local suspected = redis.call('HLEN', tries) > 0
 local some_gone = redis.call('STRLEN', gone) > 0
 local index = next_index(log)
@@ -117,6 +116,9 @@ while at <= #ARGV do
   else
     local stored = digest .. string.format('%d', index) .. ':' .. tail
     redis.call('STRLEN', locator)
+    if ended ~= '0' then
+      redis.call('ZCARD', over)
+    end
     if snapshot == '' then
       redis.call('HINCRBY', refusals, refusal, 1)
       if current ~= '' and marks < 2 then

@@ -11,15 +11,18 @@ end
 
 -- the index that the next leaf of a log will have: ids are `<index>-1` and are never used twice
 local function next_index(log)
-  if redis.call('EXISTS', log) == 1 then
-    local info = redis.call('XINFO', 'STREAM', log)
-    for i = 1, #info, 2 do
-      if info[i] == 'last-generated-id' then
-        return tonumber(string.match(info[i + 1], '^(%d+)')) + 1
-      end
+  local info = redis.pcall('XINFO', 'STREAM', log)
+  if info.err then
+    if string.find(info.err, 'no such key', 1, true) then
+      return 0
+    end
+    error(info)
+  end
+  for i = 1, #info, 2 do
+    if info[i] == 'last-generated-id' then
+      return tonumber(string.match(info[i + 1], '^(%d+)')) + 1
     end
   end
-  return 0
 end
 
 -- when an inbox entry was received, in ms; `found` is the reply to XRANGE or XREVRANGE with COUNT 1
