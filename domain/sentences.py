@@ -3,7 +3,7 @@
 A catalogue is declared next to the code that uses it:
 
     SAY = Sentences(
-        "tictactoe",
+        "noughts",
         {"occupied": ("{at} is occupied by {mark:mark}", "{at} ist von {mark:mark} besetzt")},
         mark=words("x", "o"),
     )

@@ -6,8 +6,8 @@ from typing import Final
 from services.doctor.facts import Facts, HashLimits
 from services.doctor.findings import Finding, bad, note, ok, size_of, warn
 
-_WANTED: Final = HashLimits(entries=512, value=64)
-"""A stored outcome has at most 64 bytes but in rare cases, and a match seldom has 512 of them."""
+_WANTED: Final = HashLimits(entries=128, value=64)
+"""A stored outcome has at most 64 bytes but in rare cases, and a match seldom has more than 128 of them."""
 
 
 def check_memory(facts: Facts) -> Iterator[Finding]:

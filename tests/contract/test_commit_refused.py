@@ -68,7 +68,8 @@ OF_MATCH = (
     ("kind", "wrong"),
     [
         *(("move", key(SHARD)) for key in OF_SHARD),
-        *(("refusal", key(SHARD)) for key in OF_SHARD),
+        # a refusal ends no match
+        *(("refusal", key(SHARD)) for key in OF_SHARD if key is not keys.ended),
         *(("move", key(SHARD, BOARD)) for key in OF_MATCH),
         *(
             ("refusal", key(SHARD, BOARD))

@@ -113,6 +113,11 @@ class Served:
             pid for pid in _children_of(self.process.pid) if name.encode() in _arguments_of(pid)
         ]
 
+    def servers(self) -> list[int]:
+        """Process ids of the Valkey of the data: one, or none."""
+        queues = self.children(f"/{FOLDER}/valkey.sock")
+        return [pid for pid in self.children("valkey-server") if pid not in queues]
+
     def do(self, *lines: str) -> None:
         """Carry command lines out, all in one process; each must be accepted."""
         done = self.run("do", "\n".join(["multiple", *lines]))
@@ -201,7 +206,7 @@ def gateway(client: redis.Redis) -> CommandGateway:
     """A gateway to the server."""
     queue = queue_of(client)
     store = RedisStore(client, Mode.FSYNC)
-    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), client)
+    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
 
 
 def order(game: PlannedGame, number: int) -> CommandEnvelope:

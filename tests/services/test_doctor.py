@@ -355,7 +355,7 @@ def test_the_limits_of_hashes_are_read_from_the_server(
     name = "hash-max-listpack-entries"
     before = redis_client.config_get(name)[name]
     assert not [one for one in judge(gather(settings)) if name in one.what]
-    redis_client.config_set(name, 128)
+    redis_client.config_set(name, 64)
     try:
         found = [one for one in judge(gather(settings)) if name in one.what]
     finally:

@@ -51,11 +51,11 @@ def with_(part: str, **changes: Any) -> Facts:
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
-        (HashLimits(128, 64), "hash-max-listpack-entries 128 (set 512)"),
+        (HashLimits(100, 64), "hash-max-listpack-entries 100 (set 128)"),
         (HashLimits(512, 32), "hash-max-listpack-value 32 (set 64)"),
         (
             HashLimits(100, 60),
-            "hash-max-listpack-entries 100 (set 512) and hash-max-listpack-value 60 (set 64)",
+            "hash-max-listpack-entries 100 (set 128) and hash-max-listpack-value 60 (set 64)",
         ),
     ],
 )
@@ -67,7 +67,7 @@ def test_settings_that_make_matches_larger_are_noted(limits: HashLimits, words: 
     assert exit_code(facts, judge(facts)) == 0
 
 
-@pytest.mark.parametrize("limits", [HashLimits(512, 64), HashLimits(1024, 128), None])
+@pytest.mark.parametrize("limits", [HashLimits(128, 64), HashLimits(1024, 128), None])
 def test_settings_that_suffice_are_not_mentioned(limits: HashLimits | None) -> None:
     assert worst(judge(with_("server", hashes=limits))) is Level.OK
 

@@ -8,6 +8,7 @@ import pytest
 from domain.errors import Code
 from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.lanes import LANE
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_what_was_left_open_is_carried_out_by_the_repetition(terminal):
     terminal.app.awake = False
     assert terminal.do(text, "key-1", seconds=0.01).code == Code.PENDING
     terminal.app.awake = True
-    terminal.app._drain(0)  # as the keeper wakes a lane that lies idle
+    terminal.app._drain(LANE)  # as the keeper wakes a lane that lies idle
     assert terminal.do(text, "key-1").code == ""
     assert terminal.do("pow2 show 1").page.count("#1: it is Dark's turn") == 1
     assert terminal.do("pow2 show 2").code == Code.UNKNOWN_BOARD

@@ -16,6 +16,7 @@ from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
+from tests.helpers.lanes import LANE
 from tests.helpers.mails import mail, report
 
 MOVE = "pow2 move 1 alice wonderland m13-j7"
@@ -454,7 +455,7 @@ def test_a_mail_whose_outcome_is_not_known_is_to_come_again(office):
             office.take(seat, "m13-j7", id_="<same@example.org>")
     assert office.letters() == []
     office.app.awake = True
-    office.app._drain(0)
+    office.app._drain(LANE)
     (letter,) = office.take(seat, "m13-j7", id_="<same@example.org>")
     assert moves(office) == ["m13-j7"]
     assert letter.subject == "match 1: The Power of Two"

@@ -140,9 +140,9 @@ def test_a_killed_process_is_started_again_and_no_mail_is_lost(served, port):
 def test_when_the_server_of_the_matches_was_killed_mail_is_taken_once_it_is_back(served, port):
     to = seat(served, 0, "alice")
     assert send(("127.0.0.1", port), to, "queue").startswith("250 ")
-    (server,) = served.children("valkey")
+    (server,) = served.servers()
     os.kill(server, signal.SIGKILL)
-    until(lambda: served.children("valkey") not in ([], [server]))
+    until(lambda: served.servers() not in ([], [server]))
     said = []
     until(
         lambda: (

@@ -86,7 +86,7 @@ def test_a_difference_and_a_projection_that_is_being_built_are_results_of_the_jo
 ) -> None:
     found = Generations(bench.client, LISTS).live()
     assert found is not None
-    bench.client.zadd(found[1].key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
+    bench.client.zadd(found[1].of(ALICE).key(f"active:{ALICE.hex()}"), {"pow2:99": 99})
     assert run(["lists"], check=True, settings=settings) == 1
     assert "lists: differs from a rebuild" in capsys.readouterr().out
     Generations(bench.client, LISTS).begin("another", 4)

@@ -109,6 +109,7 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
         Served(tmp_path / "data", env) as served,
         httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http,
         served.client() as redis,
+        served.queue() as queue,
     ):
         served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
         body = {"userid": "alice", "password": "builder2", "label": "t", "scopes": ["play"]}
@@ -120,7 +121,7 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
             return http.post("/api/matches/1/commands", json=order, params={"wait": 1})
 
         redis.config_set("appendfsync", "everysec")
-        until(lambda: redis.get(keys.DURABILITY))
+        until(lambda: queue.get(keys.DURABILITY))
         answers = [
             move()
         ]  # the first may be pending, because the web process reads the note each second

@@ -20,6 +20,7 @@ from services.cli.main import PROJECTIONS
 from services.cli.rebuild import run
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
+from tests.helpers.leaves import replace_leaf
 from tests.helpers.served import Served, all_play, matches, state_of, until
 from tests.helpers.side import catch_up, contents, settle
 
@@ -226,7 +227,7 @@ def test_a_leaf_that_can_not_be_taken_in_is_named(
 ) -> None:
     catch_up(bench.store, bench.client)
     before = live(bench.client)
-    bench.client.lset(keys.events(2, 6), 1, b"\x98 what is no event")
+    replace_leaf(bench.client, 2, bench.store.leaf_indexes(6)[1], b"\x98 what is no event")
     assert run(["lists"], check=check, settings=settings) == 1
     err = capsys.readouterr().err
     assert re.search(r"^matchpost: lists stop at leaf \d+ of shard 2: ", err, re.MULTILINE)

@@ -62,7 +62,7 @@ def begin(client: Redis, board: int, days: float, nag: float, forfeit: int) -> N
     lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
     terms = TimeControl(nag=int(nag), forfeit=forfeit)
     (start,) = starts([PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), ())], terms)
-    with CommandGateway(store, lanes, client) as gateway:
+    with CommandGateway(store, lanes, queue) as gateway:
         assert gateway.send(start, 0).accepted
 
 

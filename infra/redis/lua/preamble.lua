@@ -13,7 +13,7 @@ end
 local function next_index(log)
   local info = redis.pcall('XINFO', 'STREAM', log)
   if info.err then
-    if string.find(info.err, 'no such key', 1, true) then
+    if string.find(tostring(info.err), 'no such key', 1, true) then
       return 0
     end
     error(info)

@@ -119,7 +119,7 @@ def _door_of_long_ago(client: Redis) -> CommandGateway:
     store = RedisStore(client, Mode.FSYNC)
     ago = int(store.now()) - _AGO_MS
     store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
-    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), client)
+    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
 
 
 def _flagged(station: Station, board: int, began: int) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from tests.faults.harness.station import (
 )
 from tests.faults.harness.web import kill_at
 from tests.helpers.served import until
+from workers.leased_run import LINGER_SECONDS
 
 OUTCOME_SECONDS = 15.0
 """From the start of a replacement until every command that was in flight has its outcome."""
@@ -202,8 +204,8 @@ def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
     station.start()
     times = []
     try:
-        # a door wakes a drain only where none is at work
-        pace = 1.0 if "wake.wanted" in points else 0.05
+        # a door requests a drain only where none works or lingers
+        pace = 4 * LINGER_SECONDS if "wake.wanted" in points else 0.05
         boards = range(FOREIGN_BOARDS, FOREIGN_BOARDS + kills * len(points))
         todo = (sent for board in boards for sent in orders(board, 30))
         with station.load(players=2, pace=pace) as load:
@@ -218,6 +220,8 @@ def _doors(points: Sequence[str], kills: int, folder: Path) -> Outcome:
 def _kill_a_door(station: Station, point: str, todo: Iterator[CommandEnvelope]) -> float:
     """Send commands until a door is killed; give the seconds in which another gets the outcome."""
     for sent in todo:
+        if point == "wake.wanted":
+            time.sleep(1.5 * LINGER_SECONDS)
         began = now()
         answer = _door(station, sent, f"{point}:1")
         station.note(sent, began, answer)
