@@ -10,6 +10,7 @@ from redis import asyncio as aredis
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
+from infra.redis.clients import ANSWER_TIMEOUT
 from infra.redis.keys import Lane
 from infra.redis.microbatch import MicroBatcher
 from infra.store.async_store import AsyncStore
@@ -163,7 +164,8 @@ class AsyncCommandGateway:
         pubsub: Any = self._client.pubsub()
         async with pubsub:
             await pubsub.subscribe(self._channel)
-            await pubsub.get_message(timeout=None)
+            if await pubsub.get_message(timeout=ANSWER_TIMEOUT) is None:
+                raise aredis.TimeoutError("the server did not confirm a subscription in time")
             listening.set()
             while True:
                 message = await pubsub.get_message(timeout=_LISTEN_SECONDS)

@@ -11,6 +11,7 @@ import msgspec
 import redis
 
 from domain.match.events import CommandId
+from infra.redis.clients import ANSWER_TIMEOUT
 
 OutcomeMessage = tuple[CommandId, bytes]
 """A command id with its stored outcome."""
@@ -37,7 +38,9 @@ class OutcomeListener:
         self._pubsub: Any = client.pubsub()  # type: ignore[no-untyped-call]
         self._pubsub.subscribe(channel)
         # the confirmation: from here on no message is missed
-        self._pubsub.get_message(timeout=None)
+        if self._pubsub.get_message(timeout=ANSWER_TIMEOUT) is None:
+            self._pubsub.close()
+            raise redis.TimeoutError("the server did not confirm a subscription in time")
 
     def poll(self, seconds: float) -> list[OutcomeMessage]:
         """Return the outcomes of the next message, or none after `seconds`."""

@@ -7,6 +7,8 @@ import pytest
 from msgspec.structs import replace
 from redis.exceptions import ConnectionError as LostConnectionError
 
+from domain.errors import Code
+from domain.match.decide import Rejection
 from domain.match.events import Absent, Called, MatchStarted, decode_event
 from infra.draw_texts import DrawTexts
 from infra.people.accounts import Accounts
@@ -224,9 +226,8 @@ def test_an_unforeseen_failure_is_an_alarm_and_holds_up_no_other(
 
 def test_a_refused_start_is_logged_once(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
     challenge, starter = rig.full(replace(HALVES, words=("--days=3",))), rig.starter()
-    rig.bench.seeds = None  # type: ignore[assignment] - a worker without its secret file
     starter.tick()
-    rig.bench.drain()
+    rig.bench.drain(decider=lambda *_: Rejection(Code.UNKNOWN_RULES, "there are no such rules"))
     for _ in range(3):
         rig.sweep(starter)
     (warning,) = failures(caplog.messages)

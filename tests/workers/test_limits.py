@@ -59,7 +59,7 @@ def test_the_timers_stop_when_no_decision_follows() -> None:
     decide(lambda: use(0.01))
     assert signal.getitimer(signal.ITIMER_VIRTUAL)[1]
     assert signal.getitimer(signal.ITIMER_PROF)[0]
-    use(CPU_SECONDS)
+    use(2 * CPU_SECONDS)
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
     assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
     with pytest.raises(OutOfTime):
