@@ -362,11 +362,12 @@ class Store(Protocol):
         """
         ...
 
-    def watermark(self) -> Watermark:
-        """Return up to when the logs are complete.
+    def watermark(self, beyond: int = 0) -> Watermark:
+        """Return up to when the logs are complete; if the clock allows it, beyond a time in ms.
 
         That is the least, over the shards, of the received time of the oldest inbox entry, or of the
-        server's time if the inbox is empty; a store may return a time up to a second older. A later
+        server's time if the inbox is empty; without new leaves, a store may return an
+        older time that is beyond `beyond`. A later
         command is not stamped earlier, and an earlier one that no longer waits was committed, so it is
         in the log.
         """

@@ -349,6 +349,6 @@ class RedisStore:
         numbers = {keys.log(shard).encode(): shard for shard in range(len(starts))}
         return sorted(numbers[name] for name, _ in found or [])
 
-    def watermark(self) -> Watermark:
+    def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""
-        return self._watermarks.watermark(self._fixed.shards)
+        return self._watermarks.watermark(self._fixed.shards, beyond)

@@ -42,12 +42,12 @@ class WatermarkReader:
         self._quiet_since: tuple[tuple[int, ...], int] | None = None
         """The ends of the logs, and a time at which they were there: no later leaf is known."""
 
-    def watermark(self, shards: int) -> Watermark:
-        """Return up to when the logs of so many shards are complete."""
+    def watermark(self, shards: int, beyond: int) -> Watermark:
+        """Return up to when the logs of so many shards are complete; see `Store.watermark`."""
         read = self._read(shards)
         if self._quiet_since is None or self._quiet_since[0] != read.ends:
             self._quiet_since = (read.ends, read.now)
-        needed = read.at <= self._quiet_since[1] or read.now - read.at > FLOOR_MS
+        needed = read.at <= max(self._quiet_since[1], beyond) or read.now - read.at > FLOOR_MS
         if needed and read.possible >= read.at + FLOOR_STEP_MS:
             read = self._read(shards, str(FLOOR_STEP_MS))
         return Watermark(read.at, read.ends)

@@ -83,8 +83,9 @@ class Logs:
         del block_ms
         return [shard for shard, start in enumerate(starts) if self._end(shard) > start]
 
-    def watermark(self) -> Watermark:
+    def watermark(self, beyond: int = 0) -> Watermark:
         """Give the time set, and the ends."""
+        del beyond
         return Watermark(self.mark, tuple(map(self._end, range(self._shards))))
 
     def _end(self, shard: int) -> int:

@@ -329,8 +329,9 @@ class MemoryStore:
         del block_ms
         return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
 
-    def watermark(self) -> Watermark:
+    def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""
+        del beyond
         shards = range(self.layout().shards)
         now = self._clock()
         floor = self._floor if self._floor <= now + MOST_AHEAD_MS else 0

@@ -121,11 +121,11 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
             return http.post("/api/matches/1/commands", json=order, params={"wait": 1})
 
         redis.config_set("appendfsync", "everysec")
-        until(lambda: queue.get(keys.DURABILITY))
+        until(lambda: queue.get(keys.DURABILITY), 60)
         answers = [
             move()
         ]  # the first may be pending, because the web process reads the note each second
-        until(lambda: answers.append(move()) or answers[-1].status_code == 503)
+        until(lambda: answers.append(move()) or answers[-1].status_code == 503, 60)
         assert {answer.status_code for answer in answers} <= {202, 503}
         assert answers[-1].json()["code"] == "unavailable"
         assert answers[-1].headers["Retry-After"]
@@ -135,5 +135,7 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
         assert "'appendfsync' is 'everysec'" in served.run("doctor").stdout
         assert served.run("do", "pow2 move 1 alice builder2 m13-j7").returncode == 2
         redis.config_set("appendfsync", "always")
-        until(lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200)
+        until(
+            lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200, 60
+        )
         assert http.get("/readyz").status_code == 200

@@ -28,6 +28,7 @@ from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
 from infra.projections.specs import LISTS, SPECS
 from infra.projections.standings import StandingsQuery
+from infra.redis.reads import read_one
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB
@@ -156,7 +157,8 @@ def answers(client: Redis) -> list[object]:
     for who in PLAYERS:
         found += [lists.of(who, state) for state in MatchFilter]
         found += [lists.waiting(who), lists.others(who), lists.counts(who)]
-        found += [notices.of(who), notices.count(who), notices.since(who, (0, 0, 0, ""))]
+        found += [notices.of(who), notices.count(who)]
+        found += [read_one(client, notices.since(who, (0, 0, 0, "")))]
         found += [standings.refused(who)]
         for game in GAMES:
             found += [lists.of(who, game=game, start=1, count=3), standings.player(game, who)]

@@ -318,8 +318,8 @@ class Promising(Logs):
         super().__init__()
         self._promised = 0
 
-    def watermark(self) -> Watermark:
-        found = super().watermark()
+    def watermark(self, beyond: int = 0) -> Watermark:
+        found = super().watermark(beyond)
         self._promised = max(self._promised, found.at)
         return Watermark(self._promised, found.ends)
 

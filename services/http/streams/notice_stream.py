@@ -35,7 +35,7 @@ Otherwise a leaf that it can't apply would stop all streams. Its own notice is m
 class WatermarkSource(Protocol):
     """A store that knows up to which time its logs are complete."""
 
-    def watermark(self) -> Watermark:
+    def watermark(self, beyond: int = 0) -> Watermark:
         """See `Store.watermark`."""
         ...
 
@@ -62,11 +62,17 @@ class NoticeWatermark:
         self._timer = timer
         self._mark: Watermark | None = None
         self._since = 0.0
+        self._newest = 0
+        """The time of the newest notice that waits, ms."""
+
+    def require(self, newest: int) -> None:
+        """Note a notice that waits until the time is beyond its own, in ms."""
+        self._newest = max(self._newest, newest)
 
     def poll(self) -> int | None:
         """Return that time in ms; None while it has not advanced since the last call."""
         if self._mark is None:
-            self._mark, self._since = self._store.watermark(), self._timer()
+            self._mark, self._since = self._store.watermark(self._newest), self._timer()
         mark = self._mark
         read = zip_longest(self._counts(), mark.ends, fillvalue=0)
         has_read = all(count >= end for count, end in read)
@@ -157,5 +163,6 @@ class NoticeStream(WhileWatched[AccountId, _NoticeSubscriber]):
         }
         found = await asyncio.to_thread(self._source.since, wanted)
         for account, notices in found.items():
+            self._watermark.require(max((one.at for one in notices.notices), default=0))
             for watch in watchers[account]:
                 watch.deliver(notices, horizon)
