@@ -16,10 +16,10 @@ check: $(VENV)/check.stamp  ## the developers' loop: ruff, mypy, import-linter, 
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) --dist worksteal
 
 quick: $(VENV)/check.stamp  ## the tests that take no seconds
-	$(BIN)/pytest -n $(JOBS) -m "not slow"
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow"
 
 format: $(VENV)/check.stamp  ## put the code into its form
 	$(BIN)/ruff check --fix .

@@ -11,12 +11,13 @@ from redis import Redis
 from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
+from infra.rq_jobs import COMMANDS, MAIL
 from infra.settings import Settings
 from infra.store.layout import Layout
-from infra.store.leases import DRAIN_REQUESTED
+from infra.store.leases import REQUESTED
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
 from infra.store.redis_store import RedisStore
-from infra.store.rq_wakeup import COMMANDS, enqueue_drain
+from infra.store.rq_wakeup import enqueue_drain
 from infra.store.turn_notes import LaneTurn, last_turns, note_turn
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
@@ -48,7 +49,7 @@ def test_lanes_show_what_waits_and_since_when_and_who_has_the_lease(parts: App) 
     busy = SHAPE.lane_of(1)
     (idle,) = set(SHAPE.all_lanes) - {busy}
     parts.queue.set(keys.lease(busy), "token")
-    parts.queue.set(keys.lease(idle), DRAIN_REQUESTED)
+    parts.queue.set(keys.lease(idle), REQUESTED)
     found = figures_of(parts)
     assert (found[str(busy)].waiting, found[str(busy)].lease) == (2, "held")
     assert found[str(busy)].oldest_ms >= 60_000
@@ -73,7 +74,7 @@ def test_queues_show_jobs_and_failures(parts: App) -> None:
     parts.queue.zadd(f"rq:failed:{COMMANDS}", {"drain-0-x": time.time() + 3600})
     found = {one.name: one for one in read_figures(parts.data, parts.queue, SHAPE).queues}
     assert found[COMMANDS] == QueueFigures(COMMANDS, waiting=1, started=0, failed=1, workers=0)
-    assert found["mail"] == QueueFigures("mail", 0, 0, 0, 0)
+    assert found[MAIL] == QueueFigures(MAIL, 0, 0, 0, 0)
 
 
 def test_the_metrics_have_the_same_figures(parts: App) -> None:

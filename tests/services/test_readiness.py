@@ -138,4 +138,4 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
         until(
             lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200, 60
         )
-        assert http.get("/readyz").status_code == 200
+        until(lambda: http.get("/readyz").status_code == 200, 60)
