@@ -1,22 +1,20 @@
-"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance`."""
+"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance`.
+
+Each role imports only what it needs: every process of a server pays for it at its start.
+"""
 
 import logging
 import os
 
-from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
+from infra.redis.clients import make_client
 from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings import Settings
-from services import jobs
-from services.app.context import App
+from infra.valkey.queue_server import queue_url
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
-from services.heartbeating import heartbeating
 from services.serve.logging import log_to_stderr
-from workers.commands import worker as command_worker
-from workers.projections import job as projection_job
-from workers.projections.worker import ProjectionWorker
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
 logger = logging.getLogger(__name__)
@@ -43,21 +41,49 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 
 def _run(settings: Settings, role: str) -> None:
-    if role == "maintenance":
-        with App(settings, listening=IDLE_SECONDS) as parts:
-            parts.store.layout()
-            listed = {REBUILD: jobs.rebuild, CHECK: jobs.check}
-            ForkingWorker(parts.queue, MAINTENANCE, listed).work(logging_level="WARNING")
-        return
-    if role == "side":
-        os.nice(SIDE_NICENESS)
-        with (
-            App(settings, listening=IDLE_SECONDS) as parts,
-            heartbeating(settings, Role.PROJECTIONS),
-        ):
-            parts.store.layout()
-            projection_job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
-        return
+    {"maintenance": _maintain, "side": _project, "worker": _decide}[role](settings)
+
+
+def _maintain(settings: Settings) -> None:
+    with make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue:
+        ForkingWorker(queue, MAINTENANCE, {REBUILD: _rebuild, CHECK: _check}).work(
+            logging_level="WARNING"
+        )
+
+
+def _rebuild(*names: str, buckets: int | None = None) -> int:
+    from services import jobs  # noqa: PLC0415 - in the process of the job
+
+    return jobs.rebuild(*names, buckets=buckets)
+
+
+def _check(*names: str) -> int:
+    from services import jobs  # noqa: PLC0415 - in the process of the job
+
+    return jobs.check(*names)
+
+
+def _project(settings: Settings) -> None:
+    from services.app.context import App  # noqa: PLC0415
+    from services.heartbeating import heartbeating  # noqa: PLC0415
+    from workers.projections import job  # noqa: PLC0415
+    from workers.projections.worker import ProjectionWorker  # noqa: PLC0415
+
+    os.nice(SIDE_NICENESS)
+    with (
+        App(settings, listening=IDLE_SECONDS) as parts,
+        heartbeating(settings, Role.PROJECTIONS),
+    ):
+        parts.store.layout()
+        job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
+
+
+def _decide(settings: Settings) -> None:
+    from infra.durability_watch import DurabilityWatch  # noqa: PLC0415
+    from services.app.context import App  # noqa: PLC0415
+    from services.heartbeating import heartbeating  # noqa: PLC0415
+    from workers.commands import worker  # noqa: PLC0415
+
     with App(settings, listening=IDLE_SECONDS) as parts:
         durability = DurabilityWatch(parts.data, parts.queue, settings.durability)
         durability.verify_connections()
@@ -69,8 +95,8 @@ def _run(settings: Settings, role: str) -> None:
                 ", ".join(map(str, lost)),
             )
         with heartbeating(settings, Role.WORKER, lost=parts.seeds.lost_shards):
-            job = command_worker.DrainJob(
+            job = worker.DrainJob(
                 *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),
                 durability=durability,
             )
-            command_worker.run(job, parts.queue)
+            worker.run(job, parts.queue)
