@@ -45,7 +45,9 @@ KEY_LIVES: Final = (
     KeyLife("{s07.a1y}:due", _COMMIT, "a match is over or has no clock", "active matches"),
     KeyLife("{s07.a1y}:given:<hex>", _NUMBERS, "newer starts", "1,000,000 in all shards"),
     KeyLife("{s07.a1y}:ids", _NUMBERS, "newer starts", "1,000,000 in all shards"),
-    KeyLife("{s07.a1y}:m:<board>:laid", _COMMIT, "they are played, or fit no more", "seats"),
+    KeyLife(
+        "{s07.a1y}:m:<board>:laid", _COMMIT, "they are played, or do not fit any longer", "seats"
+    ),
     KeyLife("{s07.a1y}:m:<board>:no", _COMMIT, "the next event of the match", "accounts and plies"),
     KeyLife("{s07.a1y}:m:<board>:draft", "infra.people.drafts", "expires", "seats"),
     KeyLife("{boards}:id:<hex>", _NUMBERS, "newer starts", "1,000,000"),

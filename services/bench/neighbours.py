@@ -9,23 +9,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, cycle
-from pathlib import Path
 from typing import Final
 
 import msgspec
-from argon2 import PasswordHasher
-from msgspec.structs import replace
 
-from domain.clocks.time_control import TimeControl
-from domain.match.commands import CommandEnvelope, PlayMove
-from infra.people.accounts import Accounts
-from infra.people.tokens import Scope
-from infra.settings import Settings
-from services.app.context import App
 from services.bench.harness import BenchEnvironment
 from services.bench.report import Report, median_and_p99
-from services.bench.served import serving
-from services.bench.workload import PlannedGame, games, moves, starts
+from services.bench.served import serving, start_matches
+from services.bench.workload import PlannedGame, games
 
 NEIGHBOURS: Final = 10
 
@@ -38,7 +29,7 @@ def run(bench: BenchEnvironment, matches: int, connections: int, command_rate: i
     own = NEIGHBOURS * matches
     played = games(2 * own + _FLOOD_GAMES)
     with serving(bench, "neighbours", MATCHPOST_COMMAND_RATE=str(command_rate)) as (url, data, _):
-        requests = _prepare(data, played, own)
+        requests = start_matches(data, played, NEIGHBOURS + 1, lambda at: _pair_at(at, own))
         quiet = _measure(url, _shares(requests, played[:own]))
         with _flooding(url, _of(requests, played[2 * own :]), connections):
             flooded = _measure(url, _shares(requests, played[own : 2 * own]))
@@ -57,6 +48,11 @@ def run(bench: BenchEnvironment, matches: int, connections: int, command_rate: i
     return Report(rate=rate, unit="moves", peers={}, details=details)
 
 
+def _pair_at(at: int, own: int) -> int:
+    """Return the neighbour that plays every tenth of the first matches, or the pair that floods."""
+    return at % NEIGHBOURS if at < 2 * own else NEIGHBOURS
+
+
 def _p99(latencies: Sequence[float]) -> float:
     return sorted(latencies)[int(len(latencies) * 0.99)]
 
@@ -65,63 +61,6 @@ class _Measured(msgspec.Struct, frozen=True):
     seconds: float
     latencies: list[float]
     """Seconds."""
-
-
-def _prepare(data: Path, played: Sequence[PlannedGame], own: int) -> dict[int, list[bytes]]:
-    """Sign up two players for each neighbour and two who flood, start all matches; return the requests.
-
-    The matches of a neighbour are every tenth of the first `own`, and so on.
-    """
-    with App(Settings(data=data)) as parts:
-        cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-        accounts = Accounts(parts.data, cheap)
-        pairs = [
-            tuple(accounts.signup(f"{side}{number}", "benchmark") for side in ("light", "dark"))
-            for number in range(NEIGHBOURS + 1)
-        ]
-        tokens = {
-            account: parts.tokens.issue(account, "bench", [Scope.PLAY]).text
-            for account in chain.from_iterable(pairs)
-        }
-        pair_of = {
-            game.board: pairs[at % NEIGHBOURS if at < 2 * own else NEIGHBOURS]
-            for at, game in enumerate(played)
-        }
-        begun = [
-            replace(
-                sent,
-                actor=pair_of[sent.match][0],
-                command=replace(sent.command, seats=pair_of[sent.match]),
-            )
-            for sent in starts(played, TimeControl())
-        ]
-        parts.gateway.submit_all(begun)
-        _await_starts(parts, [sent.match for sent in begun])
-    seats = {game.board: game.seats for game in played}
-    found: dict[int, list[bytes]] = {game.board: [] for game in played}
-    for sent in moves(played):
-        account = pair_of[sent.match][seats[sent.match].index(sent.actor)]
-        found[sent.match].append(_request(sent, tokens[account]))
-    return found
-
-
-def _await_starts(parts: App, boards: Sequence[int]) -> None:
-    end = time.monotonic() + _SECONDS_TO_START
-    while None in parts.store.snapshots(boards):
-        if time.monotonic() > end:
-            raise RuntimeError("the matches were not started in time")
-        time.sleep(0.05)
-
-
-def _request(sent: CommandEnvelope, token: str) -> bytes:
-    assert isinstance(sent.command, PlayMove)
-    body = msgspec.json.encode({"do": "move", "move": sent.command.text, "ply": sent.command.ply})
-    head = (
-        f"POST /api/matches/{sent.match}/commands HTTP/1.1\r\nHost: bench\r\n"
-        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
-        f"Idempotency-Key: {sent.id.hex()}\r\nContent-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode() + body
 
 
 def _of(requests: dict[int, list[bytes]], played: Sequence[PlannedGame]) -> list[bytes]:

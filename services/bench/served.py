@@ -3,8 +3,9 @@
 import os
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,7 +14,7 @@ from argon2 import PasswordHasher
 from msgspec.structs import replace
 
 from domain.clocks.time_control import TimeControl
-from domain.match.commands import CommandEnvelope, PlayMove
+from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
 from domain.match.events import AccountId
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope
@@ -69,25 +70,46 @@ def serving(bench: BenchEnvironment, name: str, **variables: str) -> Iterator[Se
             process.terminate()
 
 
-def start_matches(data: Path, played: Sequence[PlannedGame]) -> dict[int, list[bytes]]:
-    """Sign up two players, start all matches, and return the requests of each board's moves."""
+Pair = tuple[AccountId, ...]
+"""The two players of a match."""
+
+
+def start_matches(
+    data: Path,
+    played: Sequence[PlannedGame],
+    pairs: int = 1,
+    pair_at: Callable[[int], int] = lambda _: 0,
+) -> dict[int, list[bytes]]:
+    """Sign up pairs of players, start all matches, and return the requests of each board's moves.
+
+    `pair_at` returns the pair that plays the match at a place of `played`.
+    """
     with App(Settings(data=data)) as parts:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         accounts = Accounts(parts.data, cheap)
-        pair = tuple(accounts.signup(name, "benchmark") for name in ("light", "dark"))
-        tokens = {a: parts.tokens.issue(a, "bench", [Scope.PLAY]).text for a in pair}
-        begun = [
-            replace(sent, actor=pair[0], command=replace(sent.command, seats=pair))
-            for sent in starts(played, TimeControl())
+        signed_up: list[Pair] = [
+            tuple(accounts.signup(f"{side}{number}", "benchmark") for side in ("light", "dark"))
+            for number in range(pairs)
         ]
+        tokens = {
+            account: parts.tokens.issue(account, "bench", [Scope.PLAY]).text
+            for account in chain.from_iterable(signed_up)
+        }
+        pair_of = {game.board: signed_up[pair_at(at)] for at, game in enumerate(played)}
+        begun = [_with_players(sent, pair_of[sent.match]) for sent in starts(played, TimeControl())]
         parts.gateway.submit_all(begun)
         _await_starts(parts, [sent.match for sent in begun])
     seats = {game.board: game.seats for game in played}
     found: dict[int, list[bytes]] = {game.board: [] for game in played}
     for sent in moves(played):
-        account = pair[seats[sent.match].index(sent.actor)]
-        found[sent.match].append(_request(sent, account, tokens))
+        account = pair_of[sent.match][seats[sent.match].index(sent.actor)]
+        found[sent.match].append(_request(sent, tokens[account]))
     return found
+
+
+def _with_players(sent: CommandEnvelope, pair: Pair) -> CommandEnvelope:
+    assert isinstance(sent.command, StartMatch)
+    return replace(sent, actor=pair[0], command=replace(sent.command, seats=pair))
 
 
 def _await_starts(parts: App, boards: Sequence[int]) -> None:
@@ -98,12 +120,12 @@ def _await_starts(parts: App, boards: Sequence[int]) -> None:
         time.sleep(0.05)
 
 
-def _request(sent: CommandEnvelope, account: AccountId, tokens: dict[AccountId, str]) -> bytes:
+def _request(sent: CommandEnvelope, token: str) -> bytes:
     assert isinstance(sent.command, PlayMove)
     body = msgspec.json.encode({"do": "move", "move": sent.command.text, "ply": sent.command.ply})
     head = (
         f"POST /api/matches/{sent.match}/commands HTTP/1.1\r\nHost: bench\r\n"
-        f"Authorization: Bearer {tokens[account]}\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Type: application/json\r\n"
         f"Idempotency-Key: {sent.id.hex()}\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     return head.encode() + body

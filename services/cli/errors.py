@@ -1,6 +1,9 @@
-"""Errors of the command line, as one line on standard error."""
+"""Errors of the command line, as one line on standard error or in the log."""
 
+import logging
+import os
 import sys
+from collections.abc import Callable
 
 from redis.exceptions import RedisError
 
@@ -11,7 +14,9 @@ from infra.settings import SettingsError
 from infra.valkey.binary import BinaryError
 from infra.valkey.directory import DirectoryError
 from infra.valkey.server import EmbeddedError
-from services.app.error_codes import CODE_INFO, EXIT_UNKNOWN, server_failure
+from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN, server_failure
+
+logger = logging.getLogger(__name__)
 
 _SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 
@@ -38,3 +43,21 @@ def describe(error: Exception) -> str:
         f"matchpost: this should not have happened: {type(error).__name__}: {error}; "
         "MATCHPOST_DEBUG=1 shows where"
     )
+
+
+def run_role(role: Callable[[], None], *raised: type[Exception]) -> int:
+    """Run what a process is there for, and return the exit code.
+
+    An error that ends it, such as a lost server, is logged as one line; errors of the types
+    `raised` are for the caller.
+    """
+    try:
+        role()
+    except raised:
+        raise
+    except Exception as error:
+        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
+        said = describe(error)
+        logger.exception(said, exc_info=debug)
+        return EXIT_UNKNOWN
+    return EXIT_OK

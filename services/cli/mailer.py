@@ -1,7 +1,5 @@
 """`matchpost mailer`: the process that writes e-mails about events, and sends them."""
 
-import logging
-import os
 import sys
 
 from infra.heartbeats import Role
@@ -11,21 +9,16 @@ from infra.mail.key_check import MailKeyMismatchError, check_mail_key
 from infra.mail.wakeup import MailerWakeup
 from infra.settings import Settings
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
-from services.cli import errors
+from services.app.error_codes import EXIT_UNKNOWN
+from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.jobs import make_mailer
 from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
-logger = logging.getLogger(__name__)
-
 
 def run(settings: Settings) -> int:
-    """Send mail until a stop signal, and return the exit code.
-
-    An error that ends it, such as a lost server, is logged as one line.
-    """
+    """Send mail until a stop signal, and return the exit code."""
     log_to_stderr("mailer")
     LIVENESS.watch()
     if settings.relay is None:
@@ -34,16 +27,11 @@ def run(settings: Settings) -> int:
         secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
     except (LostKeyError, OSError) as error:
         return _failed(str(error))
+    relay, addresses = settings.relay, ServerAddresses(secret, settings.mail_domain)
     try:
-        _run(settings, settings.relay, ServerAddresses(secret, settings.mail_domain))
+        return run_role(lambda: _run(settings, relay, addresses), MailKeyMismatchError)
     except MailKeyMismatchError as error:
         return _failed(str(error))
-    except Exception as error:
-        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = errors.describe(error)
-        logger.exception(said, exc_info=debug)
-        return EXIT_UNKNOWN
-    return EXIT_OK
 
 
 def _failed(sentence: str) -> int:

@@ -1,7 +1,5 @@
 """`matchpost scheduler`: the process that sends what is due by the clocks, and repeats lost jobs."""
 
-import logging
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -23,8 +21,7 @@ from infra.store.due_times import DueTimes
 from infra.store.server_clock import ServerClockRecord
 from services import __version__
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
-from services.cli import errors
+from services.cli.errors import run_role
 from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
@@ -32,8 +29,6 @@ from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
 from workers.projections.job import ProjectionWakeup
 from workers.scheduler import Scheduler
-
-logger = logging.getLogger(__name__)
 
 TICK_SECONDS: Final = 1.0
 
@@ -48,18 +43,15 @@ def run(settings: Settings, name: str) -> int:
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
-    try:
-        with App(settings) as parts:
-            _run(parts, stopping)
-    except Exception as error:
-        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = errors.describe(error)
-        logger.exception(said, exc_info=debug)
-        return EXIT_UNKNOWN
-    return EXIT_OK
+    return run_role(lambda: _run(settings, stopping))
 
 
-def _run(parts: App, stopping: Event) -> None:
+def _run(settings: Settings, stopping: Event) -> None:
+    with App(settings) as parts:
+        _tick_until(parts, stopping)
+
+
+def _tick_until(parts: App, stopping: Event) -> None:
     heartbeat = Heartbeat(Role.SCHEDULER, __version__)
     tick = Tick(partial(call_all, _ticks(parts, heartbeat)), TICK_SECONDS)
     while not stopping.is_set():

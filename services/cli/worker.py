@@ -12,8 +12,7 @@ from infra.redis.clients import make_client
 from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
-from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
-from services.cli import errors
+from services.cli.errors import run_role
 from services.serve.logging import log_to_stderr
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
@@ -26,22 +25,12 @@ SIDE_NICENESS = 5
 def run(settings: Settings, name: str, role: str) -> int:
     """Decide commands, feed projections (`side`) or run maintenance jobs until a stop signal.
 
-    Return the exit code. An error that ends it, such as a lost server, is logged as one line.
+    Return the exit code.
     """
     log_to_stderr(name)
     LIVENESS.watch()
-    try:
-        _run(settings, role)
-    except Exception as error:
-        debug = bool(os.environ.get("MATCHPOST_DEBUG"))
-        said = errors.describe(error)
-        logger.exception(said, exc_info=debug)
-        return EXIT_UNKNOWN
-    return EXIT_OK
-
-
-def _run(settings: Settings, role: str) -> None:
-    {"maintenance": _maintain, "side": _project, "worker": _decide}[role](settings)
+    work = {"maintenance": _maintain, "side": _project, "worker": _decide}[role]
+    return run_role(lambda: work(settings))
 
 
 def _maintain(settings: Settings) -> None:

@@ -66,11 +66,11 @@ class Logs:
         return list(self._events[board])
 
     def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Give the first event of each match."""
+        """Return the first event of each match."""
         return [next(iter(self._events[board]), None) for board in boards]
 
     def snapshots(self, boards: Sequence[int]) -> list[bytes | None]:
-        """Give no snapshots."""
+        """Return no snapshots."""
         return [None for _ in boards]
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:

@@ -163,8 +163,8 @@ def test_each_is_watched_and_the_other_answers_while_one_is_started_again(two: T
     assert len(before) == 2
     clients = clients_of_both(two)
     os.kill(before[0], signal.SIGKILL)
-    with httpx.Client(base_url=two.served.url, trust_env=False, timeout=30) as anew:
-        assert anew.get("/healthz").status_code == 200
+    with httpx.Client(base_url=two.served.url, trust_env=False, timeout=30) as fresh:
+        assert fresh.get("/healthz").status_code == 200
     until(lambda: len(set(two.served.children("matchpost web")) - set(before)) == 1)
     until(lambda: None not in counts(two), 60)
     for client in clients:
