@@ -11,7 +11,7 @@ from redis import Redis
 from domain.match import commands
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
-from domain.match.events import NO_HASH, decode_event, encode_event
+from domain.match.events import decode_event, encode_event
 from domain.match.state import MatchState
 from infra.durability import Mode
 from infra.projections.buckets import Bucket
@@ -20,23 +20,26 @@ from infra.projections.generations import Generations
 from infra.projections.match_list_fold import MatchListsProjection
 from infra.projections.projection import Fact
 from infra.projections.specs import LISTS
-from infra.redis import keys
 from infra.redis.keys import Lane
-from infra.store import locators
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
-from infra.store.outcomes import CommandOutcome, encode_stored, parse
+from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import (
     AlreadyDecided,
-    CommitConflict,
-    CommitDone,
-    CommitResult,
     Queued,
-    Submission,
-    Write,
 )
 from infra.store.redis_store import RedisStore
+from tests.faults.faulty_stores import (
+    ChangesOutcomes,
+    CommitsTwice,
+    DropsAnAcknowledged,
+    ForgetsASnapshot,
+    Honest,
+    LeavesAGap,
+    LosesAPlace,
+    LosesRaces,
+)
 from tests.faults.harness import held
 from tests.faults.harness.checker import check
 from tests.faults.harness.elsewhere import elsewhere
@@ -48,109 +51,6 @@ from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 from workers.projections import PROJECTIONS
-
-
-class Honest(RedisStore):
-    """The store as it is, which also remembers what its commits answered."""
-
-    def __init__(self, client: Redis) -> None:
-        super().__init__(client, Mode.FSYNC)
-        self.client = client
-        self.told: dict[bytes, bytes] = {}
-
-    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        results = self.really(writes)
-        for write, result in zip(writes, results, strict=True):
-            if not isinstance(result, CommitConflict):
-                self.told[write.id] = result.stored
-        return results
-
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        return super().commit(writes)
-
-    def append(self, write: Write, leaf: bytes) -> None:
-        """Add an event past the commit script."""
-        self.client.rpush(keys.events(write.shard, write.board), leaf)
-        index = self.client.xlen(keys.log(write.shard))
-        self.client.xadd(keys.log(write.shard), {"l": leaf}, f"{index}-1")
-        self.client.append(keys.locator(write.shard, write.board), locators.encode([index]))
-
-
-class DropsAnAcknowledged(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        (write,) = writes
-        if not write.snapshot or decode_event(write.leaves[0]).seq != 5:
-            return super().really(writes)
-        self.client.xdel(keys.inbox(write.shard), write.entry)
-        return [CommitDone(encode_stored(write.digest, 7, write.tail))]
-
-
-class CommitsTwice(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        results = super().really(writes)
-        if writes[0].snapshot and decode_event(writes[0].leaves[0]).seq == 5:
-            self.append(writes[0], writes[0].leaves[0])
-        return results
-
-
-class LeavesAGap(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        (write,) = writes
-        if write.snapshot and (event := decode_event(write.leaves[0])).seq == 5:
-            odd = encode_event(msgspec.structs.replace(event, seq=6))
-            write = msgspec.structs.replace(write, leaves=(odd, *write.leaves[1:]))
-        return super().really([write])
-
-
-class LosesRaces(Honest):
-    """Takes whatever head the match has: what was decided on another state is committed too."""
-
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        (write,) = writes
-        if write.snapshot and decode_event(write.leaves[0]).seq == 5:
-            # another drain, overtaken in between, has committed the same ply
-            rival = msgspec.structs.replace(
-                decode_event(write.leaves[0]), command=b"rival of a move!"
-            )
-            self.append(write, encode_event(rival))
-            snapshot = self.snapshots([write.board])[0]
-            head = snapshot.state[:32] if snapshot else NO_HASH
-            write = msgspec.structs.replace(write, head=head)
-        return super().really([write])
-
-
-class ForgetsASnapshot(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        (write,) = writes
-        before = self.client.get(keys.snapshot(write.shard, write.board))
-        results = super().really(writes)
-        if before and write.snapshot and decode_event(write.leaves[-1]).seq == 8:
-            self.client.set(keys.snapshot(write.shard, write.board), before)
-        return results
-
-
-class LosesAPlace(Honest):
-    def really(self, writes: Sequence[Write]) -> list[CommitResult]:
-        (write,) = writes
-        name = keys.locator(write.shard, write.board)
-        before = self.client.get(name)
-        results = super().really(writes)
-        if before and write.snapshot and decode_event(write.leaves[0]).seq == 5:
-            self.client.set(name, before)
-        return results
-
-
-class ChangesOutcomes(Honest):
-    def submit(self, submissions: Sequence[Submission]) -> list:
-        (answer,) = super().submit(submissions)
-        if isinstance(answer, AlreadyDecided):
-            found = parse(answer.stored)
-            return [
-                AlreadyDecided(
-                    answer.stored.replace(b"%d:" % found.index, b"%d:" % (found.index + 1))
-                )
-            ]
-        return [answer]
 
 
 @dataclass
