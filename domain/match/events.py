@@ -265,14 +265,6 @@ class EventEnvelope(msgspec.Struct, frozen=True, array_like=True):
     body: Event
 
 
-class _EventPlace(msgspec.Struct, frozen=True, array_like=True):
-    """The beginning of an event; the rest is not decoded. Other leaves begin with a word."""
-
-    schema: int
-    match: int
-    seq: int
-
-
 class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
     """The leaf of the log for a refused command of a player of the match.
 
@@ -293,7 +285,6 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _EVENTS: Final = msgspec.msgpack.Decoder(EventEnvelope)
-_PLACES: Final = msgspec.msgpack.Decoder(_EventPlace)
 _ANCHORS: Final = msgspec.msgpack.Decoder(AnchorLeaf)
 _REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
 
@@ -309,15 +300,6 @@ def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
 def decode_event(data: bytes) -> EventEnvelope:
     """Read an event; raises `msgspec.DecodeError` or `ValidationError` if the bytes are none."""
     return _EVENTS.decode(data)
-
-
-def event_place(leaf: bytes) -> tuple[int, int] | None:
-    """Return the match and sequence number of an event's leaf; None for any other leaf."""
-    try:
-        place = _PLACES.decode(leaf)
-    except msgspec.MsgspecError:
-        return None
-    return place.match, place.seq
 
 
 def decode_refusal(data: bytes) -> RefusedLeaf:

@@ -231,10 +231,6 @@ class MessageStore:
 
         return Read(queue, parse)
 
-    def unread_chat(self, account: AccountId) -> dict[int, int]:
-        """Return by match how many of the newest 200 lines by others are not marked as read."""
-        return unread_lines(self.notices.of(account), self._marks(account))
-
     def messages_read_until(self, account: AccountId) -> dict[str, float]:
         """Return up to which time, ms, an account has read its messages of each kind."""
         return self._marks(account)

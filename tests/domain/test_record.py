@@ -30,7 +30,6 @@ from domain.match.events import (
     decode_event,
     decode_refusal,
     encode_event,
-    event_place,
     leaf_hash,
 )
 from domain.match.history import (
@@ -46,6 +45,7 @@ from domain.match.history import (
 from domain.match.state import cache_position
 from tests.golden.make_events import FILE, MATCHES
 from tests.helpers.given import ALICE, BOB, Match, alternating, history, pow2, sent
+from tests.helpers.leaves import event_place
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "events-1.json").read_text())
 """As an earlier version wrote them: a move without `queued`, a start without `terms`."""

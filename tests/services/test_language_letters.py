@@ -16,6 +16,7 @@ from infra.people.messages import (
 )
 from infra.rate_limits import CommandRateLimit
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+from tests.helpers.unread import unread_chat
 
 
 @pytest.fixture
@@ -364,6 +365,6 @@ def test_chat_that_is_shown_is_read(terminal):
     board = terminal.challenge()
     letters, bob = terminal.app.messages, terminal.app.accounts.id_of("bob")
     accepted(terminal, f"pow2 chat {board} alice wonderland hello - you")
-    assert letters.unread_chat(bob) == {board: 1}
+    assert unread_chat(letters, bob) == {board: 1}
     assert "hello - you" in terminal.do(f"pow2 chat {board} bob builder2").text
-    assert letters.unread_chat(bob) == {}
+    assert unread_chat(letters, bob) == {}

@@ -7,7 +7,7 @@ import pytest
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.events import decode_refusal, event_place
+from domain.match.events import decode_refusal
 from domain.match.history import replay, unpack_snapshot
 from domain.match.state import cache_position, position_of
 from domain.rules import rules_by_id
@@ -19,6 +19,7 @@ from infra.store.outcomes import parse
 from infra.store.port import ARCHIVED_TEXT
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.leaves import event_place
 
 BOARDS = (3, 7, 11)
 """All of one shard."""

@@ -31,7 +31,6 @@ from domain.match.events import (
     MatchStarted,
     decode_event,
     decode_refusal,
-    event_place,
     leaf_hash,
 )
 from domain.match.history import BrokenHistory, check_chain, replay, unpack_snapshot
@@ -40,6 +39,7 @@ from infra.store import locators
 from infra.store.outcomes import parse
 from tests.faults.harness.held import Held
 from tests.faults.harness.record import Invocation, Result
+from tests.helpers.leaves import event_place
 
 
 class Violation(msgspec.Struct, frozen=True):
