@@ -1,0 +1,138 @@
+"""Tiles and entry bundles (C2SP tlog-tiles): their paths, their bytes, and the tree in them.
+
+A tile holds up to 256 hashes of one level of tiles, which is every eighth level of the tree. A bundle
+holds the bytes of up to 256 entries. Full ones never change; partial ones belong to one size of the log.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from struct import Struct
+from typing import Final
+
+import msgspec
+
+from infra.log.merkle import HASH_SIZE, node_hash
+
+WIDTH: Final = 256
+"""Hashes of a full tile, and entries of a full bundle."""
+
+_LEVELS: Final = 8
+_LENGTH: Final = Struct(">H")
+MOST_ENTRY_BYTES: Final = 65_535
+
+
+class Tile(msgspec.Struct, frozen=True):
+    """The name of a tile."""
+
+    level: int
+    number: int
+    width: int = WIDTH
+
+    @property
+    def path(self) -> str:
+        """Return its path below the log's prefix."""
+        return f"tile/{self.level}/{_number_path(self.number, self.width)}"
+
+
+def bundle_path(number: int, width: int = WIDTH) -> str:
+    """Return the path of an entry bundle below the log's prefix."""
+    return f"tile/entries/{_number_path(number, width)}"
+
+
+def _number_path(number: int, width: int) -> str:
+    groups = [f"{number % 1000:03}"]
+    while number := number // 1000:
+        groups.append(f"x{number % 1000:03}")
+    partial = f".p/{width}" if width < WIDTH else ""
+    return "/".join(reversed(groups)) + partial
+
+
+def new_tiles(old_size: int, new_size: int) -> Iterator[Tile]:
+    """Return the tiles that a log has at `new_size` and had not at `old_size`, lower levels first."""
+    level = 0
+    while new_size >> (_LEVELS * level):
+        before, now = old_size >> (_LEVELS * level), new_size >> (_LEVELS * level)
+        if before != now:
+            for number in range(before // WIDTH, now // WIDTH):
+                yield Tile(level, number)
+            if now % WIDTH:
+                yield Tile(level, now // WIDTH, now % WIDTH)
+        level += 1
+
+
+def tile_of(level: int, number: int, size: int) -> Tile:
+    """Return the tile of a log of that size with the node that a tile of `level` has at `number`."""
+    nodes = size >> (_LEVELS * level)
+    if not 0 <= number < nodes:
+        raise ValueError(
+            f"a log of {size} leaves has no hash {number} at level {level} of its tiles"
+        )
+    tile = number // WIDTH
+    return Tile(level, tile, min(WIDTH, nodes - tile * WIDTH))
+
+
+def pack_bundle(entries: Sequence[bytes]) -> bytes:
+    """Return the bytes of a bundle; ValueError for an entry of more than 65,535 bytes."""
+    for entry in entries:
+        if len(entry) > MOST_ENTRY_BYTES:
+            raise ValueError(f"an entry has at most {MOST_ENTRY_BYTES} bytes, not {len(entry)}")
+    return b"".join(_LENGTH.pack(len(entry)) + entry for entry in entries)
+
+
+def unpack_bundle(data: bytes) -> list[bytes]:
+    """Return the entries of a bundle; ValueError if it is cut off or has more than 256."""
+    entries = []
+    at = 0
+    while at < len(data):
+        start = at + _LENGTH.size
+        if start > len(data):
+            raise ValueError("the bundle is cut off in a length")
+        (length,) = _LENGTH.unpack_from(data, at)
+        at = start + length
+        if at > len(data):
+            raise ValueError("the bundle is cut off in an entry")
+        entries.append(data[start:at])
+    if len(entries) > WIDTH:
+        raise ValueError(f"a bundle has at most {WIDTH} entries, not {len(entries)}")
+    return entries
+
+
+def unpack_tile(data: bytes, width: int) -> list[bytes]:
+    """Return the hashes of a tile; ValueError if they are not `width`."""
+    if len(data) != width * HASH_SIZE:
+        raise ValueError(f"a tile of {width} hashes has {width * HASH_SIZE} bytes, not {len(data)}")
+    return [data[at : at + HASH_SIZE] for at in range(0, len(data), HASH_SIZE)]
+
+
+class TileTree:
+    """The tree of a log of one size, read from its tiles.
+
+    `read` returns the bytes of a tile. Each tile is read once.
+    """
+
+    def __init__(self, size: int, read: Callable[[Tile], bytes]) -> None:
+        self.size = size
+        self._read = read
+        self._tiles: dict[Tile, list[bytes]] = {}
+
+    def node(self, level: int, number: int) -> bytes:
+        """Return the hash of a complete node of the tree; the reader for `infra.log.merkle`."""
+        below, height = divmod(level, _LEVELS)
+        first = number << height
+        tile = tile_of(below, first, self.size)
+        if tile not in self._tiles:
+            self._tiles[tile] = unpack_tile(self._read(tile), tile.width)
+        start = first % WIDTH
+        hashes = self._tiles[tile][start : start + (1 << height)]
+        if len(hashes) < 1 << height:
+            raise ValueError(
+                f"node {number} of level {level} is not complete at {self.size} leaves"
+            )
+        return fold_pairs(hashes)
+
+
+def fold_pairs(hashes: Sequence[bytes]) -> bytes:
+    """Return the hash of the node over these, whose number is a power of two."""
+    row = list(hashes)
+    while len(row) > 1:
+        row = [node_hash(row[at], row[at + 1]) for at in range(0, len(row), 2)]
+    return row[0]

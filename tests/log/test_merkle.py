@@ -1,0 +1,167 @@
+"""RFC 6962 trees and their proofs, against public vectors and against the recursive definition."""
+
+import json
+from base64 import b64decode
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infra.log.merkle import (
+    EMPTY_ROOT,
+    complete_nodes,
+    consistency_proof,
+    inclusion_proof,
+    leaf_hash,
+    node_hash,
+    root,
+    verify_consistency,
+    verify_inclusion,
+)
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "merkle"
+
+LEAVES = [
+    bytes.fromhex(text)
+    for text in (
+        "", "00", "10", "2021", "3031", "40414243", "5051525354555657",
+        "606162636465666768696a6b6c6d6e6f",
+    )
+]  # fmt: skip
+
+ROOTS = (
+    ("6e340b9c", "a01d"), ("fac54203", "c125"), ("aeb6bcfe", "6e77"), ("d37ee418", "14b7"),
+    ("4e3bbb1f", "64d4"), ("76e67dad", "87ef"), ("ddb89be4", "4c8c"), ("5dc9da79", "4328"),
+)  # fmt: skip
+
+SIZES = st.integers(1, 300)
+
+
+def recursive_root(hashes: Sequence[bytes]) -> bytes:
+    """Return the root by the definition of RFC 6962."""
+    if len(hashes) <= 1:
+        return hashes[0] if hashes else EMPTY_ROOT
+    middle = 1
+    while middle * 2 < len(hashes):
+        middle *= 2
+    return node_hash(recursive_root(hashes[:middle]), recursive_root(hashes[middle:]))
+
+
+HASHES = [leaf_hash(b"%d" % index) for index in range(300)]
+
+
+def read(level: int, number: int) -> bytes:
+    """Return a complete node over HASHES."""
+    return recursive_root(HASHES[number << level : (number + 1) << level])
+
+
+def vectors(kind: str) -> list[Path]:
+    found = sorted((VECTORS / kind).rglob("*.json"))
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("file", vectors("inclusion"), ids=lambda file: "/".join(file.parts[-2:]))
+def test_public_vectors_of_inclusion(file: Path) -> None:
+    case = json.loads(file.read_text())
+    proof = [b64decode(one) for one in case["proof"] or []]
+    arguments = (b64decode(case["leafHash"]), case["leafIdx"], case["treeSize"], proof)
+    if case["wantErr"]:
+        with pytest.raises(ValueError, match=r"\w"):
+            verify_inclusion(*arguments, b64decode(case["root"] or ""))
+    else:
+        verify_inclusion(*arguments, b64decode(case["root"]))
+
+
+# "sizes are equal, one, and proof is empty" has roots that are no hashes; refusing it is right
+NO_HASHES = "sizes-are-equal-one-and-proof-is-empty"
+
+
+@pytest.mark.parametrize("file", vectors("consistency"), ids=lambda file: "/".join(file.parts[-2:]))
+def test_public_vectors_of_consistency(file: Path) -> None:
+    case = json.loads(file.read_text())
+    proof = [b64decode(one) for one in case["proof"] or []]
+    roots = [b64decode(case[name] or "") for name in ("root1", "root2")]
+    arguments = (case["size1"], roots[0], case["size2"], roots[1], proof)
+    if case["wantErr"] or file.stem == NO_HASHES:
+        with pytest.raises(ValueError, match=r"\w"):
+            verify_consistency(*arguments)
+    else:
+        verify_consistency(*arguments)
+
+
+def test_public_roots() -> None:
+    hashes = [leaf_hash(data) for data in LEAVES]
+    for size, (start, end) in enumerate(ROOTS, 1):
+        found = root(
+            size, lambda level, n, h=hashes: recursive_root(h[n << level : (n + 1) << level])
+        )
+        assert found.hex().startswith(start)
+        assert found.hex().endswith(end)
+    assert root(0, read) == EMPTY_ROOT
+
+
+@given(SIZES)
+def test_a_root_is_as_defined(size: int) -> None:
+    assert root(size, read) == recursive_root(HASHES[:size])
+
+
+@given(st.integers(0, 300), st.integers(0, 300))
+def test_complete_nodes_cover_a_range_once(one: int, other: int) -> None:
+    start, end = sorted((one, other))
+    ranges = [(n << level, (n + 1) << level) for level, n in complete_nodes(start, end)]
+    assert [start, *(stop for _, stop in ranges)] == [*(begin for begin, _ in ranges), end]
+    assert all(first[1] == second[0] for first, second in pairwise(ranges))
+
+
+@given(SIZES, st.data())
+def test_each_leaf_is_proven_and_no_other(size: int, data: st.DataObject) -> None:
+    index = data.draw(st.integers(0, size - 1))
+    proof = inclusion_proof(index, size, read)
+    whole = recursive_root(HASHES[:size])
+    verify_inclusion(HASHES[index], index, size, proof, whole)
+    with pytest.raises(ValueError, match="another root"):
+        verify_inclusion(leaf_hash(b"other"), index, size, proof, whole)
+    for wrong in (proof[:-1], [*proof, whole]):
+        if wrong != proof:
+            with pytest.raises(ValueError, match=r"too|another"):
+                verify_inclusion(HASHES[index], index, size, wrong, whole)
+
+
+@given(SIZES, st.data())
+def test_a_tree_is_proven_to_begin_with_an_older_one(size: int, data: st.DataObject) -> None:
+    old = data.draw(st.integers(1, size))
+    proof = consistency_proof(old, size, read)
+    roots = recursive_root(HASHES[:old]), recursive_root(HASHES[:size])
+    verify_consistency(old, roots[0], size, roots[1], proof)
+    for wrong in ((leaf_hash(b"fork"), roots[1]), (roots[0], leaf_hash(b"fork"))):
+        with pytest.raises(ValueError, match="root"):
+            verify_consistency(old, wrong[0], size, wrong[1], proof)
+    for path in (proof[:-1], [*proof, roots[0]]):
+        if path != proof:
+            with pytest.raises(ValueError, match=r"too|another"):
+                verify_consistency(old, roots[0], size, roots[1], path)
+
+
+@pytest.mark.parametrize(("index", "size"), [(-1, 3), (3, 3), (0, 0)])
+def test_a_leaf_outside_of_the_tree_has_no_proof(index: int, size: int) -> None:
+    with pytest.raises(ValueError, match="is not in a tree"):
+        inclusion_proof(index, size, read)
+    with pytest.raises(ValueError, match="is not in a tree"):
+        verify_inclusion(EMPTY_ROOT, index, size, [], EMPTY_ROOT)
+
+
+@pytest.mark.parametrize(("old", "new"), [(0, 3), (4, 3), (-1, 2)])
+def test_only_a_tree_with_leaves_leads_to_a_larger_one(old: int, new: int) -> None:
+    with pytest.raises(ValueError, match="no proof leads"):
+        consistency_proof(old, new, read)
+
+
+def test_what_is_no_hash_is_refused() -> None:
+    with pytest.raises(ValueError, match="a hash has 32 bytes"):
+        verify_inclusion(b"short", 0, 1, [], b"short")
+    with pytest.raises(ValueError, match="a hash has 32 bytes"):
+        verify_consistency(1, EMPTY_ROOT, 2, EMPTY_ROOT, [b""])
