@@ -30,6 +30,7 @@ from domain.match.events import AccountId
 from infra.people.secret_index import SecretIndex, body_of, new_id
 from infra.redis import keys
 from infra.redis.clients import Clock, time_ms, to_ms
+from infra.redis.reads import read_one, read_strings
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts after the login."""
@@ -202,11 +203,8 @@ class Sessions:
     def _read(self, digests: Iterable[bytes]) -> SessionsByDigest:
         """Return those sessions that have a record."""
         wanted = list(digests)
-        with self._client.pipeline(transaction=False) as pipe:
-            for digest in wanted:
-                pipe.get(record_key(digest))
-            read = zip(wanted, pipe.execute(), strict=True)
-            found = {digest: _unpack(digest, data) for digest, data in read}
+        data = read_one(self._client, read_strings(list(map(record_key, wanted)), list))
+        found = {digest: _unpack(digest, one) for digest, one in zip(wanted, data, strict=True)}
         return {digest: session for digest, session in found.items() if session}
 
     def _now(self) -> int:

@@ -303,11 +303,9 @@ class ChallengeStore:
 
     def _read(self, ids: Sequence[str]) -> tuple[int, list[bytes | None]]:
         """Return the time, and the records as stored."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.time()
-            for id_ in ids:
-                pipe.get(keys.challenge(id_))
-            time, *found = pipe.execute()
+        *found, time = read_one(
+            self._client, Read(lambda pipe: pipe.time(), list, list(map(keys.challenge, ids)))
+        )
         return self._clock() if self._clock else to_ms(time), found
 
     def _swap(self, seen: _RecordRead, id_: str, new: Challenge | None) -> bool:
