@@ -1,4 +1,4 @@
-"""All that the home page of an account shows, read in few round trips and few commands."""
+"""The contents of an account's home page, read in few round trips and few commands."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
@@ -27,7 +27,7 @@ _MAX_NEWS: Final = 8
 
 
 class HomeView(msgspec.Struct, frozen=True):
-    """What a home page shows."""
+    """The contents of a home page."""
 
     mark: str
     """Changes with the page; see `services.http.streams.page_marks`."""
@@ -51,9 +51,9 @@ class HomeView(msgspec.Struct, frozen=True):
 
 
 def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
-    """Return what the home page of an account shows, in three round trips.
+    """Return the contents of an account's home page, in three round trips.
 
-    The mark is that of what is read first, so that a change meanwhile reaches the page as news.
+    The mark comes from the first of them, so that a later change reaches the page as news.
     """
     app = context.app
     boards, messages, matches, ids = read_all(

@@ -57,7 +57,7 @@ def named_rows(
     names: Mapping[AccountId, str],
     account: AccountId | None = None,
 ) -> list[MatchRow]:
-    """Return what `match_rows` returns, with the names of all players."""
+    """Return matches as rows of a list, by the names of all their players."""
     return [_match_row(row, [names[seat] for seat in row.seats], account) for row in rows]
 
 

@@ -62,7 +62,7 @@ def named_news(
     names: Mapping[AccountId, str],
     account: AccountId,
 ) -> list[NewsItem]:
-    """Return what `news_items` returns, with the matches by board and the names of all players."""
+    """Return each notice in words, by the matches and the names of all their players."""
     return [
         NewsItem(one.board, one.at, _text(one, rows.get(one.board), names, account))
         for one in notices

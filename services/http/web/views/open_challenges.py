@@ -48,7 +48,7 @@ def offers(
 def named_offers(
     found: Sequence[Challenge], names: Mapping[AccountId, str], account: AccountId | None
 ) -> list[OpenChallengeRow]:
-    """Return what `offers` returns, with the names of all players."""
+    """Return challenges as rows of a list, by the names of all their players."""
     return [_offer(one, [names[player] for player in one.players], account) for one in found]
 
 
