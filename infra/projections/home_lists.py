@@ -45,14 +45,14 @@ class HomeLists(MatchLists):
 
         def queue(pipe: Any) -> None:
             _queue_waiting(pipe, bucket, account)
-            pipe.zrange(bucket.key(active_key(account)), 0, -1, withscores=True)
+            pipe.zrange(bucket.key(active_key(account)), 0, -1)
 
         def parse(replies: list[Any]) -> HomeBoards:
             waiting, active = replies
-            mine = [board_of(member) for member, _ in waiting]
-            running = [board_of(member) for member, _ in reversed(active)]
-            others = [board for board in running if board not in {*mine}]
-            return HomeBoards(bucket, mine, others, _text(waiting, len(active), active[-1:]))
+            mine = dict.fromkeys(board_of(member) for member, _ in waiting)
+            others = [board for board in map(board_of, reversed(active)) if board not in mine]
+            mark = _text(waiting, len(active), active[-1:])
+            return HomeBoards(bucket, list(mine), others, mark)
 
         return Read(queue, parse)
 
@@ -80,7 +80,7 @@ class HomeLists(MatchLists):
                 bucket = generation.of(account)
                 _queue_waiting(pipe, bucket, account)
                 pipe.zcard(bucket.key(active_key(account)))
-                pipe.zrange(bucket.key(active_key(account)), -1, -1, withscores=True)
+                pipe.zrange(bucket.key(active_key(account)), -1, -1)
 
         return Read(
             queue,
@@ -93,5 +93,6 @@ def _queue_waiting(pipe: Any, bucket: Bucket, account: AccountId) -> None:
     pipe.zunion([bucket.key(key(account)) for key in (asked_key, next_key)], withscores=True)
 
 
-def _text(waiting: Scored, active: int, newest: Scored) -> str:
+def _text(waiting: Scored, active: int, newest: Sequence[bytes]) -> str:
+    """Return a text that changes with the matches that wait, and with the number and last of all."""
     return repr([waiting, active, newest])
