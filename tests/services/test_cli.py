@@ -18,7 +18,7 @@ from infra.store import gateway
 from services import __version__
 from services.cli import errors
 from services.cli.flags import SETTINGS, split_line
-from services.cli.main import WAIT_SECONDS, main
+from services.cli.main import _SUBCOMMANDS, WAIT_SECONDS, main
 from tests.helpers.served import SCRIPT, Served
 
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
@@ -52,6 +52,14 @@ def test_help_lists_the_commands_but_not_the_workers_role(nowhere):
     for name in ("do", "serve", "doctor", "verify", "referee", "bench"):
         assert f"\n    {name} " in shown.stdout
     assert "worker" not in shown.stdout
+
+
+@pytest.mark.parametrize("name", [one.name for one in _SUBCOMMANDS])
+def test_every_subcommand_has_help(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: matchpost {name} ")
 
 
 def test_help_imports_nothing_slow():
