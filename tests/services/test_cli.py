@@ -269,6 +269,21 @@ def test_a_worker_says_what_ended_it_as_a_line_of_the_log(nowhere):
     assert re.fullmatch(r"\S+Z worker-7 ERROR unavailable: the server .*\n", done.stderr)
 
 
+def test_a_role_that_is_stopped_while_it_starts_ends_in_good_order():
+    code = (
+        "import os, signal, sys\n"
+        "from services.cli.errors import run_role\n"
+        "def role():\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    finally:\n        print('its heartbeat is deleted')\n"
+        "sys.exit(run_role(role))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "its heartbeat is deleted\n")
+
+
 def test_where_something_went_wrong_is_shown_on_demand(capsys, monkeypatch, clean_environment):
     monkeypatch.setenv("MATCHPOST_DEBUG", "1")
     assert main(["do", "pow2", "show", "1"]) == 2
