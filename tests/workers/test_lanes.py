@@ -159,7 +159,7 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
 
 
 def test_a_drain_that_lingers_is_woken_by_the_next_command(
-    bench: Bench, valkey: EmbeddedServer
+    bench: Bench, valkey: EmbeddedServer, wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
     bench.start(1)
     order = bench.order(ALICE, PlayMove(text="m13-m9"))
@@ -177,8 +177,8 @@ def test_a_drain_that_lingers_is_woken_by_the_next_command(
 
     thread = Thread(target=drain)
     thread.start()
-    while bench.client.get(keys.lease(LANE)) is None:
-        pass
+    # before it waits it would find the command by itself, and be gone when it is asked for
+    wait_until(lambda: bench.client.info("clients")["blocked_clients"] == 1)
     bench.submit(order)
     assert not bench.lanes.request(LANE)
     thread.join()
