@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from redis import Redis
 from rq.timeouts import JobTimeoutException
@@ -88,6 +89,21 @@ def test_suspects_that_are_left_are_suspects_of_the_next_drain(
     send_many(bench, SMALL_BATCH)
     bench.drain()
     assert store.commits == [SMALL_BATCH]
+
+
+def test_an_id_that_is_used_again_in_another_match_overtakes_nothing_there(bench: Bench) -> None:
+    suspected = send_many(bench)[2]
+    # of a shard that is read before that of the suspect
+    board = MANY + 4
+    earlier = bench.send(ALICE, PlayMove(text="m13-m9"), board)
+    later = msgspec.structs.replace(suspected, match=board)
+    bench.submit(later)
+    cut_off(bench)
+    bench.drain()
+    first, second = bench.outcome(earlier), bench.outcome(later)
+    assert first is not None
+    assert second is not None
+    assert first.index < second.index
 
 
 def kills(poison: CommandEnvelope):

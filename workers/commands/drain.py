@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from operator import itemgetter
+from struct import Struct
 from typing import Final
 
 import msgspec
@@ -20,7 +21,7 @@ import redis
 
 from domain.match import commands
 from domain.match.decide import Rejection, decide
-from domain.match.events import AccountId, CommandId
+from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.redis.keys import Lane
@@ -32,7 +33,7 @@ from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
 from infra.store.port import CommitConflict, CommitDone, CommitResult, InboxEntry, Store, Write
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.start_context import StartContexts
-from workers.commands.suspects import Suspects
+from workers.commands.suspects import Suspect, Suspects, suspect
 from workers.leased_run import LeasedRun
 
 logger = logging.getLogger(__name__)
@@ -46,8 +47,8 @@ SMALL_BACKLOG: Final = 64
 SMALL_BATCH: Final = 16
 """Commands of a small batch: senders hear of it, and send more, while the next is decided."""
 
-ID_BYTES: Final = 16
-"""Length of a command id."""
+_MARKED: Final = Struct(">Q16s")
+"""A match and a command id in a mark."""
 
 SUSPECTS: Final = 16
 """Suspects that are decided before other commands have their turn."""
@@ -118,15 +119,15 @@ class Drain:
     def recover(self, mark: bytes) -> None:
         """Suspect what the drain before had read, because it may have died of it.
 
-        Its small batches were the first in turn; of a large one the mark has the command ids.
+        Its small batches were the first in turn; of a large one the mark has the commands.
         """
         tasks = self._read_tasks(self._store.read_inbox(self._shards, BATCH))
         released, marked = _read_mark(mark)
         ordered = sorted(tasks, key=_age)
         # commands that came since may have changed the turns
         first = [] if released else [*ordered[:SMALL_BATCH], *_in_turn(ordered)[:SMALL_BATCH]]
-        ids = marked | {task.sent.id for task in first}
-        suspects = [task for task in tasks if task.sent.id in ids]
+        commands_read = marked | set(map(suspect, first))
+        suspects = [task for task in tasks if suspect(task) in commands_read]
         if suspects:
             logger.warning(
                 "lane %s: the drain before %s; commands now worked one by one: %d",
@@ -156,7 +157,8 @@ class Drain:
 
     def finish(self) -> bytes:
         """Return a mark with the suspects that the next drain has to work one by one."""
-        return _mark(self._suspects.ids, released=True) if self._suspects.ids else b""
+        waiting = self._suspects.waiting
+        return _mark(waiting, released=True) if waiting else b""
 
     def has_more(self) -> bool:
         """Return whether commands wait that can be decided; for the others the scheduler asks."""
@@ -225,8 +227,8 @@ class Drain:
         if not tasks:
             return 0
         if len(tasks) > SMALL_BATCH:
-            ids = {task.sent.id for task in tasks} | self._suspects.ids
-            self._run.write_mark(_mark(ids, released=False))
+            may_kill = self._suspects.waiting.union(map(suspect, tasks))
+            self._run.write_mark(_mark(may_kill, released=False))
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
         writes, channels = [], []
@@ -257,7 +259,7 @@ class Drain:
         """Keep an outcome until it is published; return False for a conflict, which has none."""
         if isinstance(result, CommitConflict):
             return False
-        self._suspects.discard(write.id)
+        self._suspects.discard(write.board, write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
         if isinstance(result, CommitDone) and write.snapshot is not None:
             first = outcomes.parse(result.stored).seq
@@ -308,12 +310,13 @@ def _age(task: Task) -> tuple[int, ...]:
     return tuple(map(int, task.entry.id.split("-")))
 
 
-def _mark(ids: Collection[CommandId], *, released: bool) -> bytes:
-    """Return a mark with command ids for the next drain."""
-    return (_RELEASED if released else _AT_WORK) + b"".join(ids)
+def _mark(suspects: Collection[Suspect], *, released: bool) -> bytes:
+    """Return a mark with commands for the next drain."""
+    return (_RELEASED if released else _AT_WORK) + b"".join(_MARKED.pack(*one) for one in suspects)
 
 
-def _read_mark(mark: bytes) -> tuple[bool, set[CommandId]]:
-    """Return whether the drain released its lane, and the command ids of its mark."""
-    ids = mark[1:]
-    return mark[:1] == _RELEASED, {ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES)}
+def _read_mark(mark: bytes) -> tuple[bool, set[Suspect]]:
+    """Return whether the drain released its lane, and the commands of its mark."""
+    pairs = mark[1:]
+    whole = pairs[: len(pairs) // _MARKED.size * _MARKED.size]
+    return mark[:1] == _RELEASED, {Suspect(*pair) for pair in _MARKED.iter_unpack(whole)}
