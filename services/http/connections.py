@@ -91,6 +91,7 @@ class JoinedWrites:
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
+        self.is_closing = transport.is_closing  # here because it is called for each header
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
         self._size = 0
@@ -131,7 +132,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """The client's network; None while the connection is not counted."""
         self._deadline: asyncio.TimerHandle | None = None
         self._read_deadline: asyncio.TimerHandle | None = None
-        self._in_head = self._in_request = self._starts_in_this_data = False
+        self._in_head = self._in_request = False
+        self._starts_in_this_data = self._ends_in_this_data = False
         self._head_size = self._parsed_size = self._size = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -160,13 +162,17 @@ class LimitedProtocol(HttpToolsProtocol):
         """Parse received bytes within the limits."""
         if self.transport.is_closing():
             return
-        if not self._in_request and self._deadline is None:
-            # blank lines begin no request; without this they would postpone its deadline
-            self._set_deadline(self._limits.head_seconds)
-        self._starts_in_this_data = False
+        self._starts_in_this_data = self._ends_in_this_data = False
         super().data_received(data)
         if self._in_request and not self._starts_in_this_data:
             self._count(len(data))
+        # not while parsing, because most requests arrive as a whole and need no deadline
+        if self._deadline is None and not self.transport.is_closing():
+            if self._in_request and not self._in_head:
+                self._set_deadline(self._limits.body_seconds)
+            elif self._in_request or not self._ends_in_this_data:
+                # blank lines begin no request; without this they would postpone its deadline
+                self._set_deadline(self._limits.head_seconds)
 
     def _count(self, count: int) -> None:
         """Count bytes of an incomplete request, because an endless line never becomes a header."""
@@ -177,7 +183,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _count_head(self, count: int) -> None:
-        self._head_size += count
+        self._head_size = max(self._head_size, self._parsed_size) + count
         if self._head_size > self._limits.head_bytes and not self.transport.is_closing():
             message = f"a request has at most {self._limits.head_bytes} bytes of headers"
             self._refuse(_TOO_LARGE, Code.TOO_LONG, message)
@@ -188,8 +194,6 @@ class LimitedProtocol(HttpToolsProtocol):
         cast("dict[str, Any]", self.scope)["extensions"] = {"left": self.transport.is_closing}
         self._in_head = self._in_request = self._starts_in_this_data = True
         self._head_size = self._parsed_size = self._size = 0
-        if self._deadline is None:
-            self._set_deadline(self._limits.head_seconds)
 
     def on_url(self, url: bytes) -> None:
         """Receive a part of the request line."""
@@ -205,14 +209,14 @@ class LimitedProtocol(HttpToolsProtocol):
     def _count_parsed(self, count: int) -> None:
         """Count header bytes as they are parsed, because one piece of data may have many lines."""
         self._parsed_size += count
-        self._head_size = max(self._head_size, self._parsed_size)
-        self._count_head(0)
+        if self._parsed_size > self._limits.head_bytes:
+            self._count_head(0)
 
     def on_headers_complete(self) -> None:
-        """Start the answer, and the deadline of the body."""
+        """Start the answer."""
         self._in_head = False
+        self._set_deadline(None)  # that of the head
         if not self.transport.is_closing():
-            self._set_deadline(self._limits.body_seconds)
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -223,6 +227,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Finish a request that has arrived completely."""
         self._in_request = False
+        self._ends_in_this_data = True
         self._set_deadline(None)
         if not self.transport.is_closing():
             super().on_message_complete()
@@ -249,9 +254,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """Set the deadline of the next part; None for no deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
-        self._deadline = (
-            None if seconds is None else self.loop.call_later(seconds, self._deadline_passed)
-        )
+            self._deadline = None
+        if seconds is not None:
+            self._deadline = self.loop.call_later(seconds, self._deadline_passed)
 
     def _deadline_passed(self) -> None:
         """Close a connection whose deadline has passed."""
