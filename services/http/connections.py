@@ -116,6 +116,12 @@ class JoinedWrites:
         if self._size > _MOST_JOINED:  # so that a long answer is paused for a slow client
             self.flush()
 
+    def write_whole(self, data: bytes) -> None:
+        """Write a whole answer, which needs to wait for nothing else."""
+        self.flush()
+        if not self.is_closing():
+            self._transport.write(data)
+
     def flush(self) -> None:
         """Write what waits."""
         if self._waiting:
@@ -237,7 +243,8 @@ class LimitedProtocol(HttpToolsProtocol):
             return False
         cycle.response_started = cycle.response_complete = True
         lines = [b"%b: %b\r\n" % line for line in (*cycle.default_headers, *headers)]
-        self.transport.write(b"".join([STATUS_LINE[_OK], *lines, b"\r\n", body]))
+        joined = cast("JoinedWrites", self.transport)
+        joined.write_whole(b"".join([STATUS_LINE[_OK], *lines, b"\r\n", body]))
         cycle.message_event.set()
         cycle.on_response()
         return True
