@@ -95,7 +95,9 @@ def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
     assert store.inbox_size([SHARD]) == 1
 
 
-@pytest.mark.parametrize("wrong", [keys.moves, keys.turns, keys.locator, lambda *_: keys.due(SHARD)])
+@pytest.mark.parametrize(
+    "wrong", [keys.moves, keys.turns, keys.locator, lambda *_: keys.due(SHARD)]
+)
 def test_what_a_refused_commit_has_appended_is_cut_off(
     redis_client: Redis, store: RedisStore, wrong: Callable[[int, int], str]
 ) -> None:
