@@ -31,8 +31,8 @@ _PLIES: Final = 10
 _CHUNK: Final = 500
 
 
-class _Point(msgspec.Struct, frozen=True):
-    """What was measured on one server."""
+class _PointCost(msgspec.Struct, frozen=True):
+    """The measured cost of a move on one server."""
 
     rate: float
     """Moves a second."""
@@ -79,13 +79,13 @@ def _cost(points: dict[int, float]) -> dict[str, float]:
     return {str(at): round(1e6 / rate, 1) for at, rate in points.items()}
 
 
-def _processor(points: dict[int, _Point]) -> dict[str, dict[str, float]]:
+def _processor(points: dict[int, _PointCost]) -> dict[str, dict[str, float]]:
     return {str(at): point.processor_us for at, point in points.items()}
 
 
 def _measure(
     bench: BenchEnvironment, name: str, stored: tuple[int, int], most_moving: int, timed: int
-) -> _Point:
+) -> _PointCost:
     """Measure on a server with so many stored matches of so many plies each."""
     matches, plies = stored
     moving = min(matches, most_moving)
@@ -112,7 +112,7 @@ def _measure(
             seconds = load.submit_all(orders[moving:], f"{name}: moves", count)
             after = processor_seconds(os.getpid())
     used = {role: round(1e6 * (after[role] - before[role]) / count, 1) for role in after}
-    return _Point(count / seconds, used)
+    return _PointCost(count / seconds, used)
 
 
 def _after(orders: Iterator[CommandEnvelope], plies: int) -> Iterator[CommandEnvelope]:
