@@ -39,7 +39,7 @@ from infra.store.store_calls import (
 )
 from infra.store.watermarks import WatermarkReader
 
-LAYOUT_SECONDS: Final = 1.0
+LAYOUT_SECONDS: Final = 5.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
 
 DEAD_LETTERS_KEPT: int = 1_000

@@ -40,6 +40,10 @@ def run(bench: BenchEnvironment, matches: int, peer_jobs: int, worker_count: int
     else:
         details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
     details["rq_job_per_move"] = rq.details
+    # the matches above have clocks, so their moves write times and due times, too
+    limit = redis_only.measure(bench, played, TimeControl())
+    details["redis_limit with the same writes"] = round(limit, 1)
+    details["of redis_limit with the same writes"] = round(rate / limit, 2)
     return Report(rate=rate, unit="moves", peers=peers, details={**details, **bench.disk()})
 
 

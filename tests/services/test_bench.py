@@ -124,6 +124,8 @@ def test_scaling_gives_a_cost_for_each_point() -> None:
     found = bench("scaling", "--counts", "20,40", "--lengths", "4,8", "--moves", "200")
     assert set(found["details"]["us a move, by active matches"]) == {"20", "40"}
     assert set(found["details"]["us a move, by plies of every match"]) == {"4", "8"}
+    used = found["details"]["processor us a move, by plies of every match"]
+    assert {role for point in used.values() for role in point} == {"valkey-server", "worker"}
 
 
 @pytest.mark.slow

@@ -98,6 +98,9 @@ class Drain:
         """Matches with a command that can't be decided for now."""
         self._try_again = 0.0
         """When their commands are tried again, by the monotonic clock."""
+        self._lingers = linger > 0
+        self._is_alone = False
+        """Whether the last batch was the only command that waited, so that the next comes with a wake-up."""
         self._left = 0
         """Commands of those matches among what was last read."""
         self._to_publish: dict[str, list[OutcomeMessage]] = {}
@@ -139,6 +142,9 @@ class Drain:
 
     def step(self) -> int | None:
         """Read what waits, decide and commit a batch, and publish it; return how many outcomes."""
+        if self._is_alone:
+            self._is_alone = False
+            return None
         if self._postponed and time.monotonic() >= self._try_again:
             self._postponed.clear()
         # more in each shard than are postponed, because they must not hide those that came after them
@@ -153,6 +159,7 @@ class Drain:
         failpoint("drain.read")
         done = self._work(_next_batch(waiting))
         self._publish()
+        self._is_alone = self._lingers and done == len(entries) == 1
         return done
 
     def finish(self) -> bytes:
