@@ -1,7 +1,8 @@
 """The drain: reads the inboxes of a lane, commits what is decided, and publishes the outcomes.
 
-One batch crosses all shards of the lane, so that one fsync serves everything that waits. An entry
-stays in its inbox until its outcome is committed; killing a drain at any point loses nothing:
+One batch crosses all shards of the lane, so that few fsyncs serve everything that waits. A large batch
+is committed in chunks, and while one is committed the next is decided. An entry stays in its inbox until
+its outcome is committed; killing a drain at any point loses nothing:
 
 - before the commit: the entries are read again by the next drain;
 - after the commit: the next drain finds nothing, and the senders find the stored outcomes;
@@ -12,9 +13,10 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from operator import itemgetter
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 import redis
@@ -39,7 +41,10 @@ from workers.leased_run import LeasedRun
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 512
-"""About how many commands are committed together."""
+"""About how many commands are read together."""
+
+CHUNK: Final = 128
+"""Commands that are committed together while the next are decided."""
 
 SMALL_BACKLOG: Final = 64
 """If at most this many commands wait, they are committed in small batches."""
@@ -61,6 +66,13 @@ _RELEASED: Final = b"r"
 
 _AT_WORK: Final = b"w"
 """First byte of the mark of a drain that began a large batch."""
+
+
+class _Decided(NamedTuple):
+    """What is to be committed for a command, and the channel on which its sender listens."""
+
+    write: Write
+    reply_to: str
 
 
 class Drain:
@@ -228,7 +240,9 @@ class Drain:
         """Decide commands in order, or give all the same verdict, and commit them.
 
         Commands of blocked matches are left out; a command that can't be decided blocks its match.
-        Returns the number of outcomes.
+        While a chunk is committed the next is decided, as if everything in it will be written: if it is
+        not, the commands after it conflict, because they were decided on another head. Returns the
+        number of outcomes.
         """
         tasks = [task for task in tasks if task.sent.match not in blocked_matches]
         if not tasks:
@@ -238,7 +252,38 @@ class Drain:
             self._run.write_mark(_mark(may_kill, released=False))
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
-        writes, channels = [], []
+        decided: list[_Decided] = []
+        results: list[CommitResult] = []
+        under_way: Future[list[CommitResult]] | None = None
+        with ThreadPoolExecutor(1) as committer:
+            for start in range(0, len(tasks), CHUNK):
+                chunk = self._decide(tasks[start : start + CHUNK], blocked_matches, verdict)
+                if under_way:
+                    results += under_way.result()
+                    under_way = None
+                if not chunk:
+                    continue
+                self._contexts.record_seeds()
+                decided += chunk
+                writes = [one.write for one in chunk]
+                if start + CHUNK < len(tasks):
+                    under_way = committer.submit(self._commit, writes)
+                else:
+                    results += self._commit(writes)
+            if under_way:
+                results += under_way.result()
+        if not decided:
+            return 0
+        pairs = list(zip(decided, results, strict=True))
+        self._handler.remember((one.write, result) for one, result in pairs)
+        self.batches += 1
+        return sum(self._keep_outcome(one, result) for one, result in pairs)
+
+    def _decide(
+        self, tasks: Sequence[Task], blocked_matches: set[int], verdict: Rejection | None
+    ) -> list[_Decided]:
+        """Decide commands in order, or give all the same verdict; what can't be decided is left."""
+        decided = []
         for task in tasks:
             if task.sent.match in blocked_matches:
                 continue
@@ -249,23 +294,20 @@ class Drain:
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            writes.append(write)
-            channels.append(task.entry.reply_to)
+            decided.append(_Decided(write, task.entry.reply_to))
         failpoint("drain.decided")
-        if not writes:
-            return 0
-        self._contexts.record_seeds()
+        return decided
+
+    def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         results = self._store.commit(writes)
         failpoint("drain.committed")
-        self._handler.remember(zip(writes, results, strict=True))
-        self.batches += 1
-        pairs = zip(writes, channels, results, strict=True)
-        return sum(self._keep_outcome(*one) for one in pairs)
+        return results
 
-    def _keep_outcome(self, write: Write, channel: str, result: CommitResult) -> bool:
+    def _keep_outcome(self, decided: _Decided, result: CommitResult) -> bool:
         """Keep an outcome until it is published; return False for a conflict, which has none."""
         if isinstance(result, CommitConflict):
             return False
+        write, channel = decided
         self._suspects.discard(write.board, write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
         if isinstance(result, CommitDone) and write.snapshot is not None:

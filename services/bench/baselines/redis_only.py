@@ -24,10 +24,8 @@ from services.bench.workload import PlannedGame, moves, starts
 from workers.commands.drain import BATCH
 
 
-def measure(
-    bench: BenchEnvironment, played: Sequence[PlannedGame], terms: TimeControl | None = None
-) -> float:
-    """Return the moves a second; with `terms` the matches have clocks, and their moves more writes."""
+def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], terms: TimeControl) -> float:
+    """Return the moves a second of matches with these terms."""
     snapshots: dict[int, Snapshot] = {}
     first = decide_all(starts(played, terms), snapshots)
     rest = decide_all(moves(played), snapshots)
