@@ -69,7 +69,7 @@ _AT_WORK: Final = b"w"
 
 
 class _Decided(NamedTuple):
-    """What is to be committed for a command, and the channel on which its sender listens."""
+    """The write of a command, and the channel on which its sender listens."""
 
     write: Write
     reply_to: str
