@@ -40,7 +40,7 @@ from workers.leased_run import LeasedRun
 
 logger = logging.getLogger(__name__)
 
-BATCH: Final = 512
+BATCH: Final = 1024
 """About how many commands are read together."""
 
 CHUNK: Final = 128
