@@ -49,7 +49,7 @@ CHUNK: Final = 128
 SMALL_BACKLOG: Final = 64
 """If at most this many commands wait, they are committed in small batches."""
 
-SMALL_BATCH: Final = 16
+SMALL_BATCH: Final = 32
 """Commands of a small batch: senders hear of it, and send more, while the next is decided."""
 
 _MARKED: Final = Struct(">Q16s")
