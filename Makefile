@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 3
 
+# each server of the tests starts five processes, which would compile the same modules again
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: serve test check quick format clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server

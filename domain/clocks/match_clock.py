@@ -9,7 +9,7 @@ to move and, if the time control says so, without Saturdays and Sundays UTC. Ove
 subtracted once.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct, iter_unpack
 from typing import Final, NamedTuple
 
@@ -197,6 +197,9 @@ def next_due(clock: MatchClock, mover: Seat) -> int | None:
 
 def _turn_allowance(clock: MatchClock, seat: Seat) -> int | None:
     """Return the counted ms that a turn of `seat` may take; negative if the bank is overdrawn."""
+    terms = clock.terms
+    if not terms.bank and not terms.total:
+        return terms.turn * DAY or None  # most matches need no look at their plies
     return min(_turn_allowances(clock, seat), default=None)
 
 
@@ -204,8 +207,6 @@ def _turn_allowances(clock: MatchClock, seat: Seat) -> Iterator[int]:
     terms = clock.terms
     if terms.turn:
         yield terms.turn * DAY
-    if not terms.bank and not terms.total:
-        return  # most matches need no look at their plies
     finished = list(_finished_turns(clock, seat))
     if terms.bank:
         yield (terms.bank + terms.increment * len(finished)) * DAY - sum(finished)
@@ -221,6 +222,8 @@ def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:
 
 def _instant_at(clock: MatchClock, seat: Seat, counted: int) -> int:
     """Return the first instant with this counted time of the running turn, if it is that of `seat`."""
+    if clock.terms.weekends and not clock.stops and not clock.paused:
+        return clock.since + max(0, counted)  # all time counts
     goal = _counted_until(clock, clock.since) + counted
     for since, until in _stops_of(clock, seat):
         begin = _counted_until(clock, since)
@@ -229,8 +232,13 @@ def _instant_at(clock: MatchClock, seat: Seat, counted: int) -> int:
     return max(clock.since, instant_of_count(goal, weekends=clock.terms.weekends))
 
 
-def _stops_of(clock: MatchClock, seat: Seat) -> Iterator[tuple[int, int]]:
-    """Yield the times that don't count in the running turn of `seat`, in order and disjoint."""
+def _stops_of(clock: MatchClock, seat: Seat) -> Iterable[tuple[int, int]]:
+    """Return the times that don't count in the running turn of `seat`, in order and disjoint."""
+    # most clocks have none
+    return _disjoint_stops(clock, seat) if clock.stops or clock.paused else ()
+
+
+def _disjoint_stops(clock: MatchClock, seat: Seat) -> Iterator[tuple[int, int]]:
     off = [one for one in clock.stops if one.seat in (seat, ALL_SEATS)]
     if clock.paused:
         off = sorted((*off, ClockStop(clock.paused, _NEVER, ALL_SEATS)))

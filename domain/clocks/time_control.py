@@ -41,7 +41,7 @@ class TimeControl(msgspec.Struct, frozen=True, array_like=True):
     @property
     def turn(self) -> int:
         """The days that one turn may take; 0 if single turns have no limit."""
-        return min((limit for limit in (self.forfeit, self.days) if limit), default=0)
+        return min(self.forfeit or self.days, self.days or self.forfeit)
 
     @property
     def can_remind(self) -> bool:

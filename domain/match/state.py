@@ -150,8 +150,11 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     @property
     def active_seats(self) -> tuple[Seat, ...]:
         """The seats that play on."""
+        seats = range(len(self.seats))
+        if not self.out:
+            return tuple(seats)
         out = {seat for seat, _ in self.out}
-        return tuple(seat for seat in range(len(self.seats)) if seat not in out)
+        return tuple(seat for seat in seats if seat not in out)
 
     @property
     def over(self) -> bool:
@@ -181,16 +184,15 @@ def evolve(state: MatchState, event: Event, at: int, position: bytes | None = No
 def _clock_after(state: MatchState, event: Event, at: int) -> MatchClock | None:  # noqa: C901, PLR0911 - one case an event
     """Return the clock after an event."""
     clock = state.clock
-    if isinstance(event, Challenged | MatchStarted) and clock is None:
-        return None if event.terms is None else clocks.start_clock(event.terms, at)
     if clock is None:
-        return None
+        terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
+        return None if terms is None else clocks.start_clock(terms, at)
     match event:
+        case Moved():
+            return clocks.after_ply(clock, event.seat, at)
         case MatchStarted() | Sealed():
             # vacations go on
             return clocks.after_seat_left(clock, at)
-        case Moved():
-            return clocks.after_ply(clock, event.seat, at)
         case Undone():
             return clocks.after_undo(clock, event.ply, at)
         case Resigned() | Flagged() if event.next != state.next:

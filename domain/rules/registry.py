@@ -99,8 +99,9 @@ class Registry:
 
     def unpack_position(self, name: str, data: bytes) -> msgspec.Struct:
         """Read the bytes of `pack_position`; raises `Refusal` with `unknown-rules` without the rules."""
-        rules = self.rules_by_id(name)
-        if isinstance(rules, MissingRules):
+        if name not in self._decoders:
+            rules = self.rules_by_id(name)
+            assert isinstance(rules, MissingRules), "all other rules have a decoder"
             rules.refuse()
         return self._decoders[name].decode(data)
 

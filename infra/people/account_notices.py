@@ -28,15 +28,16 @@ class AccountNotices:
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; 200 of matches and 200 of messages are kept."""
-        messages = self._messages.of(account)
-        return self.with_messages(account, messages, start + count)[start:]
+        matches, (own, broadcasts) = read_all(
+            self._client,
+            self.read_matches(account, start + count),
+            self._messages.read_of(account),
+        )
+        return newest_first(matches, [*own, *broadcasts])[start : start + count]
 
-    def with_messages(
-        self, account: AccountId, messages: Sequence[MessageNotice], count: int
-    ) -> list[PlayerNotice]:
-        """Return what `of` returns, where the notices of messages were read before."""
-        found = [*self._matches.of(account, 0, count), *(one.notice for one in messages)]
-        return sorted(found, key=position_of, reverse=True)[:count]
+    def read_matches(self, account: AccountId, count: int) -> Read[list[PlayerNotice]]:
+        """Return the read of an account's newest notices of matches, the newest first."""
+        return self._matches.read_of(account, 0, count)
 
     def since(self, wanted: Mapping[AccountId, NoticePosition]) -> dict[AccountId, NoticesAfter]:
         """Return accounts' notices after positions in their order, the oldest first; one round trip."""
@@ -54,3 +55,10 @@ class AccountNotices:
     def marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
         """Return the read of a text for each account that changes with its newest notice of a match."""
         return self._matches.change_marks(accounts)
+
+
+def newest_first(
+    matches: Sequence[PlayerNotice], messages: Sequence[MessageNotice]
+) -> list[PlayerNotice]:
+    """Return notices of both kinds in one order, the newest first."""
+    return sorted([*matches, *(one.notice for one in messages)], key=position_of, reverse=True)

@@ -10,7 +10,7 @@ are in no log: notices are written with the message, and erased with its sender 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import redis
@@ -51,6 +51,10 @@ class MessageNotice(msgspec.Struct, frozen=True):
         return PlayerNotice(self.at, self.board, 0, self.kind)
 
 
+NoticeLists: TypeAlias = tuple[list[MessageNotice], list[MessageNotice]]
+"""The notices of messages to an account, and of broadcasts; each the oldest first."""
+
+
 class MessageNotices:
     """The notices of messages. Errors of the server pass through; thread-safe."""
 
@@ -85,18 +89,18 @@ class MessageNotices:
 
     def of(self, account: AccountId) -> list[MessageNotice]:
         """Return all notices of messages to an account, those of broadcasts included."""
-        return read_one(self._client, self.read_of(account))
+        own, broadcasts = read_one(self._client, self.read_of(account))
+        return [*own, *broadcasts]
 
-    def read_of(self, account: AccountId) -> Read[list[MessageNotice]]:
-        """Return the read of `of`."""
+    @staticmethod
+    def read_of(account: AccountId) -> Read[NoticeLists]:
+        """Return the read of all notices of messages to an account, and of broadcasts."""
 
         def queue(pipe: Any) -> None:
             for name in (keys.message_notices(account), keys.BROADCAST_NOTICES):
                 pipe.zrange(name, 0, -1, withscores=True)
 
-        return Read(
-            queue, lambda replies: [_message_notice(*one) for reply in replies for one in reply]
-        )
+        return Read(queue, lambda replies: (parse_notices(replies[0]), parse_notices(replies[1])))
 
     def since(self, account: AccountId, after: NoticePosition) -> Read[NoticesAfter]:
         """Return the read of an account's notices after a position in their order."""
@@ -128,6 +132,11 @@ class MessageNotices:
             if gone:
                 self._client.zrem(name, *gone)
         self._client.delete(keys.message_notices(account))
+
+
+def parse_notices(found: Iterable[tuple[bytes, Any]]) -> list[MessageNotice]:
+    """Return notices from members and their scores."""
+    return [_message_notice(*one) for one in found]
 
 
 def _message_notice(member: bytes, score: Any) -> MessageNotice:

@@ -185,13 +185,14 @@ class MessageStore:
 
     def chat_of(self, board: int, count: int = 50) -> list[PlayerMessage]:
         """Return the newest lines of a match's chat, the oldest of them first, at most `count`."""
-        return read_one(self._client, self.read_chat(board, count))
+        found: Any = self._client.lrange(self._chat(board), *_newest(count))
+        return _messages(found)
 
-    def read_chat(self, board: int, count: int) -> Read[list[PlayerMessage]]:
-        """Return the read of `chat_of`."""
+    def read_chat_page(self, board: int) -> Read[tuple[list[PlayerMessage], str]]:
+        """Return the read of all lines of a match's chat, and of the text of `chat_marks` for it."""
         return Read(
-            lambda pipe: pipe.lrange(self._chat(board), *_newest(count)),
-            lambda replies: _messages(replies[0]),
+            lambda pipe: pipe.lrange(self._chat(board), *_newest(CHAT_LIMIT)),
+            lambda replies: (_messages(replies[0]), _chat_text(len(replies[0]), replies[0][-2:-1])),
         )
 
     def unread(self, account: AccountId) -> int:
@@ -206,30 +207,18 @@ class MessageStore:
         member: Any = recipient
         return bool(self._client.sismember(keys.recipients(sender), member))
 
-    def change_marks(self, accounts: Sequence[AccountId], boards: Sequence[int]) -> Read[list[str]]:
-        """Return the read of a text for each account, then each match, that changes with its messages.
-
-        That of an account also changes with its read marks. O(their number).
-        """
+    def chat_marks(self, boards: Sequence[int]) -> Read[list[str]]:
+        """Return the read of a text for each match that changes with its chat."""
 
         def queue(pipe: Any) -> None:
-            pipe.lrange(keys.BROADCAST, -2, -2)
-            for account in accounts:
-                pipe.lrange(keys.message_box(account), -2, -2)
-                pipe.zrange(keys.message_notices(account), 0, 0, desc=True)
-                pipe.zrange(keys.read_marks(account), 0, -1, withscores=True)
             for board in boards:
-                # erased lines make it shorter
                 pipe.llen(self._chat(board))
                 pipe.lrange(self._chat(board), -2, -2)
 
-        def parse(replies: list[Any]) -> list[str]:
-            broadcast, *found = replies
-            end = 3 * len(accounts)
-            own = [f"{broadcast}{found[at : at + 3]}" for at in range(0, end, 3)]
-            return [*own, *(repr(found[at : at + 2]) for at in range(end, len(found), 2))]
-
-        return Read(queue, parse)
+        return Read(
+            queue,
+            lambda found: [_chat_text(*found[at : at + 2]) for at in range(0, len(found), 2)],
+        )
 
     def messages_read_until(self, account: AccountId) -> dict[str, float]:
         """Return up to which time, ms, an account has read its messages of each kind."""
@@ -237,7 +226,15 @@ class MessageStore:
 
     def chat_read_until(self, account: AccountId, board: int) -> int:
         """Return up to which time, ms, an account has read a match's chat."""
-        return int(self._marks(account).get(chat_mark(board), 0))
+        return read_one(self._client, self.read_chat_mark(account, board))
+
+    @staticmethod
+    def read_chat_mark(account: AccountId, board: int) -> Read[int]:
+        """Return the read of `chat_read_until`."""
+        return Read(
+            lambda pipe: pipe.zscore(keys.read_marks(account), chat_mark(board)),
+            lambda replies: int(replies[0] or 0),
+        )
 
     def _marks(self, account: AccountId) -> dict[str, float]:
         return read_one(self._client, self.read_marks(account))
@@ -325,23 +322,13 @@ class MessageStore:
 
     def _recent(self, account: AccountId, count: int) -> list[PlayerMessage]:
         """Return the newest `count` messages and as many broadcasts, the newest first."""
-        return read_one(self._client, self.read_recent(account, count, self._now()))
-
-    @staticmethod
-    def read_recent(account: AccountId, count: int, now: int) -> Read[list[PlayerMessage]]:
-        """Return the read of the newest `count` messages and as many broadcasts, the newest first."""
-        oldest = now - KEPT_SECONDS * 1000
-
-        def queue(pipe: Any) -> None:
+        oldest = self._now() - KEPT_SECONDS * 1000
+        with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.message_box(account), keys.BROADCAST):
                 pipe.lrange(name, *_newest(count))
-
-        def parse(replies: list[Any]) -> list[PlayerMessage]:
-            found = [message for reply in replies for message in _messages(reply)]
-            shown = [message for message in found if message.at > oldest]
-            return sorted(shown, key=lambda message: message.at, reverse=True)
-
-        return Read(queue, parse)
+            found = [message for reply in pipe.execute() for message in _messages(reply)]
+        shown = [message for message in found if message.at > oldest]
+        return sorted(shown, key=lambda message: message.at, reverse=True)
 
     def _now(self) -> int:
         return time_ms(self._client, self._clock)
@@ -368,6 +355,11 @@ def unread_lines(notices: Iterable[MessageNotice], marks: Mapping[str, float]) -
     return dict(
         Counter(one.board for one in chat if one.message_at > marks.get(chat_mark(one.board), 0))
     )
+
+
+def _chat_text(size: int, last: Sequence[bytes]) -> str:
+    """Return a text that changes with a chat: its size, because erasing makes it shorter, and last id."""
+    return repr([size, last])
 
 
 def _tail(sender: AccountId, text: str, kind: MessageKind) -> bytes:

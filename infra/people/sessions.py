@@ -29,7 +29,9 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.secret_index import SecretIndex, body_of, new_id
 from infra.redis import keys
-from infra.redis.clients import Clock, time_ms, to_ms
+from infra.redis.clients import Clock, time_ms
+from infra.redis.reads import Read, read_one, read_strings
+from infra.redis.server_time import ServerTime
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts after the login."""
@@ -107,6 +109,7 @@ class Sessions:
     def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
         self._client = client
         self._clock = clock
+        self._time = ServerTime(clock)
         self._index = SecretIndex(client, record_key, list_key)
 
     def open(self, account: AccountId, label: str = "") -> FreshSession:
@@ -128,21 +131,39 @@ class Sessions:
 
     def check(self, text: str) -> SessionCheck | None:
         """Return the session of a text; None if there is none, or it has ended. Two round trips."""
+        found = read_one(self._client, self.read_account(read_one(self._client, self.read(text))))
+        self.note_use(text, found)
+        return found
+
+    @staticmethod
+    def read(text: str) -> Read[Session | None]:
+        """Return the read of the session of a text, whose account may have been deleted."""
         if not _TEXT.fullmatch(text):
-            return None
+            return read_strings((), lambda _: None)
         digest = _digest(text)
-        session = _unpack(digest, self._client.get(record_key(digest)))
+        return read_strings([record_key(digest)], lambda found: _unpack(digest, found[0]))
+
+    def read_account(self, session: Session | None) -> Read[SessionCheck | None]:
+        """Return the read of a session with its account; None for none, or a deleted account."""
         if session is None:
-            return None
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.get(keys.account(session.account))
-            pipe.time()
-            account, time = pipe.execute()
-        if account is None:
-            return None
-        now = self._clock() if self._clock else to_ms(time)
-        self._note_use(digest, session, now)
-        return SessionCheck(session, account, now)
+            return read_strings((), lambda _: None)
+        now = self._time.read()
+
+        def parse(found: list[Any]) -> SessionCheck | None:
+            account, *time = found
+            return None if account is None else SessionCheck(session, account, now.parse(time))
+
+        return Read(now.queue, parse, [keys.account(session.account)])
+
+    def note_use(self, text: str, found: SessionCheck | None) -> None:
+        """Store the first use of a day, unless the session was ended meanwhile."""
+        if found is None:
+            return
+        session, today = found.session, found.now - found.now % _DAY
+        if today > (session.last_used or session.created):
+            digest = _digest(text)
+            data = digest + _encode(replace(session, last_used=today))
+            self._client.set(record_key(digest), data, xx=True, keepttl=True)
 
     def list_of(self, account: AccountId) -> list[Session]:
         """Return the sessions of an account that last, the newest first."""
@@ -192,21 +213,11 @@ class Sessions:
                 Code.TOO_MANY, f"an account has at most {MOST_SESSIONS} sessions; log in once more"
             )
 
-    def _note_use(self, digest: bytes, session: Session, now: int) -> None:
-        """Store the first use of a day, unless the session was ended meanwhile."""
-        today = now - now % _DAY
-        if today > (session.last_used or session.created):
-            data = digest + _encode(replace(session, last_used=today))
-            self._client.set(record_key(digest), data, xx=True, keepttl=True)
-
     def _read(self, digests: Iterable[bytes]) -> SessionsByDigest:
         """Return those sessions that have a record."""
         wanted = list(digests)
-        with self._client.pipeline(transaction=False) as pipe:
-            for digest in wanted:
-                pipe.get(record_key(digest))
-            read = zip(wanted, pipe.execute(), strict=True)
-            found = {digest: _unpack(digest, data) for digest, data in read}
+        data = read_one(self._client, read_strings(list(map(record_key, wanted)), list))
+        found = {digest: _unpack(digest, one) for digest, one in zip(wanted, data, strict=True)}
         return {digest: session for digest, session in found.items() if session}
 
     def _now(self) -> int:

@@ -1,13 +1,28 @@
-"""Unread messages and lines of chat of an account, and its notices of them."""
+"""Unread messages and lines of chat of an account, and its notices of them.
+
+They are counted by their notices, of which the newest 200 are kept, because a notice is small: the texts of
+an account's messages are read where they are shown.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra.people.message_notices import MessageNotice
-from infra.people.messages import BOX_LIMIT, MessageStore, unread_lines
+from infra.people.message_notices import MessageNotice, NoticeLists, parse_notices
+from infra.people.messages import (
+    BROADCAST_LIMIT,
+    KEPT_SECONDS,
+    MessageKind,
+    MessageStore,
+    unread_lines,
+)
+from infra.projections.notices import NoticeKind
+from infra.redis import keys
 from infra.redis.clients import time_ms
-from infra.redis.reads import read_all
+from infra.redis.reads import Read, read_one
 
 
 class UnreadCounts(msgspec.Struct, frozen=True):
@@ -25,6 +40,8 @@ class UnreadOverview(msgspec.Struct, frozen=True):
     counts: UnreadCounts
     notices: list[MessageNotice]
     """All notices of messages and chat."""
+    mark: str
+    """The text of `UnreadCounter.change_marks` for the account."""
 
 
 class UnreadCounter:
@@ -36,15 +53,65 @@ class UnreadCounter:
 
     def counts(self, account: AccountId) -> UnreadCounts:
         """Return an account's unread lines of chat by match, and its unread messages."""
-        return self.overview(account, time_ms(self._client)).counts
+        return read_one(self._client, self.read(account, time_ms(self._client))).counts
 
-    def overview(self, account: AccountId, now: int) -> UnreadOverview:
-        """Return the counts and the notices in one round trip; `now` is the server's time in ms."""
-        marks, recent, notices = read_all(
-            self._client,
-            self._messages.read_marks(account),
-            self._messages.read_recent(account, BOX_LIMIT, now),
-            self._messages.notices.read_of(account),
-        )
-        new = sum(one.at > marks.get(one.kind, 0) for one in recent)
-        return UnreadOverview(UnreadCounts(unread_lines(notices, marks), new), notices)
+    def read(self, account: AccountId, now: int) -> Read[UnreadOverview]:
+        """Return the read of the counts and the notices; `now` is the server's time in ms."""
+        marks, lists = self._messages.read_marks(account), self._messages.notices.read_of(account)
+
+        def queue(pipe: Any) -> None:
+            marks.queue(pipe)
+            lists.queue(pipe)
+
+        def parse(replies: list[Any]) -> UnreadOverview:
+            read, found = marks.parse(replies[:1]), lists.parse(replies[1:])
+            notices = [*found[0], *found[1]]
+            counts = UnreadCounts(unread_lines(notices, read), _unread_messages(found, read, now))
+            return UnreadOverview(counts, notices, _text(*found, read))
+
+        return Read(queue, parse)
+
+    def change_marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
+        """Return the read of a text for each account that changes with its messages and read marks."""
+
+        def queue(pipe: Any) -> None:
+            pipe.zrange(keys.BROADCAST_NOTICES, 0, 0, desc=True, withscores=True)
+            for account in accounts:
+                pipe.zrange(keys.message_notices(account), 0, 0, desc=True, withscores=True)
+                self._messages.read_marks(account).queue(pipe)
+
+        def parse(replies: list[Any]) -> list[str]:
+            broadcasts, *rest = replies
+            each = zip(accounts, rest[::2], rest[1::2], strict=True)
+            return [
+                _text(
+                    parse_notices(own),
+                    parse_notices(broadcasts),
+                    self._messages.read_marks(account).parse([read]),
+                )
+                for account, own, read in each
+            ]
+
+        return Read(queue, parse)
+
+
+def _unread_messages(found: NoticeLists, marks: Mapping[str, float], now: int) -> int:
+    """Return how many messages and broadcasts are newer than the read marks."""
+    messages = [one for one in found[0] if one.kind is NoticeKind.MESSAGE]
+    each = (
+        (messages, MessageKind.MESSAGE),
+        (found[1][-BROADCAST_LIMIT:], MessageKind.BROADCAST),
+    )
+    oldest = now - KEPT_SECONDS * 1000
+    return sum(
+        one.message_at > max(oldest, marks.get(kind, 0))
+        for notices, kind in each
+        for one in notices
+    )
+
+
+def _text(
+    own: Sequence[MessageNotice], broadcasts: Sequence[MessageNotice], marks: Mapping[str, float]
+) -> str:
+    """Return a text that changes with the newest notices and the read marks."""
+    return repr([*own[-1:], *broadcasts[-1:], marks])

@@ -1,11 +1,12 @@
 """The lists of matches as a player's home page needs them, in few round trips."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
 from domain.match.events import AccountId
+from infra.projections.buckets import Bucket
 from infra.projections.match_lists import (
     ROWS,
     MatchListRow,
@@ -14,57 +15,84 @@ from infra.projections.match_lists import (
     asked_key,
     board_of,
     next_key,
-    over_key,
     unpack,
 )
 from infra.redis.reads import Read
 
+Scored: TypeAlias = Sequence[tuple[bytes, float]]
+"""Members of a sorted set with their scores."""
 
-class MatchesOverview(msgspec.Struct, frozen=True):
-    """The matches of a player's home page."""
 
-    waiting: list[MatchListRow]
+class HomeBoards(msgspec.Struct, frozen=True):
+    """The boards of a player's home page."""
+
+    bucket: Bucket
+    """The player's, which has a row of each."""
+    waiting: list[int]
     """All that wait for a move, consent or answer of the player."""
-    others: list[MatchListRow]
-    """Some other running matches, the newest board first."""
-    active: int
-    """The number of running matches."""
+    others: list[int]
+    """The other running ones, the newest first."""
+    mark: str
+    """The text of `HomeLists.change_marks` for the player."""
 
 
 class HomeLists(MatchLists):
     """Queries of the lists, and of all that a home page shows of them."""
 
-    def overview(self, account: AccountId, count: int) -> MatchesOverview:
-        """Return the matches of a player's home page; O(n) in the player's running matches."""
+    def read_boards(self, account: AccountId) -> Read[HomeBoards]:
+        """Return the read of a player's boards; O(n) in the player's running matches."""
         bucket = self._generation().of(account)
-        with self._client.pipeline(transaction=False) as pipe:
-            for key in (asked_key, next_key, active_key):
-                pipe.zrange(bucket.key(key(account)), 0, -1)
-            asked, waits, active = (list(map(board_of, found)) for found in pipe.execute())
-        mine = dict.fromkeys([*asked, *waits])
-        others = [board for board in reversed(active) if board not in mine][:count]
-        found = self._fields(bucket.key(ROWS), [*mine, *others])
-        # a match that ended between the two reads may have no row
-        rows = [unpack(row) for row in found if row is not None]
-        return MatchesOverview(
-            waiting=[row for row in rows if row.board in mine],
-            others=[row for row in rows if row.board not in mine],
-            active=len(active),
-        )
+
+        def queue(pipe: Any) -> None:
+            _queue_waiting(pipe, bucket, account)
+            pipe.zrange(bucket.key(active_key(account)), 0, -1)
+
+        def parse(replies: list[Any]) -> HomeBoards:
+            waiting, active = replies
+            mine = dict.fromkeys(board_of(member) for member, _ in waiting)
+            others = [board for board in map(board_of, reversed(active)) if board not in mine]
+            mark = _text(waiting, len(active), active[-1:])
+            return HomeBoards(bucket, list(mine), others, mark)
+
+        return Read(queue, parse)
+
+    @staticmethod
+    def read_rows(bucket: Bucket, boards: Sequence[int]) -> Read[dict[int, MatchListRow]]:
+        """Return the read of rows by board from a player's bucket; without those it does not have."""
+        wanted = list(dict.fromkeys(boards))
+
+        def queue(pipe: Any) -> None:
+            if wanted:
+                pipe.hmget(bucket.key(ROWS), wanted)
+
+        def parse(replies: list[Any]) -> dict[int, MatchListRow]:
+            pairs = zip(wanted, replies[0] if wanted else (), strict=True)
+            return {board: unpack(row) for board, row in pairs if row is not None}
+
+        return Read(queue, parse)
 
     def change_marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
-        """Return the read of a text for each player that changes whenever their lists do."""
+        """Return the read of a text for each player that changes with the lists of a home page."""
         generation = self._generation()
 
         def queue(pipe: Any) -> None:
             for account in accounts:
-                for key in (next_key, asked_key, active_key, over_key):
-                    name = generation.of(account).key(key(account))
-                    pipe.zcard(name)
-                    pipe.zrange(name, 0, 0, desc=True, withscores=True)
+                bucket = generation.of(account)
+                _queue_waiting(pipe, bucket, account)
+                pipe.zcard(bucket.key(active_key(account)))
+                pipe.zrange(bucket.key(active_key(account)), -1, -1)
 
-        def parse(found: list[Any]) -> list[str]:
-            each = len(found) // len(accounts) if accounts else 0
-            return [repr(found[at * each : (at + 1) * each]) for at in range(len(accounts))]
+        return Read(
+            queue,
+            lambda found: [_text(*found[at : at + 3]) for at in range(0, len(found), 3)],
+        )
 
-        return Read(queue, parse)
+
+def _queue_waiting(pipe: Any, bucket: Bucket, account: AccountId) -> None:
+    """Read the matches that wait for a player: for an answer, or for a move or consent."""
+    pipe.zunion([bucket.key(key(account)) for key in (asked_key, next_key)], withscores=True)
+
+
+def _text(waiting: Scored, active: int, newest: Sequence[bytes]) -> str:
+    """Return a text that changes with the matches that wait, and with the number and last of all."""
+    return repr([waiting, active, newest])

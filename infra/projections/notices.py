@@ -24,7 +24,7 @@ from infra.projections.buckets import Bucket, RedisRead, RedisWrite
 from infra.projections.projection import Fact, Projection
 from infra.projections.query import Query
 from infra.projections.specs import NOTICES
-from infra.redis.reads import Read
+from infra.redis.reads import Read, read_one
 
 MOST_NOTICES: Final = 200
 """Most notices of an account."""
@@ -135,9 +135,15 @@ class MatchNotices(Query):
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; O(log n + start + count), n at most 200."""
+        return read_one(self._client, self.read_of(account, start, count))
+
+    def read_of(self, account: AccountId, start: int, count: int) -> Read[list[PlayerNotice]]:
+        """Return the read of `of`."""
         key = self._generation().of(account).key(notices_key(account))
-        found = self._client.zrange(key, start, start + count - 1, desc=True, withscores=True)
-        return [_notice(member, score) for member, score in found]
+        return Read(
+            lambda pipe: pipe.zrange(key, start, start + count - 1, desc=True, withscores=True),
+            lambda replies: [_notice(*one) for one in replies[0]],
+        )
 
     def count(self, account: AccountId) -> int:
         """Return the number of an account's notices; O(1)."""
@@ -149,9 +155,13 @@ class MatchNotices(Query):
 
         def queue(pipe: Any) -> None:
             for account in accounts:
-                pipe.zrange(generation.of(account).key(notices_key(account)), 0, 0, desc=True)
+                key = generation.of(account).key(notices_key(account))
+                pipe.zrange(key, 0, 0, desc=True, withscores=True)
 
-        return Read(queue, lambda replies: list(map(repr, replies)))
+        return Read(
+            queue,
+            lambda replies: [newest_text([_notice(*one) for one in reply]) for reply in replies],
+        )
 
     def since(self, account: AccountId, after: NoticePosition) -> Read[NoticesAfter]:
         """Return the read of an account's notices after a position, the oldest first; O(n).
@@ -172,6 +182,11 @@ class MatchNotices(Query):
             )
 
         return Read(queue, parse)
+
+
+def newest_text(notices: Sequence[PlayerNotice]) -> str:
+    """Return a text that changes with the newest notice, which is the first."""
+    return repr(notices[:1])
 
 
 def _notice(member: bytes, score: Any) -> PlayerNotice:

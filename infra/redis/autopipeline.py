@@ -7,7 +7,6 @@ connects, logs in, does TLS and parses.
 """
 
 import asyncio
-import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Self, TypeAlias
@@ -19,7 +18,7 @@ from redis import asyncio as aredis
 from redis._parsers.hiredis import NOT_ENOUGH_DATA
 from redis.exceptions import ResponseError
 
-from infra.redis.clients import ANSWER_TIMEOUT
+from infra.redis.clients import ANSWER_TIMEOUT, HEALTH_INTERVAL
 
 CommandWords: TypeAlias = tuple[str | bytes | int, ...]
 """A command. It must not block in the server, because the commands of others wait behind it."""
@@ -146,15 +145,12 @@ async def _exchange(pool: Any, connection: Any, requests: Sequence[_Request]) ->
     """Send the requests, and answer each as soon as its own replies are complete."""
     await pool.ensure_connection(connection)
     await connection.send_packed_command([b"".join(request.packed for request in requests)])
-    last = requests[-1]
     for request in requests:
-        # redis-py notes with the last reply that the connection works
-        rest = 1 if request is last and request.count else 0
-        replies = [await _reply(connection) for _ in range(request.count - rest)]
-        if rest:
-            replies.append(await _last_reply(connection))
+        replies = [await _reply(connection) for _ in range(request.count)]
         if not request.future.done():  # the task may be cancelled
             request.future.set_result(replies)
+    # as redis-py does with each reply, because the connection works
+    connection.next_health_check = asyncio.get_running_loop().time() + HEALTH_INTERVAL
 
 
 async def _reply(connection: Any) -> Any:
@@ -165,10 +161,3 @@ async def _reply(connection: Any) -> Any:
     if isinstance(reply, redis.ConnectionError):  # such as a server that is loading
         raise reply
     return reply
-
-
-async def _last_reply(connection: Any) -> Any:
-    try:
-        return await connection.read_response(timeout=math.inf)
-    except ResponseError as error:
-        return error

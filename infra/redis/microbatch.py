@@ -16,11 +16,13 @@ class MicroBatcher(Generic[RequestT, ResultT]):
     """Sends together the requests that come while earlier batches are in flight.
 
     So a single request never waits, and many at once share a round trip. An exception of the batch
-    is raised to all its requests.
+    is raised to all its requests. Where the result is None, the future stays open for others to set.
     """
 
     def __init__(
-        self, ask: Callable[[Sequence[RequestT]], Awaitable[Sequence[ResultT]]], most: int = 512
+        self,
+        ask: Callable[[Sequence[RequestT]], Awaitable[Sequence[ResultT | None]]],
+        most: int = 512,
     ) -> None:
         self._request = ask
         self._most = most
@@ -32,9 +34,11 @@ class MicroBatcher(Generic[RequestT, ResultT]):
         """Send one request and return its result."""
         return await self.submit(wanted)
 
-    def submit(self, wanted: RequestT) -> asyncio.Future[ResultT]:
-        """Send one request; the future has its result."""
-        future: asyncio.Future[ResultT] = asyncio.get_running_loop().create_future()
+    def submit(
+        self, wanted: RequestT, own: asyncio.Future[ResultT] | None = None
+    ) -> asyncio.Future[ResultT]:
+        """Send one request; the future, the caller's own if there is one, has its result."""
+        future = asyncio.get_running_loop().create_future() if own is None else own
         self._waiting.append((wanted, future))
         if self._in_flight < MOST_IN_FLIGHT:
             self._in_flight += 1
@@ -61,5 +65,5 @@ class MicroBatcher(Generic[RequestT, ResultT]):
                     future.set_exception(error)
             return
         for (_, future), one in zip(some, found, strict=True):
-            if not future.done():  # the task may be cancelled
+            if one is not None and not future.done():  # the task may be cancelled
                 future.set_result(one)

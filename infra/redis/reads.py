@@ -1,12 +1,16 @@
-"""Reads of several modules in one round trip.
+"""Reads of several modules in one round trip, and in few commands.
 
 A module returns a `Read` in place of its result; `read_all` sends the commands of many in one pipeline.
+The strings that they need are read by one command. In a cluster a command has keys of one slot, so there
+it is one command a slot.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import redis
+from redis.cluster import RedisCluster
+from redis.crc import key_slot
 
 Result = TypeVar("Result")
 
@@ -17,20 +21,39 @@ class Read(NamedTuple, Generic[Result]):
     queue: Callable[[Any], object]
     """Adds the commands to a pipeline; redis-py types no part of its pipelines."""
     parse: Callable[[list[Any]], Result]
-    """Returns the result from the replies to these commands."""
+    """Returns the result from the values of `strings` and the replies to these commands."""
+    strings: Sequence[str] = ()
+    """Keys of strings. Those of one slot are read at one moment."""
+
+
+def read_strings(names: Sequence[str], parse: Callable[[list[Any]], Result]) -> Read[Result]:
+    """Return the read of strings alone; `parse` gets None for a missing one."""
+    return Read(_queue_nothing, parse, names)
+
+
+def _queue_nothing(pipe: object) -> None:
+    """Add no command, because a read of strings alone has none of its own."""
 
 
 def read_all(client: redis.Redis, *reads: Read[Any]) -> list[Any]:
     """Return the result of each read; one round trip for all, none without a command."""
+    names = dict.fromkeys(name for read in reads for name in read.strings)
+    groups = in_one_command(names, cluster=isinstance(client, RedisCluster))
+    pipe: Any
     with client.pipeline(transaction=False) as pipe:
+        for group in groups:
+            pipe.mget(group)
         ends = []
         for read in reads:
             read.queue(pipe)
             ends.append(len(pipe))
         replies = pipe.execute()
-    starts = [0, *ends]
+    values: dict[str, bytes | None] = {}
+    for group, reply in zip(groups, replies, strict=False):
+        values.update(zip(group, reply, strict=True))
+    starts = [len(groups), *ends]
     return [
-        read.parse(replies[start:end])
+        read.parse([*(values[name] for name in read.strings), *replies[start:end]])
         for read, start, end in zip(reads, starts, ends, strict=False)
     ]
 
@@ -39,3 +62,11 @@ def read_one(client: redis.Redis, read: Read[Result]) -> Result:
     """Return the result of one read."""
     (result,) = read_all(client, read)
     return result  # type: ignore[no-any-return]  # `read_all` can't type results of several types
+
+
+def in_one_command(names: Iterable[str], *, cluster: bool) -> list[list[str]]:
+    """Return keys in groups of which each can be read by one command."""
+    groups: dict[int, list[str]] = {}
+    for name in names:
+        groups.setdefault(key_slot(name.encode()) if cluster else 0, []).append(name)
+    return list(groups.values())

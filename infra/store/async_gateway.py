@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Final, Self, TypeVar
 
+import msgspec
 from redis import asyncio as aredis
 
 from domain.match.commands import CommandEnvelope
@@ -23,13 +24,13 @@ from infra.store.gateway import (
     is_too_long,
     new_channel,
     outcome_before_limit,
-    outcome_of,
+    refusal_of,
     submission_of,
 )
 from infra.store.leases import AsyncLaneLeases
 from infra.store.outcome_pubsub import decode
 from infra.store.outcomes import CommandOutcome, parse
-from infra.store.port import Queued, Submission, SubmitResult
+from infra.store.port import AlreadyDecided, NotAccepted, Queued, Submission, SubmitResult
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +40,19 @@ _AGAIN_SECONDS: Final = 0.2
 Answer = TypeVar("Answer")
 
 Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
+
+
+class _Sending(msgspec.Struct, eq=False):
+    """A command on its way, whose sender waits for its outcome."""
+
+    submission: Submission
+    outcome: asyncio.Future[bytes] | None = None
+    """The stored form; None if nobody waits."""
+    seconds: float = 0.0
+    """How long its sender waits, from the moment at which the inbox has it."""
+    end: asyncio.TimerHandle | None = None
+    known: bool = False
+    """Whether the store had its outcome already."""
 
 
 class AsyncCommandGateway:
@@ -88,28 +102,29 @@ class AsyncCommandGateway:
         `OutcomePending` when there is no outcome in time.
         """
         submission = submission_of(sent, ply, self._channel)
-        digest = submission.digest
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
-            return outcome_before_limit(found, digest)
+            return outcome_before_limit(found, submission.digest)
         check_fault(self._fault)
         future = self._expect(sent)
+        sending = _Sending(submission, future, seconds)
         try:
             failpoint("submit.ready")
-            if (known := outcome_of(await self._submitting.get(submission), digest)) is not None:
-                return known
-            stored = await asyncio.wait_for(future, seconds)
-        except TimeoutError:
-            raise OutcomePending(PENDING_TEXT) from None
+            # one wake-up of this task, by the outcome or by what the store said instead
+            self._submitting.submit(sending, future)
+            stored = await future
         finally:
+            if sending.end is not None:
+                sending.end.cancel()
             self._forget(sent, future)
-        failpoint("submit.heard")
-        return check_digest(parse(stored), digest)
+        if not sending.known:
+            failpoint("submit.heard")
+        return check_digest(parse(stored), submission.digest)
 
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
-        submissions = [submission_of(sent, 0, self._channel) for sent in sents]
-        await asyncio.gather(*map(self._submitting.get, submissions))
+        sendings = [_Sending(submission_of(sent, 0, self._channel)) for sent in sents]
+        await asyncio.gather(*map(self._submitting.get, sendings))
 
     def _expect(self, sent: CommandEnvelope) -> asyncio.Future[bytes]:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
@@ -127,15 +142,16 @@ class AsyncCommandGateway:
             if not future.done():
                 future.set_result(stored)
 
-    async def _submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
-        answers = await self._store.submit(submissions)
-        pairs = zip(submissions, answers, strict=True)
-        queued = [new for new, answer in pairs if isinstance(answer, Queued)]
+    async def _submit(self, sendings: Sequence[_Sending]) -> list[bytes | None]:
+        """Submit commands; return the outcomes that are known, and None for the others."""
+        answers = await self._store.submit([one.submission for one in sendings])
+        pairs = zip(sendings, answers, strict=True)
+        queued = [one for one, answer in pairs if isinstance(answer, Queued)]
         if queued:
             failpoint("submit.queued")
-        for lane in {self._store.lane_of(new.board) for new in queued}:
+        for lane in {self._store.lane_of(one.submission.board) for one in queued}:
             self._request_drain(lane)
-        return answers
+        return list(map(_result_of, sendings, answers))
 
     def _request_drain(self, lane: Lane) -> None:
         """Request a drain without awaiting it; the sweep repeats a request that failed."""
@@ -188,6 +204,28 @@ class AsyncCommandGateway:
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:
                     self._resolve(command, stored)
+
+
+def _result_of(sending: _Sending, answer: SubmitResult) -> bytes | None:
+    """Return the stored outcome that a command has already; None if its future has or gets another."""
+    future = sending.outcome
+    if future is None:
+        return b""
+    if isinstance(answer, AlreadyDecided):
+        sending.known = not future.done()
+        return answer.stored
+    if future.done():  # the outcome was faster than this answer, or the task was cancelled
+        return None
+    if isinstance(answer, NotAccepted):
+        future.set_exception(refusal_of(answer))
+    else:
+        sending.end = future.get_loop().call_later(sending.seconds, _set_pending, future)
+    return None
+
+
+def _set_pending(future: asyncio.Future[bytes]) -> None:
+    if not future.done():
+        future.set_exception(OutcomePending(PENDING_TEXT))
 
 
 class ThreadGateway:

@@ -95,11 +95,16 @@ def outcome_of(answer: SubmitResult, digest: bytes) -> CommandOutcome | None:
     Raises `Refusal` when the store did not accept the command.
     """
     if isinstance(answer, NotAccepted):
-        code = Code(answer.code)
-        raise Refusal(code, NOT_ACCEPTED_TEXT[code])
+        raise refusal_of(answer)
     return (
         check_digest(parse(answer.stored), digest) if isinstance(answer, AlreadyDecided) else None
     )
+
+
+def refusal_of(answer: NotAccepted) -> Refusal:
+    """Return the refusal of a command that the store did not accept."""
+    code = Code(answer.code)
+    return Refusal(code, NOT_ACCEPTED_TEXT[code])
 
 
 def check_digest(outcome: CommandOutcome, digest: bytes) -> CommandOutcome:

@@ -13,6 +13,7 @@ from infra.durability import Mode, append_barrier, check_barrier
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms, to_ms
+from infra.redis.reads import read_one
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
@@ -38,7 +39,7 @@ from infra.store.store_calls import (
 )
 from infra.store.watermarks import WatermarkReader
 
-LAYOUT_SECONDS: Final = 1.0
+LAYOUT_SECONDS: Final = 5.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
 
 DEAD_LETTERS_KEPT: int = 1_000
@@ -243,12 +244,7 @@ class RedisStore:
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
-        # redis-py types no part of its pipelines
-        pipe: Any
-        with self._client.pipeline(transaction=False) as pipe:
-            for board in boards:
-                pipe.execute_command(*snapshots.read_command(self._shard(board), board))
-            return [snapshots.read_reply(reply) for reply in pipe.execute()]
+        return read_one(self._client, snapshots.read_snapshots(self._shard, boards))
 
     def now(self) -> int:
         """Return the time that stamps submitted commands."""
@@ -280,13 +276,7 @@ class RedisStore:
         self, boards: Sequence[int]
     ) -> list[tuple[PackedSnapshot | None, bytes]]:
         """Return the snapshots with the conditional moves."""
-        pipe: Any
-        with self._client.pipeline(transaction=False) as pipe:
-            for board in boards:
-                shard = self._shard(board)
-                more = keys.conditional_moves(shard, board)
-                pipe.execute_command(*snapshots.read_command(shard, board, more))
-            return [(snapshots.read_reply(reply), reply[-1] or b"") for reply in pipe.execute()]
+        return read_one(self._client, snapshots.read_with_conditional_moves(self._shard, boards))
 
     def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store the conditional moves."""

@@ -3,22 +3,59 @@
 Between two commands a commit could come, and the parts would be of different states.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
 
 from domain.match.history import PackedSnapshot
 from infra.redis import keys
+from infra.redis.reads import Read, read_strings
 
 _HEAD: Final = 32
 _MARKS_END: Final = _HEAD + 1
 _NO_MARKS: Final = b"\x00"
 _CONDITIONAL_MOVES: Final = b"\x01"
 
+WithConditionalMoves: TypeAlias = tuple[PackedSnapshot | None, bytes]
+"""A snapshot, and the match's conditional moves, empty for none."""
+
 
 def read_command(shard: int, board: int, *more: str) -> tuple[str, ...]:
     """Return the command that reads a snapshot and the strings at the keys `more`, of the same shard."""
-    names = keys.snapshot(shard, board), keys.moves(shard, board), keys.turns(shard, board)
-    return ("MGET", *names, *more)
+    return ("MGET", *_names(shard, board), *more)
+
+
+def _names(shard: int, board: int) -> tuple[str, str, str]:
+    return keys.snapshot(shard, board), keys.moves(shard, board), keys.turns(shard, board)
+
+
+def read_snapshots(
+    shard_of: Callable[[int], int], boards: Sequence[int]
+) -> Read[list[PackedSnapshot | None]]:
+    """Return the read of the snapshots, None for a match that does not exist."""
+    names = [name for board in boards for name in _names(shard_of(board), board)]
+    return read_strings(
+        names, lambda found: [read_reply(found[at : at + 3]) for at in range(0, len(found), 3)]
+    )
+
+
+def read_with_conditional_moves(
+    shard_of: Callable[[int], int], boards: Sequence[int]
+) -> Read[list[WithConditionalMoves]]:
+    """Return the read of the snapshots with the conditional moves."""
+    names = [
+        name
+        for board in boards
+        for name in (
+            *_names(shard_of(board), board),
+            keys.conditional_moves(shard_of(board), board),
+        )
+    ]
+    return read_strings(
+        names,
+        lambda found: [
+            (read_reply(found[at : at + 3]), found[at + 3] or b"") for at in range(0, len(found), 4)
+        ],
+    )
 
 
 def read_reply(reply: Sequence[bytes | None]) -> PackedSnapshot | None:

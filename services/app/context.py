@@ -43,6 +43,7 @@ from infra.projections.standings import StandingsQuery
 from infra.rate_limits import CommandRateLimit
 from infra.redis.clients import make_client
 from infra.redis.keys import Lane
+from infra.redis.server_time import ServerTime
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
@@ -127,6 +128,11 @@ class App:
     def queue_url(self) -> str:
         """The URL of RQ's Redis."""
         return queue_url(self.settings)
+
+    @cached_property
+    def time(self) -> ServerTime:
+        """The time of the server of the matches, for pages."""
+        return ServerTime()
 
     @cached_property
     def store(self) -> Store:

@@ -118,6 +118,7 @@ def _http(parser: Any) -> None:
     _add(parser, "--clients", 32, "keep-alive connections, one move a request")
     _add(parser, "--matches", 4, "whole games of pow2 for each client and speed")
     _add(parser, "--web", 1, "processes that answer over HTTP")
+    _add(parser, "--runs", 1, "runs, in turn with those of boardgame.io; the median is reported")
     parser.add_argument(
         "--boardgame-io",
         type=Path,

@@ -6,7 +6,7 @@ published outcome, and every outcome must be an acceptance.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from domain.clocks.time_control import TimeControl
 from domain.match.audit import verify
@@ -23,7 +23,10 @@ from services.bench.harness import (
 from services.bench.report import Report
 from services.bench.workload import PlannedGame, games, moves, starts
 
-_VERIFIED: int = 20
+TERMS: Final = TimeControl()
+"""Of all matches: they have clocks, so that their moves write times and due times, too."""
+
+_VERIFIED: Final = 20
 """Number of matches that are verified afterwards."""
 
 
@@ -32,7 +35,7 @@ def run(bench: BenchEnvironment, matches: int, peer_jobs: int, worker_count: int
     played = games(matches)
     rate, details = _measure(bench, played, worker_count)
     rq = rq_job.measure(bench, played, peer_jobs)
-    peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(bench, played)}
+    peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(bench, played, TERMS)}
     if bench.fsync_delay_ms:
         details["eventsourcing_sqlite"] = "not measured: only the servers' disk is slowed"
     elif event_sourcing.present():
@@ -52,7 +55,7 @@ def _measure(
             workers(worker_count, server.url, bench.folder),
             LoadGenerator(client, store, bench.progress) as load,
         ):
-            load.submit_all(starts(played, TimeControl()), "challenges", len(played))
+            load.submit_all(starts(played, TERMS), "challenges", len(played))
             total = sum(len(game.moves) for game in played)
             seconds = load.submit_all(moves(played), "moves", total)
         for game in played[:: max(1, len(played) // _VERIFIED)]:

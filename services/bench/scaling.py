@@ -1,12 +1,20 @@
-"""Cost of a move as matches grow in number and in length."""
+"""Cost of a move as matches grow in number and in length.
 
+At each length as many moves are stored, in fewer and longer matches, because more data alone make each
+move dearer: less of them fits into the processor's caches.
+"""
+
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
+
 from domain.match.commands import CommandEnvelope
 from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.harness import BenchEnvironment, LoadGenerator, new_store, workers
+from services.bench.processor import processor_seconds
 from services.bench.report import Report
 from services.bench.workload import endless, moves, starts
 from workers.commands.drain import BATCH
@@ -15,12 +23,21 @@ _MOVING: Final = 2_000
 """Matches with moves during the measurement, while the others rest."""
 
 _LONG: Final = 200
-"""Number of matches at each length."""
+"""Number of the longest matches, and matches with moves during the measurement at each length."""
 
 _PLIES: Final = 10
 """Plies of each active match."""
 
 _CHUNK: Final = 500
+
+
+class _PointCost(msgspec.Struct, frozen=True):
+    """The measured cost of a move on one server."""
+
+    rate: float
+    """Moves a second."""
+    processor_us: dict[str, float]
+    """Processor time of a move in us, by process, without the submitting one; Linux only."""
 
 
 def run(
@@ -31,8 +48,11 @@ def run(
     plot: Path | None,
 ) -> Report:
     """Measure `timed` moves at each point; the rate is that with the most matches."""
-    by_count = {n: _rate(bench, f"active-{n}", n, _PLIES, timed) for n in counts}
-    by_length = {n: _rate(bench, f"long-{n}", _LONG, n, timed) for n in lengths}
+    stored = _LONG * max(lengths)
+    many = {n: _measure(bench, f"active-{n}", (n, _PLIES), _MOVING, timed) for n in counts}
+    long = {n: _measure(bench, f"long-{n}", (stored // n, n), _LONG, timed) for n in lengths}
+    by_count = {n: point.rate for n, point in many.items()}
+    by_length = {n: point.rate for n, point in long.items()}
     if plot is not None:
         plot_costs(by_count, by_length, plot)
     return Report(
@@ -44,6 +64,8 @@ def run(
             "moves a second, by plies of every match": _rounded(by_length),
             "us a move, by active matches": _cost(by_count),
             "us a move, by plies of every match": _cost(by_length),
+            "processor us a move, by active matches": _processor(many),
+            "processor us a move, by plies of every match": _processor(long),
             **bench.disk(),
         },
     )
@@ -57,9 +79,16 @@ def _cost(points: dict[int, float]) -> dict[str, float]:
     return {str(at): round(1e6 / rate, 1) for at, rate in points.items()}
 
 
-def _rate(bench: BenchEnvironment, name: str, matches: int, plies: int, timed: int) -> float:
-    """Return the moves a second on a server with `matches` matches of `plies` plies each."""
-    moving = min(matches, _MOVING)
+def _processor(points: dict[int, _PointCost]) -> dict[str, dict[str, float]]:
+    return {str(at): point.processor_us for at, point in points.items()}
+
+
+def _measure(
+    bench: BenchEnvironment, name: str, stored: tuple[int, int], most_moving: int, timed: int
+) -> _PointCost:
+    """Measure on a server with so many stored matches of so many plies each."""
+    matches, plies = stored
+    moving = min(matches, most_moving)
     more = max(2, timed // moving)
     with bench.server(name) as server, server.client(blocking_timeout=5) as client:
         store = new_store(client, 1)
@@ -78,8 +107,12 @@ def _rate(bench: BenchEnvironment, name: str, matches: int, plies: int, timed: i
         ):
             # the worker is still starting during the first moves
             load.submit_all(orders[:moving], f"{name}: warm-up", moving)
-            seconds = load.submit_all(orders[moving:], f"{name}: moves", len(orders) - moving)
-    return (len(orders) - moving) / seconds
+            count = len(orders) - moving
+            before = processor_seconds(os.getpid())
+            seconds = load.submit_all(orders[moving:], f"{name}: moves", count)
+            after = processor_seconds(os.getpid())
+    used = {role: round(1e6 * (after[role] - before[role]) / count, 1) for role in after}
+    return _PointCost(count / seconds, used)
 
 
 def _after(orders: Iterator[CommandEnvelope], plies: int) -> Iterator[CommandEnvelope]:

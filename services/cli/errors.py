@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable
 
@@ -49,8 +50,10 @@ def run_role(role: Callable[[], None], *raised: type[Exception]) -> int:
     """Run what a process is there for, and return the exit code.
 
     An error that ends it, such as a lost server, is logged as one line; errors of the types
-    `raised` are for the caller.
+    `raised` are for the caller. SIGTERM ends it by `SystemExit`, unless it handles the signal itself.
     """
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))
     try:
         role()
     except raised:

@@ -40,7 +40,9 @@ def add_settings(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("settings (above environment and file; see docs/settings.md)")
     group.add_argument("--config", metavar="FILE", help="a TOML file with settings")
     for name, meaning in SETTINGS.items():
-        group.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE", help=meaning)
+        group.add_argument(
+            f"--{name.replace('_', '-')}", metavar="VALUE", help=meaning.replace("%", "%%")
+        )
 
 
 def settings_of(arguments: Namespace) -> Any:

@@ -143,7 +143,7 @@ ROUTES: Final[tuple[Any, ...]] = (
 )
 
 
-def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> HttpMiddleware:
+def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> ShortPath:
     """Return the application of these parts; its lifespan opens the connections."""
 
     @asynccontextmanager
@@ -167,7 +167,8 @@ def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> HttpMi
         debug=False,
     )
     _record_query_parameters(app)
-    return HttpMiddleware(app, ShortPath(app), behind_proxy=parts.settings.trusted_proxy == "on")
+    behind_proxy = parts.settings.trusted_proxy == "on"
+    return ShortPath(app, HttpMiddleware(app, behind_proxy=behind_proxy))
 
 
 def _api() -> Router:

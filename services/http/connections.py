@@ -8,12 +8,17 @@ because each of them is a file that another client needs.
 import asyncio
 import json
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Final, cast
 
 import msgspec
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from domain.errors import Code
 from services.app.error_codes import CODE_INFO
@@ -26,7 +31,10 @@ _RESERVED_FILES: Final = 200
 _MOST_JOINED: Final = 65_536
 """Bytes that are held back at most."""
 
-_TIMEOUT, _TOO_LARGE, _UNAVAILABLE = 408, 431, 503
+ANSWER_AT_ONCE: Final = "answer at once"
+"""The extension of a scope that answers 200 in one write, or returns False if `send` has to."""
+
+_OK, _TIMEOUT, _TOO_LARGE, _UNAVAILABLE = 200, 408, 431, 503
 _CLOSING: Final = b"connection: close\r\n\r\n"
 
 
@@ -91,6 +99,7 @@ class JoinedWrites:
 
     def __init__(self, transport: Any) -> None:
         self._transport = transport
+        self.is_closing = transport.is_closing  # here because it is called for each header
         self._loop = asyncio.get_running_loop()
         self._waiting: list[bytes] = []
         self._size = 0
@@ -106,6 +115,12 @@ class JoinedWrites:
         self._size += len(data)
         if self._size > _MOST_JOINED:  # so that a long answer is paused for a slow client
             self.flush()
+
+    def write_whole(self, data: bytes) -> None:
+        """Write a whole answer, which needs to wait for nothing else."""
+        self.flush()
+        if not self.is_closing():
+            self._transport.write(data)
 
     def flush(self) -> None:
         """Write what waits."""
@@ -131,7 +146,8 @@ class LimitedProtocol(HttpToolsProtocol):
         """The client's network; None while the connection is not counted."""
         self._deadline: asyncio.TimerHandle | None = None
         self._read_deadline: asyncio.TimerHandle | None = None
-        self._in_head = self._in_request = self._starts_in_this_data = False
+        self._in_head = self._in_request = False
+        self._starts_in_this_data = self._ends_in_this_data = False
         self._head_size = self._parsed_size = self._size = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -160,13 +176,17 @@ class LimitedProtocol(HttpToolsProtocol):
         """Parse received bytes within the limits."""
         if self.transport.is_closing():
             return
-        if not self._in_request and self._deadline is None:
-            # blank lines begin no request; without this they would postpone its deadline
-            self._set_deadline(self._limits.head_seconds)
-        self._starts_in_this_data = False
+        self._starts_in_this_data = self._ends_in_this_data = False
         super().data_received(data)
         if self._in_request and not self._starts_in_this_data:
             self._count(len(data))
+        # not while parsing, because most requests arrive as a whole and need no deadline
+        if self._deadline is None and not self.transport.is_closing():
+            if self._in_request and not self._in_head:
+                self._set_deadline(self._limits.body_seconds)
+            elif self._in_request or not self._ends_in_this_data:
+                # blank lines begin no request; without this they would postpone its deadline
+                self._set_deadline(self._limits.head_seconds)
 
     def _count(self, count: int) -> None:
         """Count bytes of an incomplete request, because an endless line never becomes a header."""
@@ -177,7 +197,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.close()
 
     def _count_head(self, count: int) -> None:
-        self._head_size += count
+        self._head_size = max(self._head_size, self._parsed_size) + count
         if self._head_size > self._limits.head_bytes and not self.transport.is_closing():
             message = f"a request has at most {self._limits.head_bytes} bytes of headers"
             self._refuse(_TOO_LARGE, Code.TOO_LONG, message)
@@ -188,8 +208,6 @@ class LimitedProtocol(HttpToolsProtocol):
         cast("dict[str, Any]", self.scope)["extensions"] = {"left": self.transport.is_closing}
         self._in_head = self._in_request = self._starts_in_this_data = True
         self._head_size = self._parsed_size = self._size = 0
-        if self._deadline is None:
-            self._set_deadline(self._limits.head_seconds)
 
     def on_url(self, url: bytes) -> None:
         """Receive a part of the request line."""
@@ -205,15 +223,31 @@ class LimitedProtocol(HttpToolsProtocol):
     def _count_parsed(self, count: int) -> None:
         """Count header bytes as they are parsed, because one piece of data may have many lines."""
         self._parsed_size += count
-        self._head_size = max(self._head_size, self._parsed_size)
-        self._count_head(0)
+        if self._parsed_size > self._limits.head_bytes:
+            self._count_head(0)
 
     def on_headers_complete(self) -> None:
-        """Start the answer, and the deadline of the body."""
+        """Start the answer."""
         self._in_head = False
+        self._set_deadline(None)  # that of the head
         if not self.transport.is_closing():
-            self._set_deadline(self._limits.body_seconds)
             super().on_headers_complete()
+            scope = cast("dict[str, Any]", self.scope)
+            scope["extensions"][ANSWER_AT_ONCE] = partial(self._answer_at_once, self.cycle)
+
+    def _answer_at_once(
+        self, cycle: RequestResponseCycle, headers: Iterable[tuple[bytes, bytes]], body: bytes
+    ) -> bool:
+        """Answer 200, which `send` does in two steps that check what is known here."""
+        if cycle.disconnected or not cycle.keep_alive or self.flow.write_paused:
+            return False
+        cycle.response_started = cycle.response_complete = True
+        lines = [b"%b: %b\r\n" % line for line in (*cycle.default_headers, *headers)]
+        joined = cast("JoinedWrites", self.transport)
+        joined.write_whole(b"".join([STATUS_LINE[_OK], *lines, b"\r\n", body]))
+        cycle.message_event.set()
+        cycle.on_response()
+        return True
 
     def on_body(self, body: bytes) -> None:
         """Receive a part of the body."""
@@ -223,6 +257,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """Finish a request that has arrived completely."""
         self._in_request = False
+        self._ends_in_this_data = True
         self._set_deadline(None)
         if not self.transport.is_closing():
             super().on_message_complete()
@@ -249,9 +284,9 @@ class LimitedProtocol(HttpToolsProtocol):
         """Set the deadline of the next part; None for no deadline."""
         if self._deadline is not None:
             self._deadline.cancel()
-        self._deadline = (
-            None if seconds is None else self.loop.call_later(seconds, self._deadline_passed)
-        )
+            self._deadline = None
+        if seconds is not None:
+            self._deadline = self.loop.call_later(seconds, self._deadline_passed)
 
     def _deadline_passed(self) -> None:
         """Close a connection whose deadline has passed."""

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from contextvars import copy_context
@@ -113,9 +113,11 @@ class ApiContext:
         """Return the token with this text; None if it is unknown or no longer valid."""
         return await self._tokens.check(text)
 
-    async def token_and_snapshot(self, text: str, board: int) -> tuple[Token | None, list[Any]]:
+    def token_and_snapshot(
+        self, text: str, board: int
+    ) -> Awaitable[tuple[Token | None, list[Any]]]:
         """Return the token with this text, and the reply from which `read_snapshot` reads a match."""
-        return await self._tokens.check_and_read(text, [self.store.snapshot_command(board)])
+        return self._tokens.check_and_read(text, [self.store.snapshot_command(board)])
 
     async def snapshot(self, board: int) -> Snapshot:
         """Return a match's snapshot; an empty one if there is no such match. Raises `damaged`."""
@@ -136,13 +138,13 @@ class ApiContext:
         """Return a match's snapshot; raise `unknown-board` or `damaged`."""
         return check_exists(board, await self.snapshot(board))
 
-    async def act(
-        self, actor: Actor, board: int, state: MatchState, action: Action, seconds: float
-    ) -> CommandOutcome:
-        """Submit a player's action in a match; return or raise as `send` does."""
-        make = partial(command_of, self.app, actor, board, state, action)
-        command = await asyncio.to_thread(make) if needs_redis(action) else make()
-        return await self.send(command, seconds)
+    async def command(
+        self, actor: Actor, board: int, state: MatchState, action: Action
+    ) -> MatchCommand:
+        """Return the command for a player's action in a match."""
+        if needs_redis(action):
+            return await asyncio.to_thread(command_of, self.app, actor, board, state, action)
+        return command_of(self.app, actor, board, state, action)
 
     async def send(self, command: MatchCommand, seconds: float) -> CommandOutcome:
         """Submit a command, and return its outcome if accepted; else raise as `finish` does."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.routes import BaseRoute, HTTPRoute
-from litestar.types import ASGIApp, HTTPResponseStartEvent, Message, Receive, Scope, Send
+from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from infra.people.password_attempts import AttemptSource, attempts_from
@@ -46,6 +46,14 @@ _TOO_MANY: Final = "429"
 
 _COMMON_HEADERS: Final = [(b"x-content-type-options", b"nosniff")]
 
+_NO_STORE: Final = (b"cache-control", b"no-store")
+
+USUAL_HEADERS: Final = (*_COMMON_HEADERS, _NO_STORE)
+"""The headers that an answer gets here if it has none of them."""
+
+BEGAN: Final = "began"
+"""The key in a scope of the time at which a request came, if others had it before."""
+
 _RENDERED_TYPES: Final = (b"text/html", b"image/svg+xml")
 """Media types that a browser renders: such an answer of the API may load nothing and run no script."""
 
@@ -58,6 +66,12 @@ _CONTENT_POLICY: Final = (
 async def pause() -> None:
     """Wait before a request over a limit is answered, so that its sender slows down."""
     await asyncio.sleep(PAUSE_SECONDS)
+
+
+def count_request(method: str, route: str, status: str, began: float) -> None:
+    """Count an answered request in the metrics."""
+    _counter(method, route, status).inc()
+    _timer(route).observe(time.perf_counter() - began)
 
 
 class _ResponseChannel:
@@ -92,11 +106,10 @@ class _ResponseChannel:
 
 
 class HttpMiddleware:
-    """Wraps `answer`, which answers requests for the application, in what every request needs."""
+    """Wraps the application in what every request needs."""
 
-    def __init__(self, app: Litestar, answer: ASGIApp, *, behind_proxy: bool) -> None:
+    def __init__(self, app: Litestar, *, behind_proxy: bool) -> None:
         self._app = app
-        self._answer = answer
         self._behind_proxy = behind_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -105,19 +118,18 @@ class HttpMiddleware:
             await self._app(scope, receive, send)
             return
         asked: Any = scope
-        method, began = str(asked["method"]), time.perf_counter()
+        method, began = str(asked["method"]), asked.get(BEGAN) or time.perf_counter()
         answer = _ResponseChannel(receive, send, str(asked["path"]), bodiless=method == "HEAD")
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
         try:
             with attempts_from(self._source(asked)):
                 if method != "OPTIONS" or not await self._answer_options(answer):
-                    await self._answer(asked, answer.receive, answer.send)
+                    await self._app(asked, answer.receive, answer.send)
         finally:
             route = str(asked.get("path_template") or "none")
             method = method if method in _METHODS else "other"
-            _counter(method, route, answer.status).inc()
-            _timer(route).observe(time.perf_counter() - began)
+            count_request(method, route, answer.status, began)
 
     def _source(self, scope: Any) -> AttemptSource:
         network = network_of_request(scope, behind_proxy=self._behind_proxy)
@@ -142,7 +154,7 @@ def _add_headers(start: HTTPResponseStartEvent, path: str) -> None:
     present = dict(headers)
     headers += _COMMON_HEADERS
     if b"cache-control" not in present:
-        headers.append((b"cache-control", b"no-store"))
+        headers.append(_NO_STORE)
     if path.startswith("/api") and present.get(b"content-type", b"").startswith(_RENDERED_TYPES):
         headers.append(_CONTENT_POLICY)
     start["headers"] = headers

@@ -114,7 +114,7 @@ USE_CASES: Final[dict[str, Row]] = {
 """Each public function of `services.app` that takes an `App`."""
 
 BY_CONTEXT: Final = {
-    "act": ("commands.command_of", "commands.finish"),
+    "command": ("commands.command_of",),
     "send": ("commands.finish",),
 }
 """The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""

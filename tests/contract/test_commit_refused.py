@@ -1,5 +1,7 @@
 """A commit that the server refuses has written nothing: no memory, or a key of the wrong type."""
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from redis import Redis
@@ -68,8 +70,8 @@ OF_MATCH = (
     ("kind", "wrong"),
     [
         *(("move", key(SHARD)) for key in OF_SHARD),
-        # a refusal ends no match
-        *(("refusal", key(SHARD)) for key in OF_SHARD if key is not keys.ended),
+        # a refusal ends no match, and changes no due time
+        *(("refusal", key(SHARD)) for key in (keys.attempts, keys.log, keys.archived)),
         *(("move", key(SHARD, BOARD)) for key in OF_MATCH),
         *(
             ("refusal", key(SHARD, BOARD))
@@ -91,6 +93,33 @@ def test_a_commit_that_meets_a_key_of_another_type_has_written_nothing(
         store.commit([new])
     assert everything(redis_client) == before
     assert store.inbox_size([SHARD]) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [keys.moves, keys.turns, keys.locator, lambda *_: keys.due(SHARD)]
+)
+def test_what_a_refused_commit_has_appended_is_cut_off(
+    redis_client: Redis, store: RedisStore, wrong: Callable[[int, int], str]
+) -> None:
+    first = msgspec.structs.replace(
+        write(store, "move"),
+        ended=0,
+        conditional_before=b"",
+        leaves=(b"e", b"f"),
+        snapshot=PackedSnapshot(b"h" * 32, b"earlier move", b"earlier turn"),
+    )
+    assert isinstance(store.commit([first])[0], CommitDone)
+    store.submit([msgspec.structs.replace(SUBMISSION, id=b"j" * 16)])
+    (entry,) = store.read_inbox([SHARD], 1)
+    second = msgspec.structs.replace(
+        first, entry=entry.id, id=b"j" * 16, head=b"h" * 32, conditional_before=b"more"
+    )
+    redis_client.delete(wrong(SHARD, BOARD))
+    redis_client.sadd(wrong(SHARD, BOARD), "of another type")
+    before = everything(redis_client)
+    with pytest.raises(ResponseError, match="WRONGTYPE"):
+        store.commit([second])
+    assert everything(redis_client) == before
 
 
 @pytest.mark.parametrize("kind", ["move", "refusal"])

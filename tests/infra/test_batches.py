@@ -133,3 +133,22 @@ def test_no_question_is_forgotten_whenever_it_comes(seed):
         await asyncio.gather(*map(client, range(4)))
 
     run(chaos)
+
+
+def test_a_future_of_the_callers_own_has_its_result_from_here_or_from_elsewhere():
+    async def own(server: Server) -> None:
+        async def ask(wanted: Sequence[int]) -> Sequence[int | None]:
+            return [one or None for one in await server.ask(wanted)]
+
+        server.open.set()
+        batches = MicroBatcher(ask)
+        loop = asyncio.get_running_loop()
+        here: asyncio.Future[int] = loop.create_future()
+        elsewhere: asyncio.Future[int] = loop.create_future()
+        batches.submit(3, here)
+        batches.submit(0, elsewhere)
+        assert await here == 6
+        await settle()
+        assert not elsewhere.done()
+
+    run(own)

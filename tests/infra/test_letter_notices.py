@@ -3,10 +3,11 @@
 from redis import Redis
 
 from infra.people.message_notices import MessageNotices
-from infra.people.messages import MessageStore
+from infra.people.messages import BROADCAST_LIMIT, KEPT_SECONDS, MessageStore
 from infra.people.unread import UnreadCounter, UnreadCounts
 from infra.projections.notices import MOST_NOTICES, NoticeKind, PlayerNotice
 from infra.redis import keys
+from infra.redis.clients import time_ms
 from infra.redis.reads import read_one
 from tests.helpers.unread import unread_chat
 
@@ -87,6 +88,18 @@ def test_messages_and_broadcasts_are_told(redis_client):
     expected = [(0, 0, NoticeKind.MESSAGE)] * 2
     assert shown(read_one(redis_client, letters.notices.since(BOB, START)).notices) == expected
     assert UnreadCounter(redis_client, letters).counts(BOB) == UnreadCounts({}, 2)
+
+
+def test_messages_that_are_no_longer_shown_are_not_counted(redis_client):
+    accounts(redis_client, ALICE, BOB)
+    letters = MessageStore(redis_client, lambda: 4)
+    letters.send(ALICE, [BOB], "hello", id_(0))
+    for number in range(1, BROADCAST_LIMIT + 3):
+        letters.broadcast(ALICE, "to all", id_(number))
+    unread = UnreadCounter(redis_client, letters)
+    assert unread.counts(BOB).messages == letters.unread(BOB) == BROADCAST_LIMIT + 1
+    later = time_ms(redis_client) + KEPT_SECONDS * 1000 + 1
+    assert read_one(redis_client, unread.read(BOB, later)).counts == UnreadCounts({}, 0)
 
 
 def test_what_is_read_is_unread_no_more_and_what_comes_then_is(redis_client):

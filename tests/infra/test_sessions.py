@@ -124,15 +124,11 @@ def test_the_day_of_the_last_use_is_written_down_and_not_the_hour(sessions, cloc
     assert sessions.list_of(ALICE)[0].last_used == MIDNIGHT + 3 * DAY
 
 
-def test_what_is_ended_while_its_use_is_written_down_does_not_come_back(
-    sessions, redis_client, clock
-):
+def test_what_is_ended_while_its_use_is_written_down_does_not_come_back(sessions, clock):
     opened = sessions.open(ALICE)
-    session = sessions.check(opened.text).session
-    (digest,) = redis_client.hgetall(list_key(ALICE)).values()
+    found = sessions.check(opened.text)
     sessions.end(ALICE, opened.id)
-    clock.now += DAY
-    sessions._note_use(digest, session, clock.now)
+    sessions.note_use(opened.text, found._replace(now=clock.now + DAY))
     assert sessions.check(opened.text) is None
 
 

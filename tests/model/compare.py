@@ -40,11 +40,12 @@ class Comparison:
         for waits in waiting:
             board = waits.sent.match
             place = (shard_of(board, self._shards), waits.entry)
-            if place in left:
-                late.add(board)
-                continue
-            # a repetition of what is done already may go before its time
+            # a repetition of what is done already may go before its time, and wait when others go
             repeated = (board, waits.sent.id) in self._model.outcomes
+            if place in left:
+                if not repeated:
+                    late.add(board)
+                continue
             assert repeated or board not in late, "a command was done before an earlier one"
             self._model.settle(waits, internal=cut and self._tried.get(place, 0) >= TRIES)
             touched.add(board)

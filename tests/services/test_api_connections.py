@@ -166,9 +166,17 @@ def test_head_and_body_of_an_answer_are_written_together():
         assert written.closed == close
         return written
 
+    async def write_whole(before: bytes, whole: bytes) -> Written:
+        written = Written()
+        joined = JoinedWrites(written)
+        joined.write(before)
+        joined.write_whole(whole)
+        return written
+
     assert asyncio.run(write(b"head", b"body")).parts == [b"headbody"]
     assert asyncio.run(write(b"head", b"body", close=True)).parts == [b"headbody"]
     assert asyncio.run(write()).parts == []
+    assert asyncio.run(write_whole(b"other", b"headbody")).parts == [b"other", b"headbody"]
     # what is long is not held back, so that the transport can say when it has enough
     long = b"a" * 70_000
     assert asyncio.run(write(b"head", long, b"end")).parts == [b"head" + long, b"end"]

@@ -180,3 +180,24 @@ def test_a_server_that_fails_is_said_by_the_route(api, pair, monkeypatch):
     monkeypatch.setattr(short_path, "_carry_out", broken)
     said = api.http.post(f"/api/matches/{pair[2]}/commands", json=MOVE, headers=pair[0].headers)
     assert (said.status_code, code_of(said)) == (500, "internal")
+
+
+def test_requests_sent_together_and_the_last_of_a_connection_are_answered_as_usual(
+    api, pair, taken
+):
+    one, _, board = pair
+    body = b'{"do":"move","move":"m13-j7"}'
+    head = (
+        f"POST /api/matches/{board}/commands HTTP/1.1\r\nHost: x\r\nIdempotency-Key: same\r\n"
+        f"Authorization: {one.headers['Authorization']}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n"
+    ).encode()
+    url = httpx.URL(api.url)
+    with closing(socket.create_connection((url.host, url.port), timeout=20)) as connection:
+        connection.sendall(2 * (head + b"\r\n" + body) + head + b"Connection: close\r\n\r\n" + body)
+        said = b"".join(iter(lambda: connection.recv(65_536), b""))
+    answers = said.split(b"HTTP/1.1 200 OK\r\n")[1:]
+    assert taken == [board] * 3
+    assert len({answer.partition(b"\r\n\r\n")[2] for answer in answers}) == 1
+    assert [b"connection: close" in answer for answer in answers] == [False, False, True]
+    assert all(answer.lower().count(b"date: ") == 1 for answer in answers)

@@ -18,7 +18,7 @@ from infra.store import gateway
 from services import __version__
 from services.cli import errors
 from services.cli.flags import SETTINGS, split_line
-from services.cli.main import WAIT_SECONDS, main
+from services.cli.main import _SUBCOMMANDS, WAIT_SECONDS, main
 from tests.helpers.served import SCRIPT, Served
 
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
@@ -52,6 +52,14 @@ def test_help_lists_the_commands_but_not_the_workers_role(nowhere):
     for name in ("do", "serve", "doctor", "verify", "referee", "bench"):
         assert f"\n    {name} " in shown.stdout
     assert "worker" not in shown.stdout
+
+
+@pytest.mark.parametrize("name", [one.name for one in _SUBCOMMANDS])
+def test_every_subcommand_has_help(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(f"usage: matchpost {name} ")
 
 
 def test_help_imports_nothing_slow():
@@ -259,6 +267,21 @@ def test_a_worker_says_what_ended_it_as_a_line_of_the_log(nowhere):
     done = nowhere.run("worker", "--name", "worker-7", "--redis-url", "redis://127.0.0.1:1")
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"\S+Z worker-7 ERROR unavailable: the server .*\n", done.stderr)
+
+
+def test_a_role_that_is_stopped_while_it_starts_ends_in_good_order():
+    code = (
+        "import os, signal, sys\n"
+        "from services.cli.errors import run_role\n"
+        "def role():\n"
+        "    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    finally:\n        print('its heartbeat is deleted')\n"
+        "sys.exit(run_role(role))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "its heartbeat is deleted\n")
 
 
 def test_where_something_went_wrong_is_shown_on_demand(capsys, monkeypatch, clean_environment):

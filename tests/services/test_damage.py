@@ -97,9 +97,12 @@ def test_a_damaged_snapshot_is_a_sentence_at_every_way_in(api, pair):
     board = damaged(api, pair)
     api.parts.data.set(keys.snapshot(keys.shard_of(board, 4), board), b"x" * 40)
     with Guest(api) as guest:
-        page = guest.get(f"/m/{board}")
-        assert page.status_code == 503
-        assert "can&#39;t be read" in page.text or "can't be read" in page.text
+        for name in ("", pair[0].name):
+            if name:
+                guest.log_in(name)
+            page = guest.get(f"/m/{board}")
+            assert page.status_code == 503
+            assert "can&#39;t be read" in page.text or "can't be read" in page.text
     answer = Language(api.parts).do(f"pow2 show {board}")
     assert answer.code == "damaged"
     assert SENTENCE in answer.sentence

@@ -87,13 +87,12 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         assert (verified.returncode, KEPT in verified.stdout + verified.stderr) == (1, True)
         line(served, "pow2 move 2 alice wonderland m13-j7")
     with server(data, packages) as served:
-        for who, move in (
-            ("bob builder2", "a1"),
-            ("alice wonderland", "b1"),
-            ("bob builder2", "c3"),
-            ("alice wonderland", "b3"),
-        ):
-            line(served, f"tictactoe move 1 {who} {move}")
+        served.do(
+            "tictactoe move 1 bob builder2 a1",
+            "tictactoe move 1 alice wonderland b1",
+            "tictactoe move 1 bob builder2 c3",
+            "tictactoe move 1 alice wonderland b3",
+        )
         assert "X has three in a row" in line(served, "tictactoe show 1")
         assert served.run("verify", "1").returncode == 0
         until(lambda: "bob has won" in line(served, "tictactoe history"))

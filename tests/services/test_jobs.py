@@ -136,7 +136,7 @@ def test_while_the_workers_are_suspended_drains_stop_and_commands_wait(bench: Be
 
 
 def test_a_drain_that_lingers_ends_when_the_workers_are_suspended(
-    bench: Bench, valkey: EmbeddedServer
+    bench: Bench, valkey: EmbeddedServer, wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
     ended: list[int] = []
 
@@ -148,8 +148,7 @@ def test_a_drain_that_lingers_ends_when_the_workers_are_suspended(
 
     thread = Thread(target=drain)
     thread.start()
-    while bench.client.get(keys.lease(LANE)) is None:
-        pass
+    wait_until(lambda: bench.client.info("clients")["blocked_clients"] == 1)
     suspend(bench.client)
     thread.join()
     assert ended == [0]

@@ -210,8 +210,11 @@ def test_no_password_is_told_kept_or_logged(example, kind, caplog):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_password_is_told_by_the_answer_to_several_commands(kind):
     secrets = Secrets(kind)
+    # each example is tried with three kinds, or with all
+    turn = list(SHAPES.values()).index(kind) % 3
+    examples = EXAMPLES if FULL else EXAMPLES[turn::3]
     with Office(secrets) as office:
-        for example in EXAMPLES:
+        for example in examples:
             lines = [line for line in mistyped(typed(example, secrets), secrets) if line]
             lines = [line for line in lines if "\n" not in line and not is_named(line, secrets)]
             for start in range(0, min(len(lines), 150), 50):

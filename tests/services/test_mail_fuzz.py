@@ -6,7 +6,7 @@ import pytest
 
 from tests.fuzz import mails
 
-SAMPLE = 3_000
+SAMPLE = 1_000
 
 
 @pytest.mark.slow

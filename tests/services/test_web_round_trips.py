@@ -1,4 +1,4 @@
-"""How often a page asks the server of the matches."""
+"""How often a page asks the server of the matches, and with how many commands."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -36,27 +36,46 @@ def round_trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
-def test_a_home_page_with_24_matches_makes_few_round_trips(
+def fewest(
+    api: Api, round_trips: list[str], load: Callable[[], object]
+) -> tuple[dict[str, int], int]:
+    """The commands of the data's server, by name, and the round trips that loading a page takes.
+
+    The fewest of several times: what a process reads again each second or each ten seconds (which tables
+    are live, the layout, the time) is in the first of them only. Commands inside scripts are counted.
+    """
+
+    def count() -> tuple[dict[str, int], int]:
+        api.parts.data.config_resetstat()
+        round_trips.clear()
+        load()
+        trips = len(round_trips)
+        stats = api.parts.data.info("commandstats")
+        names = {name.removeprefix("cmdstat_"): one["calls"] for name, one in stats.items()}
+        return {name: n for name, n in names.items() if name != "config|resetstat"}, trips
+
+    with api.asleep():
+        return min((count() for _ in range(5)), key=lambda one: sum(one[0].values()))
+
+
+def test_a_home_page_with_24_matches_takes_few_commands(
     api: Api, round_trips: list[str], wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
     one, other = api.players()
     boards = [api.match(one, other) for _ in range(ROWS)]
     other.post("/api/challenges", {"game": "pow2"})
-    with Guest(api) as guest:
+    with Guest(api) as opponent, Guest(api) as guest:
+        opponent.log_in(other.name)
+        opponent.send(f"/m/{boards[0]}/chat", {"text": "hello"}, on=f"/m/{boards[0]}")
         guest.log_in(one.name)
         wait_until(lambda: all(f"/m/{board}" in guest.page("/") for board in boards))
-        with api.asleep():
-            api.parts.data.config_resetstat()
-            round_trips.clear()
-            guest.page("/")
-            made = list(round_trips)
-            stats = api.parts.data.info("commandstats")
-    assert len(made) < 15, made
-    # a snapshot of each match, and 45 others at most
-    assert sum(one["calls"] for one in stats.values()) < ROWS + 45, stats
+        assert "There is new chat" in guest.page("/")
+        made, trips = fewest(api, round_trips, lambda: guest.page("/"))
+    assert sum(made.values()) < 15, made
+    assert trips <= 5, made
 
 
-def test_a_match_page_makes_few_round_trips(api: Api, round_trips: list[str]) -> None:
+def test_a_match_page_takes_few_commands(api: Api, round_trips: list[str]) -> None:
     one, other = api.players()
     board = api.match(one, other)
     with Guest(api) as opponent, Guest(api) as guest:
@@ -64,9 +83,9 @@ def test_a_match_page_makes_few_round_trips(api: Api, round_trips: list[str]) ->
         opponent.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
         guest.log_in(one.name)
         assert "hello" in guest.page(f"/m/{board}")
-        round_trips.clear()
-        guest.page(f"/m/{board}")
-    assert len(round_trips) < 6, round_trips
+        made, trips = fewest(api, round_trips, lambda: guest.page(f"/m/{board}"))
+    assert sum(made.values()) < 6, made
+    assert trips <= 3, made
 
 
 def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(

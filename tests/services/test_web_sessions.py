@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from infra.people.sessions import LASTS_SECONDS, Sessions
+from infra.redis import keys
 from services.app.matches import load_state
+from services.app.names import FORMER_PLAYER
 from services.http.web.render import local_path
 from services.http.web.routes import PAGES
 from services.http.web.session import csrf_token
@@ -159,6 +161,22 @@ def test_an_account_is_deleted_with_its_sessions(api, come):
     assert guest.send("/account/deletion", {"password": PASSWORD}).status_code == 303
     assert Sessions(api.parts.data).list_of(account) == []
     assert guest.get("/players/dee").status_code == 404
+
+
+def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone(api, come):
+    one, two = api.players()
+    board = api.match(one, two)
+    guest = come()
+    guest.log_in(one.name)
+    assert 'href="/account"' in guest.page(f"/m/{board}")
+    assert guest.get(f"/m/{board + 99}").status_code == 404
+    Sessions(api.parts.data).forget(one.account)
+    assert 'href="/login"' in guest.page(f"/m/{board}")
+    guest.log_in(one.name)
+    api.parts.data.delete(keys.account(one.account))
+    page = guest.page(f"/m/{board}")
+    assert 'href="/login"' in page
+    assert FORMER_PLAYER in page
 
 
 def posts() -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from infra.people.sessions import Sessions
 from services.http.context import TaskIntervals
 from services.http.streams.limits import MAX_PER_ACCOUNT
-from services.http.streams.page_marks import ChatTopic, HomeTopic, page_marks
+from services.http.streams.page_marks import NEWEST_CHALLENGES, ChatTopic, HomeTopic, page_marks
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, door
 
@@ -126,6 +126,37 @@ def test_it_counts_among_the_streams_that_one_account_may_have(come):
 @pytest.mark.parametrize("boards", ["1,", "x", "-1", "1,,2", ",".join(["1"] * 201)])
 def test_what_is_no_list_of_matches_is_refused(come, boards):
     assert come().get(f"/stream?boards={boards}").status_code == 400
+
+
+def test_the_home_page_and_its_stream_have_the_same_mark(api, come):
+    one, two = api.players()
+    boards = [api.match(one, two) for _ in range(3)]
+    two.post(f"/api/matches/{boards[0]}/offers", {"kind": "draw"})
+    one.give(boards[1], {"type": "resign"})
+    two.post(f"/api/matches/{boards[2]}/chat", {"text": "hello"})
+    api.parts.messages.send(two.account, [one.account], "hello", bytes(16))
+    api.parts.messages.broadcast(two.account, "to all", bytes([1]) * 16)
+    for _ in range(NEWEST_CHALLENGES // 5 + 1):
+        player = api.player()
+        for _ in range(5):
+            player.post("/api/challenges", {"game": "pow2"})
+    api.caught_up()
+    guest = come()
+    guest.log_in(one.name)
+    home = HomeTopic(one.account)
+
+    def marks() -> tuple[str, str]:
+        page = re.search(r'id="matches" data-mark="([0-9a-f]{16})"', guest.page("/"))
+        return page[1], page_marks(api.parts, [home])[home]
+
+    first = marks()
+    assert first[0] == first[1]
+    text = guest.page("/")
+    assert f"{api.parts.challenges.count()}</span></h2>" in text.partition('id="open-title"')[2]
+    assert "2 new messages" in text
+    api.parts.messages.mark_read(one.account, api.parts.messages.read(one.account))
+    second = marks()
+    assert second[0] == second[1] != first[0]
 
 
 def test_a_page_holds_the_marks_of_what_it_shows(api, come):

@@ -29,6 +29,14 @@ def cpu_limit() -> Iterator[None]:
         signal.signal(number, handler)
 
 
+@pytest.fixture
+def short_cpu_limit(monkeypatch: pytest.MonkeyPatch, cpu_limit: None) -> None:
+    """The same limit with a quarter of the time, for tests of the timers themselves."""
+    del cpu_limit
+    monkeypatch.setattr(limits, "TICK_SECONDS", limits.TICK_SECONDS / 4)
+    monkeypatch.setattr(limits, "KILL_SECONDS", limits.KILL_SECONDS / 4)
+
+
 @pytest.fixture(params=["fakeredis", "valkey"])
 def shelf_client(request: pytest.FixtureRequest) -> Iterator[Redis]:
     """A server for projections, which need nothing that only a real one has."""

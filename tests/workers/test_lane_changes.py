@@ -19,7 +19,7 @@ from infra.store.async_store import AsyncStore
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import AsyncLaneLeases, LaneLeases
-from infra.store.redis_store import RedisStore
+from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.served import Served, all_play, matches, until
@@ -75,7 +75,7 @@ def test_a_scheduler_learns_of_the_lanes_without_a_restart(
     scheduler = Scheduler(store, LaneLeases(redis_client, requested.append))
     scheduler.tick()
     RedisStore(redis_client, Mode.FSYNC).change_lanes(8)
-    later = time.monotonic() + 1
+    later = time.monotonic() + LAYOUT_SECONDS
     monkeypatch.setattr(time, "monotonic", lambda: later)
     store.submit([submission_of(sent(ALICE, START, 1, 5), 0, "door:test")])
     scheduler.tick()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from redis import Redis
 from rq.timeouts import JobTimeoutException
@@ -18,7 +19,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
 from tests.helpers.steps import Killed
-from workers.commands.drain import SMALL_BATCH, SUSPECTS
+from workers.commands.drain import CHUNK, SMALL_BATCH, SUSPECTS
 
 MANY = 500
 
@@ -54,6 +55,12 @@ def send_many(bench: Bench, boards: int = MANY) -> list[CommandEnvelope]:
     return [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(1, boards + 1)]
 
 
+def in_chunks(commands: int) -> list[int]:
+    """How many commands each commit of a large batch has."""
+    whole, rest = divmod(commands, CHUNK)
+    return [CHUNK] * whole + [rest]
+
+
 def test_a_drain_that_is_told_to_stop_leaves_after_one_suspect(
     bench: Bench, store: Counting
 ) -> None:
@@ -71,7 +78,8 @@ def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(
     send_many(bench)
     cut_off(bench)
     assert bench.drain() == MANY
-    assert store.commits == [1] * SMALL_BATCH + [MANY - SMALL_BATCH]
+    rest = [1] * (SMALL_BATCH - SUSPECTS)
+    assert store.commits == [1] * SUSPECTS + in_chunks(MANY - SMALL_BATCH) + rest
     assert not bench.client.exists(keys.lease_mark(LANE))
 
 
@@ -83,11 +91,27 @@ def test_suspects_that_are_left_are_suspects_of_the_next_drain(
     bench.drain(stopping=lambda: True)
     store.commits.clear()
     assert bench.drain() == MANY - 1
-    assert store.commits == [1] * (SMALL_BATCH - 1) + [MANY - SMALL_BATCH]
+    rest = [1] * (SMALL_BATCH - SUSPECTS - 1)
+    assert store.commits == [1] * SUSPECTS + in_chunks(MANY - SMALL_BATCH) + rest
     store.commits.clear()
     send_many(bench, SMALL_BATCH)
     bench.drain()
     assert store.commits == [SMALL_BATCH]
+
+
+def test_an_id_that_is_used_again_in_another_match_overtakes_nothing_there(bench: Bench) -> None:
+    suspected = send_many(bench)[2]
+    # of a shard that is read before that of the suspect
+    board = MANY + 4
+    earlier = bench.send(ALICE, PlayMove(text="m13-m9"), board)
+    later = msgspec.structs.replace(suspected, match=board)
+    bench.submit(later)
+    cut_off(bench)
+    bench.drain()
+    first, second = bench.outcome(earlier), bench.outcome(later)
+    assert first is not None
+    assert second is not None
+    assert first.index < second.index
 
 
 def kills(poison: CommandEnvelope):

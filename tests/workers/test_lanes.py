@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 from threading import Thread
 
+import pytest
+
 from domain.match.commands import CommandEnvelope, PlayMove
 from infra.durability import Mode
 from infra.redis import keys
@@ -11,7 +13,7 @@ from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.redis.keys import Lane
 from infra.store.leases import LEASE_MS, AsyncLaneLeases, LaneLeases, LeaseResult, Leases
-from infra.store.port import CommitResult, Write
+from infra.store.port import CommitResult, InboxEntry, Write
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedServer
@@ -159,7 +161,7 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
 
 
 def test_a_drain_that_lingers_is_woken_by_the_next_command(
-    bench: Bench, valkey: EmbeddedServer
+    bench: Bench, valkey: EmbeddedServer, wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
     bench.start(1)
     order = bench.order(ALICE, PlayMove(text="m13-m9"))
@@ -177,13 +179,42 @@ def test_a_drain_that_lingers_is_woken_by_the_next_command(
 
     thread = Thread(target=drain)
     thread.start()
-    while bench.client.get(keys.lease(LANE)) is None:
-        pass
+    # before it waits it would find the command by itself, and be gone when it is asked for
+    wait_until(lambda: bench.client.info("clients")["blocked_clients"] == 1)
     bench.submit(order)
     assert not bench.lanes.request(LANE)
     thread.join()
     assert done == [1]
     assert bench.woken == []
+
+
+def test_a_drain_of_one_command_waits_for_the_next_without_another_look(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.start(1)
+    first = bench.send(ALICE, PlayMove(text="m13-m9"))
+    steps: list[str] = []
+    read, wait = bench.store.read_inbox, bench.lanes.wait
+    later: list[CommandEnvelope] = []
+
+    def waits(what: Lane, seconds: float) -> tuple[bool, bool]:
+        steps.append("wait")
+        if not later:
+            # its sender wakes the drain after it has submitted
+            later.append(bench.send(BOB, PlayMove(text="a13-c11")))
+            bench.lanes.request(what)
+        return wait(what, seconds)
+
+    def reads(shards: Sequence[int], count: int) -> list[InboxEntry]:
+        steps.append("read")
+        return read(shards, count)
+
+    monkeypatch.setattr(bench.store, "read_inbox", reads)
+    monkeypatch.setattr(bench.lanes, "wait", waits)
+    assert Drain(bench.store, bench.lanes, bench.client, LANE, linger=0.1).run() == 2
+    assert all(bench.outcome(order) for order in (first, *later))
+    assert steps[:4] == ["read", "wait", "read", "wait"]
+    assert steps[-1] == "read", "the lease is released before the last look"
 
 
 def test_a_holder_is_woken_once_however_many_ask(bench: Bench) -> None:

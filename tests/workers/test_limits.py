@@ -10,10 +10,16 @@ import pytest
 
 from workers.commands.limits import CPU_SECONDS, LIMITED, OutOfTime
 
+SHORT_SECONDS = CPU_SECONDS / 4
+"""The time of a decision in most tests, because one waits for as much CPU time to be used."""
+
 BEGIN = """
 import time
-from workers.commands.limits import *
-from workers.commands.limits import LIMITED
+from workers.commands import limits
+from workers.commands.limits import LIMITED, OutOfTime
+limits.TICK_SECONDS /= 4
+limits.KILL_SECONDS /= 4
+SHORT_SECONDS = limits.CPU_SECONDS / 4
 LIMITED.install()
 
 def use(seconds):
@@ -54,12 +60,12 @@ def test_a_decision_that_takes_too_long_is_ended_and_no_other() -> None:
     decide(lambda: use(CPU_SECONDS / 10))
 
 
-@pytest.mark.usefixtures("cpu_limit")
+@pytest.mark.usefixtures("short_cpu_limit")
 def test_the_timers_stop_when_no_decision_follows() -> None:
     decide(lambda: use(0.01))
     assert signal.getitimer(signal.ITIMER_VIRTUAL)[1]
     assert signal.getitimer(signal.ITIMER_PROF)[0]
-    use(2 * CPU_SECONDS)
+    use(2 * SHORT_SECONDS)
     assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0, 0)
     assert signal.getitimer(signal.ITIMER_PROF) == (0, 0)
     with pytest.raises(OutOfTime):
@@ -99,7 +105,7 @@ def test_decisions_may_follow_each_other_for_longer_than_one_may_take() -> None:
     program = """
 for _ in range(14):
     with LIMITED:
-        use(CPU_SECONDS / 4)
+        use(SHORT_SECONDS / 4)
 """
     assert run(program) == 0
 
@@ -111,6 +117,6 @@ try:
         use(60)
 except OutOfTime:
     LIMITED.leave()
-use(KILL_SECONDS + CPU_SECONDS)
+use(limits.KILL_SECONDS + SHORT_SECONDS)
 """
     assert run(program) == 0

@@ -56,6 +56,29 @@ def test_no_history_is_read_for_events_of_matches_that_it_does_not_know(bench: B
     assert calls(bench.client, "lindex")["lindex"] == after["lindex"], "it knows them now"
 
 
+def test_a_read_after_a_wait_does_not_look_again(bench: Bench) -> None:
+    bench.start(1)
+    reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
+    reader.wait(start, 1_000)
+    before = calls(bench.client, "xread")
+    chunk = reader.read(start)
+    assert [leaf.index for leaf in chunk.leaves] == [0]
+    assert calls(bench.client, "xread") == before
+    assert not reader.read(chunk.counts).leaves
+    reader.wait(chunk.counts, 1)
+    bench.send(ALICE, PlayMove(text="m13-j7"), 1)
+    bench.drain()
+    assert not reader.read(chunk.counts).leaves, "the wait ended before"
+    assert [leaf.index for leaf in reader.read(chunk.counts).leaves] == [1], "and counts once"
+
+
+def test_a_read_from_elsewhere_than_the_wait_looks_itself(bench: Bench) -> None:
+    bench.start(1)
+    reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
+    reader.wait([7] * len(start), 1)
+    assert len(reader.read(start).leaves) == 1
+
+
 class Counted(Logs):
     """Notes of which matches the first event is asked for."""
 

@@ -266,10 +266,13 @@ def test_what_waits_for_a_player_is_not_among_the_others(logs: Logs, shelf_clien
     assert boards(lists.others(ALICE)) == [7, 2]
     assert boards(lists.others(ALICE, 1, 1)) == [2]
     assert boards(lists.others(BOB)) == [6, 4, 3, 1]
-    home = lists.overview(ALICE, 1)
-    assert sorted(boards(home.waiting)) == [1, 3, 4, 5, 6]
-    assert boards(home.others) == [7]
-    assert home.active == lists.counts(ALICE).active
+    home = read_one(shelf_client, lists.read_boards(ALICE))
+    assert sorted(home.waiting) == [1, 3, 4, 5, 6]
+    assert home.others == [7, 2]
+    rows = read_one(shelf_client, lists.read_rows(home.bucket, [5, 7, 5, 99]))
+    assert [*rows] == [5, 7]
+    assert [*rows.values()] == lists.rows([5, 7])
+    assert read_one(shelf_client, lists.read_rows(home.bucket, [])) == {}
 
 
 def test_a_mark_changes_whenever_the_lists_do(logs: Logs, shelf_client: Redis) -> None:
@@ -278,4 +281,8 @@ def test_a_mark_changes_whenever_the_lists_do(logs: Logs, shelf_client: Redis) -
         logs.add(1, 100 * len(seen), ALICE, event)
         seen.append(read_one(shelf_client, read(logs, shelf_client).change_marks([ALICE, BOB])))
     assert all(before != after for before, after in pairwise(seen))
-    assert read_one(shelf_client, read(logs, shelf_client).change_marks([ALICE, BOB])) == seen[-1]
+    lists = read(logs, shelf_client)
+    assert read_one(shelf_client, lists.change_marks([ALICE, BOB])) == seen[-1]
+    # that of the page is the same
+    homes = [read_one(shelf_client, lists.read_boards(one)) for one in (ALICE, BOB)]
+    assert [one.mark for one in homes] == seen[-1]

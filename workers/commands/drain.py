@@ -1,7 +1,8 @@
 """The drain: reads the inboxes of a lane, commits what is decided, and publishes the outcomes.
 
-One batch crosses all shards of the lane, so that one fsync serves everything that waits. An entry
-stays in its inbox until its outcome is committed; killing a drain at any point loses nothing:
+One batch crosses all shards of the lane, so that few fsyncs serve everything that waits. A large batch
+is committed in chunks, and while one is committed the next is decided. An entry stays in its inbox until
+its outcome is committed; killing a drain at any point loses nothing:
 
 - before the commit: the entries are read again by the next drain;
 - after the commit: the next drain finds nothing, and the senders find the stored outcomes;
@@ -12,15 +13,17 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from operator import itemgetter
-from typing import Final
+from struct import Struct
+from typing import Final, NamedTuple
 
 import msgspec
 import redis
 
 from domain.match import commands
 from domain.match.decide import Rejection, decide
-from domain.match.events import AccountId, CommandId
+from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
 from infra.redis.keys import Lane
@@ -32,22 +35,25 @@ from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
 from infra.store.port import CommitConflict, CommitDone, CommitResult, InboxEntry, Store, Write
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.start_context import StartContexts
-from workers.commands.suspects import Suspects
+from workers.commands.suspects import Suspect, Suspects, suspect
 from workers.leased_run import LeasedRun
 
 logger = logging.getLogger(__name__)
 
-BATCH: Final = 512
-"""About how many commands are committed together."""
+BATCH: Final = 1024
+"""About how many commands are read together."""
+
+CHUNK: Final = 128
+"""Commands that are committed together while the next are decided."""
 
 SMALL_BACKLOG: Final = 64
 """If at most this many commands wait, they are committed in small batches."""
 
-SMALL_BATCH: Final = 16
+SMALL_BATCH: Final = 32
 """Commands of a small batch: senders hear of it, and send more, while the next is decided."""
 
-ID_BYTES: Final = 16
-"""Length of a command id."""
+_MARKED: Final = Struct(">Q16s")
+"""A match and a command id in a mark."""
 
 SUSPECTS: Final = 16
 """Suspects that are decided before other commands have their turn."""
@@ -60,6 +66,13 @@ _RELEASED: Final = b"r"
 
 _AT_WORK: Final = b"w"
 """First byte of the mark of a drain that began a large batch."""
+
+
+class _Decided(NamedTuple):
+    """The write of a command, and the channel on which its sender listens."""
+
+    write: Write
+    reply_to: str
 
 
 class Drain:
@@ -97,6 +110,9 @@ class Drain:
         """Matches with a command that can't be decided for now."""
         self._try_again = 0.0
         """When their commands are tried again, by the monotonic clock."""
+        self._lingers = linger > 0
+        self._is_alone = False
+        """Whether the last batch was the only command that waited, so that the next comes with a wake-up."""
         self._left = 0
         """Commands of those matches among what was last read."""
         self._to_publish: dict[str, list[OutcomeMessage]] = {}
@@ -118,15 +134,15 @@ class Drain:
     def recover(self, mark: bytes) -> None:
         """Suspect what the drain before had read, because it may have died of it.
 
-        Its small batches were the first in turn; of a large one the mark has the command ids.
+        Its small batches were the first in turn; of a large one the mark has the commands.
         """
         tasks = self._read_tasks(self._store.read_inbox(self._shards, BATCH))
         released, marked = _read_mark(mark)
         ordered = sorted(tasks, key=_age)
         # commands that came since may have changed the turns
         first = [] if released else [*ordered[:SMALL_BATCH], *_in_turn(ordered)[:SMALL_BATCH]]
-        ids = marked | {task.sent.id for task in first}
-        suspects = [task for task in tasks if task.sent.id in ids]
+        commands_read = marked | set(map(suspect, first))
+        suspects = [task for task in tasks if suspect(task) in commands_read]
         if suspects:
             logger.warning(
                 "lane %s: the drain before %s; commands now worked one by one: %d",
@@ -138,6 +154,9 @@ class Drain:
 
     def step(self) -> int | None:
         """Read what waits, decide and commit a batch, and publish it; return how many outcomes."""
+        if self._is_alone:
+            self._is_alone = False
+            return None
         if self._postponed and time.monotonic() >= self._try_again:
             self._postponed.clear()
         # more in each shard than are postponed, because they must not hide those that came after them
@@ -152,11 +171,13 @@ class Drain:
         failpoint("drain.read")
         done = self._work(_next_batch(waiting))
         self._publish()
+        self._is_alone = self._lingers and done == len(entries) == 1
         return done
 
     def finish(self) -> bytes:
         """Return a mark with the suspects that the next drain has to work one by one."""
-        return _mark(self._suspects.ids, released=True) if self._suspects.ids else b""
+        waiting = self._suspects.waiting
+        return _mark(waiting, released=True) if waiting else b""
 
     def has_more(self) -> bool:
         """Return whether commands wait that can be decided; for the others the scheduler asks."""
@@ -219,17 +240,50 @@ class Drain:
         """Decide commands in order, or give all the same verdict, and commit them.
 
         Commands of blocked matches are left out; a command that can't be decided blocks its match.
-        Returns the number of outcomes.
+        While a chunk is committed the next is decided, as if everything in it will be written: if it is
+        not, the commands after it conflict, because they were decided on another head. Returns the
+        number of outcomes.
         """
         tasks = [task for task in tasks if task.sent.match not in blocked_matches]
         if not tasks:
             return 0
         if len(tasks) > SMALL_BATCH:
-            ids = {task.sent.id for task in tasks} | self._suspects.ids
-            self._run.write_mark(_mark(ids, released=False))
+            may_kill = self._suspects.waiting.union(map(suspect, tasks))
+            self._run.write_mark(_mark(may_kill, released=False))
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
-        writes, channels = [], []
+        decided: list[_Decided] = []
+        results: list[CommitResult] = []
+        under_way: Future[list[CommitResult]] | None = None
+        with ThreadPoolExecutor(1) as committer:
+            for start in range(0, len(tasks), CHUNK):
+                chunk = self._decide(tasks[start : start + CHUNK], blocked_matches, verdict)
+                if under_way:
+                    results += under_way.result()
+                    under_way = None
+                if not chunk:
+                    continue
+                self._contexts.record_seeds()
+                decided += chunk
+                writes = [one.write for one in chunk]
+                if start + CHUNK < len(tasks):
+                    under_way = committer.submit(self._commit, writes)
+                else:
+                    results += self._commit(writes)
+            if under_way:
+                results += under_way.result()
+        if not decided:
+            return 0
+        pairs = list(zip(decided, results, strict=True))
+        self._handler.remember((one.write, result) for one, result in pairs)
+        self.batches += 1
+        return sum(self._keep_outcome(one, result) for one, result in pairs)
+
+    def _decide(
+        self, tasks: Sequence[Task], blocked_matches: set[int], verdict: Rejection | None
+    ) -> list[_Decided]:
+        """Decide commands in order, or give all the same verdict; what can't be decided is left."""
+        decided = []
         for task in tasks:
             if task.sent.match in blocked_matches:
                 continue
@@ -240,24 +294,21 @@ class Drain:
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            writes.append(write)
-            channels.append(task.entry.reply_to)
+            decided.append(_Decided(write, task.entry.reply_to))
         failpoint("drain.decided")
-        if not writes:
-            return 0
-        self._contexts.record_seeds()
+        return decided
+
+    def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         results = self._store.commit(writes)
         failpoint("drain.committed")
-        self._handler.remember(zip(writes, results, strict=True))
-        self.batches += 1
-        pairs = zip(writes, channels, results, strict=True)
-        return sum(self._keep_outcome(*one) for one in pairs)
+        return results
 
-    def _keep_outcome(self, write: Write, channel: str, result: CommitResult) -> bool:
+    def _keep_outcome(self, decided: _Decided, result: CommitResult) -> bool:
         """Keep an outcome until it is published; return False for a conflict, which has none."""
         if isinstance(result, CommitConflict):
             return False
-        self._suspects.discard(write.id)
+        write, channel = decided
+        self._suspects.discard(write.board, write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
         if isinstance(result, CommitDone) and write.snapshot is not None:
             first = outcomes.parse(result.stored).seq
@@ -308,12 +359,13 @@ def _age(task: Task) -> tuple[int, ...]:
     return tuple(map(int, task.entry.id.split("-")))
 
 
-def _mark(ids: Collection[CommandId], *, released: bool) -> bytes:
-    """Return a mark with command ids for the next drain."""
-    return (_RELEASED if released else _AT_WORK) + b"".join(ids)
+def _mark(suspects: Collection[Suspect], *, released: bool) -> bytes:
+    """Return a mark with commands for the next drain."""
+    return (_RELEASED if released else _AT_WORK) + b"".join(_MARKED.pack(*one) for one in suspects)
 
 
-def _read_mark(mark: bytes) -> tuple[bool, set[CommandId]]:
-    """Return whether the drain released its lane, and the command ids of its mark."""
-    ids = mark[1:]
-    return mark[:1] == _RELEASED, {ids[i : i + ID_BYTES] for i in range(0, len(ids), ID_BYTES)}
+def _read_mark(mark: bytes) -> tuple[bool, set[Suspect]]:
+    """Return whether the drain released its lane, and the commands of its mark."""
+    pairs = mark[1:]
+    whole = pairs[: len(pairs) // _MARKED.size * _MARKED.size]
+    return mark[:1] == _RELEASED, {Suspect(*pair) for pair in _MARKED.iter_unpack(whole)}

@@ -3,12 +3,13 @@
 A command is a *suspect* if deciding it raised, or if a drain that died had read it. Suspects are
 decided one at a time, each attempt is counted before it is made, and after `TRIES` attempts the
 command is refused. A sender that repeats a command has it in the inbox more than once, so the
-command is the suspect and not the entry: the repetitions of a refused command are not tried.
+command is the suspect and not the entry: the repetitions of a refused command are not tried. A command
+id is unique in its match only, because a sender may use it for another match, too.
 """
 
 import logging
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from domain.match.decide import Rejection
 from domain.match.events import CommandId
@@ -22,24 +23,36 @@ TRIES: Final = 3
 """Counted attempts at a suspect before it is refused as `internal`."""
 
 
+class Suspect(NamedTuple):
+    """Which command it is."""
+
+    match: int
+    command: CommandId
+
+
+def suspect(task: Task) -> Suspect:
+    """Return which command a task has."""
+    return Suspect(task.sent.match, task.sent.id)
+
+
 class Suspects:
     """The suspects of one drain; the store counts the attempts at them."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.ids: set[CommandId] = set()
-        """The command ids of those that have no outcome yet."""
+        self.waiting: set[Suspect] = set()
+        """Those that have no outcome yet."""
 
     def __contains__(self, task: Task) -> bool:
-        return task.sent.id in self.ids
+        return suspect(task) in self.waiting
 
     def add(self, tasks: Sequence[Task]) -> None:
         """Decide these commands one at a time from now on."""
-        self.ids.update(task.sent.id for task in tasks)
+        self.waiting.update(map(suspect, tasks))
 
-    def discard(self, command: CommandId) -> None:
+    def discard(self, match: int, command: CommandId) -> None:
         """Drop a command, because it has an outcome."""
-        self.ids.discard(command)
+        self.waiting.discard(Suspect(match, command))
 
     def count_attempt(self, task: Task) -> Rejection | None:
         """Count an attempt before it is made, because it may kill the process.

@@ -1,6 +1,8 @@
 """A command worker: one process that runs drains until it is asked to stop."""
 
+import sys
 from collections.abc import Callable
+from typing import Final
 
 import redis
 
@@ -20,6 +22,9 @@ from workers.leased_run import LINGER_SECONDS
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "DrainJob", "run"]
+
+SWITCH_SECONDS: Final = 0.0002
+"""How long a thread may compute while another is ready: a commit under way must not wait for decisions."""
 
 
 class DrainJob:
@@ -75,4 +80,5 @@ def run(job: DrainJob, queue: redis.Redis) -> None:
 
     worker = ListedWorker(queue, COMMANDS, {DRAIN: drain})
     limits.install()
+    sys.setswitchinterval(SWITCH_SECONDS)
     worker.work(logging_level="WARNING")

@@ -87,7 +87,7 @@ class Feed:
                 for shard, count in enumerate(track.position.counts):
                     if shard not in track.blocked:
                         ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
-        self._store.wait_for_leaves(ends, block_ms)
+        self._reader.wait(ends, block_ms)
 
     def _read(self, tracks: Sequence[Track], limit: Sequence[int] | None) -> int:
         """Read a chunk for tracks at the same position; return the number of leaves."""

@@ -111,6 +111,13 @@ class LogReader:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
+        self._awaited: tuple[Sequence[int], list[int]] = (), []
+        """Where the last `wait` was, and the shards that had leaves there."""
+
+    def wait(self, starts: Sequence[int], block_ms: int) -> None:
+        """Wait for leaves from these indexes on; a read from there that follows need not look again."""
+        self._awaited = (), []
+        self._awaited = tuple(starts), self._store.wait_for_leaves(starts, block_ms)
 
     def read(
         self,
@@ -119,7 +126,9 @@ class LogReader:
         until: Sequence[int] | None = None,
     ) -> LogChunk:
         """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
-        new = [shard for shard in self._store.wait_for_leaves(start) if shard not in without]
+        awaited, self._awaited = self._awaited, ((), [])
+        ready = awaited[1] if awaited[0] == start else self._store.wait_for_leaves(start)
+        new = [shard for shard in ready if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]
         each = max(1, BATCH // max(1, len(new)))

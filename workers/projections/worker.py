@@ -74,10 +74,15 @@ class ProjectionWorker:
         while not stopping():
             began = time.monotonic()
             done = self.round()
-            if not done:
-                self._feed.wait(self._live, SHORT_WAIT_MS if self.has_work else IDLE_MS)
-            elif done < BATCH // 2:
+            if done >= BATCH // 2:
+                continue
+            if done:
                 time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
+            if not self.has_work:
+                # also after a round with leaves, because this is the look that the next one needs
+                self._feed.wait(self._live, IDLE_MS)
+            elif not done:
+                self._feed.wait(self._live, SHORT_WAIT_MS)
         self.save()
 
     def round(self) -> int:

@@ -227,6 +227,7 @@ def count_moves(position: Pow2Position) -> int:
     )
 
 
+@lru_cache(16)  # because an outcome and the next seat are asked for one after the other
 def can_move(position: Pow2Position) -> bool:
     """Return whether there is a legal move; usually the first candidate is one."""
     if position.flags & PLACING:

@@ -35,6 +35,7 @@ from infra.people.tokens import Tokens
 from infra.rate_limits import LoginRateLimit
 from infra.redis import keys, scripts
 from infra.redis.clients import time_ms
+from infra.redis.reads import Read, read_one, read_strings
 
 ID_BYTES: Final = 8
 
@@ -203,10 +204,15 @@ class Accounts:
 
     def name_of(self, accounts: Sequence[AccountId]) -> list[str | None]:
         """Return the accounts' userids, None for a deleted account."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for account in accounts:
-                pipe.get(keys.account(account))
-            return [data and decode_profile(data).name for data in pipe.execute()]
+        return read_one(self._client, self.read_names(accounts))
+
+    @staticmethod
+    def read_names(accounts: Sequence[AccountId]) -> Read[list[str | None]]:
+        """Return the read of `name_of`."""
+        return read_strings(
+            list(map(keys.account, accounts)),
+            lambda found: [data and decode_profile(data).name for data in found],
+        )
 
     def names(self, start: int, count: int) -> list[str]:
         """Return `count` userids in alphabetical order, from index `start`.

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 import redis
@@ -45,6 +46,10 @@ class ChallengesOverview(msgspec.Struct, frozen=True):
     """The newest open ones."""
     total: int
     """The number of open ones; some that have ended may be counted."""
+
+
+ListedChallenges: TypeAlias = tuple[ChallengeIds, dict[str, Challenge | None], int]
+"""Ids, the challenges that they are of, and the number of open ones; see `ChallengesOverview`."""
 
 
 class ChallengeStore:
@@ -127,36 +132,36 @@ class ChallengeStore:
         )
         return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
 
-    def overview(self, account: AccountId | None, count: int) -> ChallengesOverview:
-        """Return an account's waiting challenges, the newest open ones and the number of these.
-
-        One round trip where none waits, else two.
-        """
-        return self.overview_of(read_one(self._client, self.read_ids(account, count)))
-
     def read_ids(self, account: AccountId | None, count: int) -> Read[ChallengeIds]:
-        """Return the read that `overview_of` needs first."""
+        """Return the read that `read_listed` needs first."""
         return self._indexes.read_ids(account, count)
 
-    def overview_of(self, listed: ChallengeIds) -> ChallengesOverview:
-        """Return the rest of `overview`."""
+    def read_listed(self, listed: ChallengeIds, now: int) -> Read[ListedChallenges]:
+        """Return the read of the challenges that are listed, at a time in ms, and of their number."""
         ids = list(dict.fromkeys([*listed.own, *listed.newest]))
-        if not ids:
-            return ChallengesOverview([], [], listed.total)
-        found = {id_: one for id_, one in zip(ids, self._read_all(ids), strict=True) if one}
-        own = [found[id_] for id_ in listed.own if id_ in found]
-        newest = [found[id_] for id_ in listed.newest if id_ in found]
+
+        def queue(pipe: Any) -> None:
+            if listed.more:
+                pipe.zcard(keys.open_challenges())
+
+        def parse(found: list[Any]) -> ListedChallenges:
+            records = {id_: _unpack(data, now) for id_, data in zip(ids, found, strict=False)}
+            return listed, records, found[-1] if listed.more else len(listed.newest)
+
+        return Read(queue, parse, list(map(keys.challenge, ids)))
+
+    def overview_of(self, found: ListedChallenges) -> ChallengesOverview:
+        """Return an account's waiting challenges, the newest open ones and the number of these."""
+        listed, records, total = found
         account = listed.account
-        if (
-            len(own) < len(listed.own)
-            or len(newest) < len(listed.newest)
-            or any(one.state is not ChallengeState.OPEN for one in [*own, *newest])
-        ):
+        if any(one is None or one.state is not ChallengeState.OPEN for one in records.values()):
             # some have ended: these remove them from the lists
             own = self.of(account) if account else []
-            return ChallengesOverview(own, self.list_open(None, 0, listed.count), listed.total)
+            return ChallengesOverview(own, self.list_open(None, 0, listed.count), total)
+        own = [one for id_ in dict.fromkeys(listed.own) if (one := records[id_])]
+        newest = [one for id_ in listed.newest if (one := records[id_])]
         own.sort(key=lambda one: (one.created, one.id), reverse=True)
-        return ChallengesOverview(own, newest, listed.total)
+        return ChallengesOverview(own, newest, total)
 
     def full(self) -> list[Challenge]:
         """Return the full challenges without a match, the oldest first.
@@ -303,11 +308,9 @@ class ChallengeStore:
 
     def _read(self, ids: Sequence[str]) -> tuple[int, list[bytes | None]]:
         """Return the time, and the records as stored."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.time()
-            for id_ in ids:
-                pipe.get(keys.challenge(id_))
-            time, *found = pipe.execute()
+        *found, time = read_one(
+            self._client, Read(lambda pipe: pipe.time(), list, list(map(keys.challenge, ids)))
+        )
         return self._clock() if self._clock else to_ms(time), found
 
     def _swap(self, seen: _RecordRead, id_: str, new: Challenge | None) -> bool:

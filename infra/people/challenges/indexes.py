@@ -18,13 +18,13 @@ class ChallengeIds(msgspec.Struct, frozen=True):
 
     account: AccountId | None
     count: int
-    """How many of the newest were asked for."""
+    """How many of the newest were asked for; one more is read, which shows whether there are others."""
     own: list[str]
     """Of those that the account has opened or joined."""
     newest: list[str]
     """Of open ones, the newest first."""
-    total: int
-    """The number of open ones."""
+    more: bool
+    """Whether there are others than these."""
 
 
 class ChallengeIndexes:
@@ -51,19 +51,19 @@ class ChallengeIndexes:
             pipe.execute()
 
     def read_ids(self, account: AccountId | None, count: int) -> Read[ChallengeIds]:
-        """Return the read of an account's ids, the newest open ones and their number."""
+        """Return the read of an account's ids and of the newest open ones."""
 
         def queue(pipe: Any) -> None:
-            pipe.zrange(keys.open_challenges(), 0, count - 1, desc=True)
-            pipe.zcard(keys.open_challenges())
+            pipe.zrange(keys.open_challenges(), 0, count, desc=True)
             if account is not None:
                 pipe.hkeys(keys.challenges_opened(account))
                 pipe.hkeys(keys.challenges_joined(account))
 
         def parse(replies: list[Any]) -> ChallengeIds:
-            newest, total, *own = replies
+            newest, *own = replies
             ids = [id_ for reply in own for id_ in _decoded_ids(reply)]
-            return ChallengeIds(account, count, ids, _decoded_ids(newest), total)
+            shown = _decoded_ids(newest[:count])
+            return ChallengeIds(account, count, ids, shown, len(newest) > count)
 
         return Read(queue, parse)
 

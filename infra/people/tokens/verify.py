@@ -6,6 +6,7 @@ included, and returns the tokens at the end.
 
 import logging
 from collections.abc import Generator, Iterable, Mapping, MutableMapping, Sequence
+from hashlib import sha256
 from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
@@ -40,7 +41,7 @@ def verification(
     token and account still exist is asked each time.
     """
     known = {} if known is None else known
-    digests = [_digest(text) for text in texts]
+    digests = [_digest(text, known) for text in texts]
     wanted = list(dict.fromkeys(digest for digest in digests if digest))
     if not wanted:
         return [None] * len(texts)
@@ -50,7 +51,7 @@ def verification(
     now, found = parse_replies(heard[: 1 + len(wanted)], wanted, clock)
     living = dict(zip(accounts, heard[1 + len(wanted) :], strict=True))
     lasting = {digest: token for digest, token in found.items() if token.is_valid(now)}
-    known.update({digest: token.account for digest, token in lasting.items()})
+    known.update({digest: one.account for digest, one in lasting.items() if digest not in known})
     good = yield from _with_account(lasting, living)
     if uses := _use_commands(good, now - now % DAY):
         replies = yield uses
@@ -73,7 +74,10 @@ def parse_replies(
     return now, {digest: token for digest, token in tokens.items() if token}
 
 
-def _digest(text: str) -> bytes | None:
+def _digest(text: str, known: KnownAccounts) -> bytes | None:
+    # the form of a token that is known was checked before
+    if text.isascii() and (digest := sha256(text.encode()).digest()) in known:
+        return digest
     try:
         return digest_of(text)
     except Refusal:

@@ -14,10 +14,11 @@
 --
 -- The entries leave the inbox at the end of the run, but for conflicts, which are decided again.
 -- The stored outcome is the digest, the log index of the first leaf in decimal, ':' and the tail.
--- Redis has no rollback, so everything that can be refused (no memory, a key of the wrong type)
--- is met by the reads and the first write of a command, before anything else of it is written.
--- Some keys are read for that alone. The snapshot's marks, the byte after its head, say whether the
--- match has conditional moves (1) and refusals counted (2), so that most commands need not look.
+-- Redis has no rollback. No memory is met by the first write of a command, because the server decides
+-- that when a script begins. A key of the wrong type is met by a read, or by one of the first writes,
+-- which are undone then. The inbox needs no look, because the entries come from it.
+-- The snapshot's marks, the byte after its head, say whether the match has conditional moves (1) and
+-- refusals counted (2), so that most commands need not look.
 --
 -- The words of a command:
 --   entry                id of the inbox entry
@@ -57,21 +58,50 @@ local function varint(number)
   return bytes .. string.char(number)
 end
 
--- Appends to a string, or replaces it
-local function write_text(key, text, replace)
-  if not replace then
-    if text ~= '' then
-      redis.call('APPEND', key, text)
+-- What `append` has appended of a command, because it may have to be cut off again
+local appended_to, appended, appends = {}, {}, 0
+
+local function append(key, text)
+  if text ~= '' then
+    redis.call('APPEND', key, text)
+    appends = appends + 1
+    appended_to[appends], appended[appends] = key, text
+  end
+end
+
+local function cut_off()
+  for i = 1, appends do
+    local key = appended_to[i]
+    local rest = redis.call('STRLEN', key) - #appended[i]
+    if rest == 0 then
+      redis.call('DEL', key)
+    else
+      redis.call('SET', key, redis.call('GETRANGE', key, 0, rest - 1))
     end
-  elseif text == '' then
+  end
+end
+
+local function replace(key, text)
+  if text == '' then
     redis.call('DEL', key)
   else
     redis.call('SET', key, text)
   end
 end
 
-redis.call('XLEN', inbox)
-redis.call('ZCARD', dues)
+-- The writes of an accepted command that fail if a key is of the wrong type
+local function write_checked(locator, places, moves, more_moves, turns, more_turns, due, board)
+  append(locator, places)
+  append(moves, more_moves)
+  append(turns, more_turns)
+  -- the last, because it can't be undone
+  if due == '0' then
+    redis.call('ZREM', dues, board)
+  else
+    redis.call('ZADD', dues, due, board)
+  end
+end
+
 local suspected = redis.call('HLEN', tries) > 0
 local some_gone = redis.call('STRLEN', gone) > 0
 local index = next_index(log)
@@ -115,53 +145,53 @@ while at <= #ARGV do
     results[#results + 1] = {'conflict'}
   else
     local stored = digest .. string.format('%d', index) .. ':' .. tail
-    redis.call('STRLEN', locator)
-    if ended ~= '0' then
-      redis.call('ZCARD', over)
+    local places = ''
+    for place = index, index + leaves - 1 do
+      places = places .. varint(place)
     end
     if snapshot == '' then
+      redis.call('STRLEN', locator)
       redis.call('HINCRBY', refusals, refusal, 1)
+      redis.call('APPEND', locator, places)
       if current ~= '' and marks < 2 then
         redis.call('SETRANGE', state, 32, string.char(marks + 2))
       end
     else
-      if rewritten == '' then
-        redis.call('STRLEN', moves)
-        redis.call('STRLEN', turns)
+      if ended ~= '0' then
+        redis.call('ZCARD', over)
       end
       redis.call('RPUSH', events, unpack(ARGV, first, first + leaves - 1))
-      if k > 0 then
-        redis.call('HSET', draws, 'k', string.format('%d', k))
+      appends = 0
+      local whole = rewritten ~= ''
+      local done, wrong = pcall(write_checked, locator, places, moves, whole and '' or more_moves,
+        turns, whole and '' or more_turns, due, board)
+      if not done then
+        cut_off()
+        redis.call('RPOP', events, leaves)
+        error(wrong)
+      end
+      if whole then
+        replace(moves, more_moves)
+        replace(turns, more_turns)
       end
       redis.call('SET', state, snapshot)
-      write_text(moves, more_moves, rewritten ~= '')
-      write_text(turns, more_turns, rewritten ~= '')
-      if due == '0' then
-        redis.call('ZREM', dues, board)
-      else
-        redis.call('ZADD', dues, due, board)
+      if k > 0 then
+        redis.call('HSET', draws, 'k', string.format('%d', k))
       end
       if ended ~= '0' then
         redis.call('ZADD', over, ended, board)
       end
       if conditional_after ~= conditional_before then
-        if conditional_after == '' then
-          redis.call('DEL', conditional)
-        else
-          redis.call('SET', conditional, conditional_after)
-        end
+        replace(conditional, conditional_after)
       end
       if marks >= 2 or current == '' then
         redis.call('DEL', refusals)
       end
     end
-    local places = ''
     for i = first, first + leaves - 1 do
       redis.call('XADD', log, string.format('%d-1', index), 'l', ARGV[i])
-      places = places .. varint(index)
       index = index + 1
     end
-    redis.call('APPEND', locator, places)
     redis.call('HSET', outcomes, id, stored)
     decided[#decided + 1] = entry
     results[#results + 1] = {'done', stored}

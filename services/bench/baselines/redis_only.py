@@ -9,10 +9,12 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from domain.clocks.time_control import TimeControl
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
 from domain.match.decide import Decision, decide
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events, pack_snapshot
+from domain.match.state import next_due
 from infra.redis.keys import shard_of
 from infra.store import outcomes
 from infra.store.gateway import submission_of
@@ -22,10 +24,10 @@ from services.bench.workload import PlannedGame, moves, starts
 from workers.commands.drain import BATCH
 
 
-def measure(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float:
-    """Return the moves a second."""
+def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], terms: TimeControl) -> float:
+    """Return the moves a second of matches with these terms."""
     snapshots: dict[int, Snapshot] = {}
-    first = decide_all(starts(played), snapshots)
+    first = decide_all(starts(played, terms), snapshots)
     rest = decide_all(moves(played), snapshots)
     with bench.server("limit") as server, server.client() as client:
         store = new_store(client, 1)
@@ -65,6 +67,8 @@ def decide_all(
                     tail=outcomes.tail("", before.state.seq + 1),
                     leaves=leaves,
                     snapshot=pack_snapshot(after, before.state),
+                    due=next_due(after.state),
+                    ended=after.state.at if after.state.over else 0,
                 ),
             )
         )

@@ -2,24 +2,27 @@
 
 `POST /api/matches/{board}/commands` is most of the requests of programs, and the framework takes longer for
 one than all else. A request of the usual form (a token, a JSON body, no query) is therefore read
-here. Any other request, and any that is refused, gets its answer from the route in the framework, so
-that there is one place for refusals.
+here, before the middleware, too. Any other request, and any that is refused, gets its answer from the
+route in the framework, so that there is one place for refusals.
 """
 
 import re
+import time
 from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 from litestar import Litestar
-from litestar.types import Receive, Send
+from litestar.types import ASGIApp, Receive, Send
 
 from infra.people.tokens import Scope as TokenScope
 from services.app.commands import WAIT_SECONDS
 from services.http.api.auth import BEARER, FAILED, Caller
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.api.routes.commands import AnyAsked, carry_out
+from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
+from services.http.middleware import BEGAN, USUAL_HEADERS, count_request
 
 PATH_TEMPLATE: Final = "/api/matches/{board}/commands"
 """The path of the route, as metrics name it."""
@@ -30,6 +33,8 @@ _HEADERS: Final = frozenset({b"authorization", b"content-type", b"host", b"idemp
 """The headers that are read; a request that repeats one is not usual."""
 
 _HOST: Final = re.compile(rb"[0-9A-Za-z.:-]+")
+
+_JSON: Final = (b"content-type", b"application/json")
 
 _KEY_LENGTHS: Final = range(1, 201)
 
@@ -46,16 +51,18 @@ class _UsualRequest(msgspec.Struct):
 
 
 class ShortPath:
-    """Answers commands of the usual form, and passes all other requests to the framework."""
+    """Answers commands of the usual form for `app`, and passes all other requests to `others`."""
 
-    def __init__(self, app: Litestar) -> None:
+    def __init__(self, app: Litestar, others: ASGIApp) -> None:
         self._app = app
+        self._others = others
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Answer a request, here or in the framework."""
+        began = time.perf_counter()
         usual = _usual(scope)
         if usual is None:
-            await self._app(scope, receive, send)
+            await self._others(scope, receive, send)
             return
         message = await receive()
         asked = _body_of(message)
@@ -66,10 +73,11 @@ class ShortPath:
         except Exception as error:  # noqa: BLE001 - the route answers it
             scope[FAILED] = error
         if body is None:
-            await self._app(scope, _again(message, receive), send)
+            scope[BEGAN] = began
+            await self._others(scope, _again(message, receive), send)
             return
-        scope["path_template"] = PATH_TEMPLATE
-        await _answer(send, body)
+        await _answer(scope, send, body)
+        count_request("POST", PATH_TEMPLATE, "200", began)
 
 
 async def _carry_out(context: ApiContext, usual: _UsualRequest, asked: AnyAsked) -> bytes | None:
@@ -125,8 +133,11 @@ def _again(message: Any, receive: Receive) -> Receive:
     return receive_again
 
 
-async def _answer(send: Send, body: bytes) -> None:
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+async def _answer(scope: Any, send: Send, body: bytes) -> None:
+    """Answer in one write if the connection can, otherwise as ASGI has it."""
+    headers = [_JSON, (b"content-length", b"%d" % len(body)), *USUAL_HEADERS]
+    if scope["extensions"][ANSWER_AT_ONCE](headers, body):
+        return
     start: Any = {"type": "http.response.start", "status": 200, "headers": headers}
     await send(start)
     await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from domain.match.events import AccountId
 from infra.people.challenges import ChallengesOverview
-from infra.redis.reads import Read, read_all
+from infra.redis.reads import Read, read_all, read_one
 from services.app.context import App
 from services.http.streams.while_watched import Settable, WhileWatched
 
@@ -44,26 +44,31 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     homes = [one for one in topics if isinstance(one, HomeTopic)]
     chats = [one for one in topics if isinstance(one, ChatTopic)]
     accounts = [one.account for one in homes]
-    reads: list[Read[Any]] = [parts.messages.change_marks(accounts, [one.board for one in chats])]
+    reads: list[Read[Any]] = [parts.messages.chat_marks([one.board for one in chats])]
     if homes:
         reads += [
             parts.lists.change_marks(accounts),
             parts.notices.marks(accounts),
+            parts.unread.change_marks(accounts),
             parts.challenges.read_ids(None, NEWEST_CHALLENGES),
+            parts.time.read(),
         ]
-    messages, *others = read_all(parts.data, *reads)
+    texts, *others = read_all(parts.data, *reads)
     found: dict[Topic, str] = {}
-    found.update(zip(chats, map(digest_of, messages[len(homes) :]), strict=True))
+    found.update(zip(chats, map(digest_of, texts), strict=True))
     if homes:
-        lists, notices, ids = others
-        offered = _challenges_state(parts.challenges.overview_of(ids))
-        each = zip(lists, notices, messages[: len(homes)], strict=True)
-        found.update(zip(homes, (digest_of(f"{offered} {one}") for one in each), strict=True))
+        *each, ids, now = others
+        listed = read_one(parts.data, parts.challenges.read_listed(ids, now))
+        open_ = parts.challenges.overview_of(listed)
+        for home, *marks in zip(homes, *each, strict=True):
+            found[home] = home_mark(open_, *marks)
     return found
 
 
-def _challenges_state(open_: ChallengesOverview) -> str:
-    return repr([open_.total, *((one.id, one.takers) for one in open_.newest)])
+def home_mark(open_: ChallengesOverview, lists: str, notices: str, messages: str) -> str:
+    """Return the mark of a home page, from texts that change with its parts."""
+    offered = [open_.total, *((one.id, one.takers) for one in open_.newest)]
+    return digest_of(repr((offered, lists, notices, messages)))
 
 
 def digest_of(text: str) -> str:

@@ -13,7 +13,7 @@ import hmac
 import re
 import secrets
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
@@ -23,9 +23,13 @@ from litestar.di import NamedDependency
 from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
+from domain.match.history import Snapshot, unpack_snapshot
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
-from infra.people.sessions import LASTS_SECONDS, Session
+from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
+from infra.redis.reads import read_all
+from infra.store.snapshots import read_with_conditional_moves
+from services.app.damaged_match import UNREADABLE
 from services.http.context import ApiContext
 
 AnyRequest = Request[Any, Any, Any]
@@ -55,6 +59,17 @@ class LoginNeededError(Exception):
         self.back = back
 
 
+class MatchOfPage(NamedTuple):
+    """The match that a page's address names, as it was read together with the session."""
+
+    snapshot: Snapshot
+    """An empty one for a match that does not exist."""
+    moves: bytes
+    """The conditional moves."""
+    userids: list[str | None]
+    """Those of the players; None for a deleted account."""
+
+
 class Visitor(msgspec.Struct, frozen=True):
     """The visitor who requests a page."""
 
@@ -72,6 +87,8 @@ class Visitor(msgspec.Struct, frozen=True):
     profile: Profile | None = None
     now: int = 0
     """The server's time, ms, for a visitor who has logged in."""
+    match: MatchOfPage | None = None
+    """The match of the page's address, if it was read together with the session."""
 
     @property
     def name(self) -> str:
@@ -121,7 +138,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
-    found = context.app.sessions.check(text) if text else None
+    found, match = _session_and_match(request, context, text) if text else (None, None)
     unknown = Visitor(
         proof="",
         secure=secure,
@@ -138,11 +155,41 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
             session=found.session,
             profile=profile,
             now=found.now,
+            match=match,
         )
     context.request_limits.check(request)
     known = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
     guest = known or secrets.token_urlsafe(32)
     return msgspec.structs.replace(unknown, proof=csrf_token(guest), guest="" if known else guest)
+
+
+def _session_and_match(
+    request: AnyRequest, context: ApiContext, text: str
+) -> tuple[SessionCheck | None, MatchOfPage | None]:
+    """Return the session of a cookie, and the match of the address: together they are two round trips.
+
+    Without a session, or if the match can't be read, there is no match: its page reads it by itself.
+    """
+    app, board = context.app, request.path_params.get("board")
+    if request.method != "GET" or not isinstance(board, int):
+        # a command changes the match, and is followed by another read
+        return app.sessions.check(text), None
+    shard_of = app.store.layout().shard_of
+    session, ((stored, moves),) = read_all(
+        app.data, app.sessions.read(text), read_with_conditional_moves(shard_of, [board])
+    )
+    if session is None:
+        return None, None
+    try:
+        snapshot = unpack_snapshot(stored)
+    except UNREADABLE:
+        snapshot = None
+    seats = snapshot.state.seats if snapshot else ()
+    found, userids = read_all(
+        app.data, app.sessions.read_account(session), app.accounts.read_names(seats)
+    )
+    app.sessions.note_use(text, found)
+    return found, MatchOfPage(snapshot, moves, userids) if snapshot else None
 
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:

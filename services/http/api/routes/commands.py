@@ -182,10 +182,7 @@ async def carry_out(
     wait: float,
 ) -> Answered:
     """Carry out a command in a match that is in this state, and return its outcome."""
-    id_ = actor.command_id()
-    with outcome_at(board, id_):
-        outcome = await context.act(actor, board, state, action_of(asked), wait)
-    return answered(board, id_, outcome)
+    return await send(context, await context.command(actor, board, state, action_of(asked)), wait)
 
 
 class Revealing(RequestBody, frozen=True):

@@ -46,7 +46,8 @@ async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visito
     actor = Actor(visitor.require_account(), WEB_FRONT_END, _key(form))
     context.app.pace.check(actor.account)
     state = (await context.snapshot(board)).state
-    await context.act(actor, board, state, _action_of(form), WAIT_SECONDS)
+    command = await context.command(actor, board, state, _action_of(form))
+    await context.send(command, WAIT_SECONDS)
 
 
 def _key(form: Form) -> str:

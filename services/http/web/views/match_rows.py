@@ -1,6 +1,6 @@
 """Matches as lists show them, and the matches that wait for a player, the most urgent first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -49,7 +49,16 @@ def match_rows(
 ) -> list[MatchRow]:
     """Return matches as rows of a list; `account` is its owner, None for a public list."""
     found = names_of(context.app, (seat for row in rows for seat in row.seats))
-    return [_match_row(row, [found[seat] for seat in row.seats], account) for row in rows]
+    return named_rows(rows, found, account)
+
+
+def named_rows(
+    rows: Sequence[MatchListRow],
+    names: Mapping[AccountId, str],
+    account: AccountId | None = None,
+) -> list[MatchRow]:
+    """Return matches as rows of a list, by the names of all their players."""
+    return [_match_row(row, [names[seat] for seat in row.seats], account) for row in rows]
 
 
 def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | None) -> MatchRow:
@@ -103,14 +112,19 @@ class WaitingMatches(msgspec.Struct, frozen=True):
 
 def waiting_matches(context: ApiContext, account: AccountId) -> WaitingMatches:
     """Return the matches that wait for an account: first those with offers, then by deadline."""
-    return in_order(context, account, context.app.lists.waiting(account))
+    rows = context.app.lists.waiting(account)
+    found = context.app.store.snapshots([row.board for row in rows]) if rows else []
+    return in_order(account, rows, found)
 
 
 def in_order(
-    context: ApiContext, account: AccountId, rows: Sequence[MatchListRow]
+    account: AccountId, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
 ) -> WaitingMatches:
-    """Return these matches that wait for an account: first those with offers, then by deadline."""
-    due = _deadlines(context, [row.board for row in rows])
+    """Return these matches that wait for an account: first those with offers, then by deadline.
+
+    A match whose snapshot can't be read has no deadline here.
+    """
+    due = {row.board: _deadline(data) for row, data in zip(rows, snapshots, strict=True)}
 
     def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
         at = due[row.board]
@@ -118,12 +132,6 @@ def in_order(
         return not asked, at is None, at or 0, row.since
 
     return WaitingMatches(tuple(sorted(rows, key=order)), due)
-
-
-def _deadlines(context: ApiContext, boards: Sequence[int]) -> dict[int, int | None]:
-    """Return the deadline of each match; None without one, or if the match can't be read."""
-    found = context.app.store.snapshots(boards) if boards else []
-    return {board: _deadline(data) for board, data in zip(boards, found, strict=True)}
 
 
 def _deadline(data: PackedSnapshot | None) -> int | None:

@@ -10,7 +10,6 @@ from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.rules.protocol import PuzzleScore
-from infra.people.messages import CHAT_LIMIT, chat_mark
 from infra.redis.reads import read_all, read_one
 from services.app.matches import check_exists, check_ply, read_snapshot
 from services.app.names import FORMER_PLAYER, shown_names
@@ -50,10 +49,14 @@ class MatchView(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
         """Return the view of a match; `unknown-board`, or `damaged` if it can't be read."""
-        ((stored, moves),) = context.app.store.snapshots_with_conditional_moves([board])
-        snapshot = check_exists(board, read_snapshot(context.app, board, stored))
+        found = visitor.match
+        if found is None:
+            ((stored, moves),) = context.app.store.snapshots_with_conditional_moves([board])
+            snapshot = check_exists(board, read_snapshot(context.app, board, stored))
+            users = context.app.accounts.name_of(snapshot.state.seats)
+        else:
+            snapshot, moves, users = check_exists(board, found.snapshot), found.moves, found.userids
         state = snapshot.state
-        users = context.app.accounts.name_of(state.seats)
         now = visitor.now or context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
@@ -160,15 +163,12 @@ def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Ma
     note = app.notes.read(account, board)
     if table.seat is None or table.puzzle:
         return MatchWriting([], "", read_one(app.data, note))
-    # the mark first, because a line that comes meanwhile has to reach the page as news
-    (mark,), marks, lines, text = read_all(
+    read, (lines, mark), text = read_all(
         app.data,
-        app.messages.change_marks([], [board]),
-        app.messages.read_marks(account),
-        app.messages.read_chat(board, CHAT_LIMIT),
+        app.messages.read_chat_mark(account, board),
+        app.messages.read_chat_page(board),
         note,
     )
-    read = int(marks.get(chat_mark(board), 0))
     if lines and lines[-1].at > read:
         app.messages.mark_chat_read(account, board, lines)
     senders = dict(zip(table.state.seats, table.names, strict=True))

@@ -1,6 +1,6 @@
 """Notices of an account as sentences for pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -38,15 +38,13 @@ class NewsItem(msgspec.Struct, frozen=True):
     text: str
 
 
-def news_item(
-    context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId, most: int
-) -> list[NewsItem]:
+def newest_of_each(notices: Sequence[PlayerNotice], most: int) -> list[PlayerNotice]:
     """Return the newest notice of each match, for `most` matches at most; `notices` are newest first."""
     newest: dict[int, PlayerNotice] = {}
     for one in notices:
         if len(newest) < most:
             newest.setdefault(one.board, one)
-    return news_items(context, list(newest.values()), account)
+    return list(newest.values())
 
 
 def news_items(
@@ -55,14 +53,27 @@ def news_items(
     """Return each notice in words."""
     rows = context.app.lists.rows([one.board for one in notices])
     names = names_of(context.app, (seat for row in rows if row for seat in row.seats))
+    return named_news(notices, {row.board: row for row in rows if row}, names, account)
+
+
+def named_news(
+    notices: Sequence[PlayerNotice],
+    rows: Mapping[int, MatchListRow],
+    names: Mapping[AccountId, str],
+    account: AccountId,
+) -> list[NewsItem]:
+    """Return each notice in words, by the matches and the names of all their players."""
     return [
-        NewsItem(one.board, one.at, _text(one, row, names, account))
-        for one, row in zip(notices, rows, strict=True)
+        NewsItem(one.board, one.at, _text(one, rows.get(one.board), names, account))
+        for one in notices
     ]
 
 
 def _text(
-    notice: PlayerNotice, row: MatchListRow | None, names: dict[AccountId, str], account: AccountId
+    notice: PlayerNotice,
+    row: MatchListRow | None,
+    names: Mapping[AccountId, str],
+    account: AccountId,
 ) -> str:
     others = [names[seat] for seat in row.seats if seat != account] if row else []
     return _WORDS[notice.kind].format(others=" and ".join(others) or "yourself")

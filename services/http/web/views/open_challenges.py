@@ -1,6 +1,6 @@
 """Open challenges as lists show them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -42,6 +42,13 @@ def offers(
 ) -> list[OpenChallengeRow]:
     """Return challenges as rows of a list for an account."""
     names = names_of(context.app, (player for one in found for player in one.players))
+    return named_offers(found, names, account)
+
+
+def named_offers(
+    found: Sequence[Challenge], names: Mapping[AccountId, str], account: AccountId | None
+) -> list[OpenChallengeRow]:
+    """Return challenges as rows of a list, by the names of all their players."""
     return [_offer(one, [names[player] for player in one.players], account) for one in found]
 
 

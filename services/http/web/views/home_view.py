@@ -1,0 +1,105 @@
+"""The contents of an account's home page, read in few round trips and few commands."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId
+from infra.people.account_notices import newest_first
+from infra.people.challenges import Challenge, ChallengesOverview
+from infra.people.unread import UnreadCounts
+from infra.projections.match_lists import MatchListRow
+from infra.projections.notices import MOST_NOTICES, PlayerNotice, newest_text
+from infra.redis.reads import read_all
+from infra.store.snapshots import read_snapshots
+from services.app.names import shown_name
+from services.http.context import ApiContext
+from services.http.streams.page_marks import home_mark
+from services.http.web.views.match_rows import WaitingMatches, in_order
+from services.http.web.views.news import newest_of_each
+
+MAX_ROWS: Final = 24
+"""Rows of each list; other pages have the rest."""
+
+_MAX_NEWS: Final = 8
+"""Matches whose newest notice is shown."""
+
+
+class HomeView(msgspec.Struct, frozen=True):
+    """The contents of a home page."""
+
+    mark: str
+    """Changes with the page; see `services.http.streams.page_marks`."""
+    waiting: WaitingMatches
+    others: list[MatchListRow]
+    """Some of the other running matches."""
+    others_total: int
+    """The number of all of them."""
+    unread: UnreadCounts
+    notices: list[PlayerNotice]
+    rows: Mapping[int, MatchListRow]
+    """The matches of the lists and of the notices, by board."""
+    open: ChallengesOverview
+    names: Mapping[AccountId, str]
+    """Of all players of these matches and challenges."""
+
+    @property
+    def challenges(self) -> list[Challenge]:
+        """The account's own waiting challenges, then the newest of others."""
+        return _shown(self.open)
+
+
+def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
+    """Return the contents of an account's home page, in three round trips.
+
+    The mark comes from the first of them, so that a later change reaches the page as news.
+    """
+    app = context.app
+    boards, messages, matches, ids = read_all(
+        app.data,
+        app.lists.read_boards(account),
+        app.unread.read(account, now),
+        # all notices, because one match may have many
+        app.notices.read_matches(account, MOST_NOTICES),
+        app.challenges.read_ids(account, MAX_ROWS),
+    )
+    notices = newest_of_each(newest_first(matches, messages.notices)[:MOST_NOTICES], _MAX_NEWS)
+    shown = boards.others[:MAX_ROWS]
+    wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
+    rows, listed = read_all(
+        app.data,
+        app.lists.read_rows(boards.bucket, wanted),
+        app.challenges.read_listed(ids, now),
+    )
+    open_ = app.challenges.overview_of(listed)
+    # a match that ended between the two reads may have no row
+    waiting = [rows[board] for board in boards.waiting if board in rows]
+    accounts = _players(rows.values(), _shown(open_))
+    snapshots, userids = read_all(
+        app.data,
+        read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
+        app.accounts.read_names(accounts),
+    )
+    return HomeView(
+        mark=home_mark(open_, boards.mark, newest_text(matches), messages.mark),
+        waiting=in_order(account, waiting, snapshots),
+        others=[rows[board] for board in shown if board in rows],
+        others_total=len(boards.others),
+        unread=messages.counts,
+        notices=notices,
+        rows=rows,
+        open=open_,
+        names=dict(zip(accounts, map(shown_name, userids), strict=True)),
+    )
+
+
+def _shown(open_: ChallengesOverview) -> list[Challenge]:
+    known = {one.id for one in open_.own}
+    return [*open_.own, *(one for one in open_.newest if one.id not in known)]
+
+
+def _players(rows: Iterable[MatchListRow], challenges: Sequence[Challenge]) -> list[AccountId]:
+    """Return the players of matches and challenges, each once."""
+    seats = [seat for row in rows for seat in row.seats]
+    return list(dict.fromkeys([*seats, *(one for each in challenges for one in each.players)]))
