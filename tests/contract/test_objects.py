@@ -1,4 +1,4 @@
-"""The contract of the object store, for files and for S3 (moto's server)."""
+"""The contract of the object store, for files, for S3 (moto's server), and the stand-in of tests."""
 
 import errno
 import os
@@ -19,6 +19,7 @@ from infra.objects.port import (
     ObjectStore,
     ObjectStoreError,
 )
+from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.s3 import BUCKET, misbehaving_server, s3_environment, s3_server
 
 BIG = bytes(range(256)) * 4_000
@@ -30,8 +31,10 @@ def s3() -> Iterator[str]:
         yield endpoint
 
 
-@pytest.fixture(params=["files", "s3"])
+@pytest.fixture(params=["memory", "files", "s3"])
 def objects(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    if request.param == "memory":
+        return MemoryObjects()
     if request.param == "files":
         return FileObjects(tmp_path / "log")
     use_s3(request.getfixturevalue("monkeypatch"), request.getfixturevalue("s3"))
