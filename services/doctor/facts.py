@@ -20,7 +20,7 @@ from infra.durability import DurabilityError, check_version, verify
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.open_files import TOO_FEW, most_open_files
-from infra.projections.lag import Lag, lag
+from infra.projections.lag import Lag, first_times, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
@@ -29,6 +29,7 @@ from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
+from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.valkey.fsync_probe import median_fdatasync
@@ -124,6 +125,10 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Recorded steps of its clock."""
     hashes: HashLimits | None = None
     """None if the server does not show them."""
+    published: tuple[PublishedSize, ...] = ()
+    """How far the log of each shard is published."""
+    unpublished_since: int | None = None
+    """When the first leaf was received that is not published, in ms; None if it is not known."""
     replicas: int = 0
     """Replicas that are connected to it."""
 
@@ -267,6 +272,8 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
         hashes=_hash_limits(client),
+        published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
+        unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         replicas=int(info.get("connected_slaves", 0)),
     )
 
@@ -343,6 +350,12 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
 def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
     store = RedisStore(client, settings.durability)
     return tuple(lag(store, client, spec) for spec in SPECS)
+
+
+def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -> int | None:
+    sizes = [one.size for one in read_published_sizes(client, shape.shards)]
+    store = RedisStore(client, settings.durability)
+    return min(first_times(store, sizes, store.watermark()), default=None)
 
 
 def _received(first: Any) -> int | None:

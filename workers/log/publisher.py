@@ -134,7 +134,8 @@ class Publisher:
                 self._objects, shard, signers, [shard_key(key, shard) for key in keys.public]
             )
             made = ShardPublisher(writer, self._sizes)
-            ((_, rows),) = self._store.durable_leaves({shard: made.start}, BATCH).items()
+            rows = self._store.durable_leaves({shard: made.start}, BATCH)[shard]
+            failpoint("publish.read")
             done = made.publish(rows)
             self._shards[shard] = made
             return done
