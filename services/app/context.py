@@ -50,6 +50,7 @@ from infra.store.gateway import CommandGateway, Gateway
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
+from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 
@@ -131,7 +132,13 @@ class App:
     @cached_property
     def store(self) -> Store:
         """Matches."""
-        return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+        settings = self.settings
+        return RedisStore(
+            self.data,
+            settings.durability,
+            settings.queue_cap,
+            open_logs=lambda: published_logs(settings),
+        )
 
     @cached_property
     def damage(self) -> DamagedMatches:

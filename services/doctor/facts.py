@@ -32,6 +32,7 @@ from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
+from infra.store.trimmed_leaves import published_logs
 from infra.valkey.fsync_probe import median_fdatasync
 from infra.valkey.process import is_alive, owner_of
 from infra.valkey.queue_server import queue_url
@@ -348,13 +349,13 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
 
 
 def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
-    store = RedisStore(client, settings.durability)
+    store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     return tuple(lag(store, client, spec) for spec in SPECS)
 
 
 def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -> int | None:
     sizes = [one.size for one in read_published_sizes(client, shape.shards)]
-    store = RedisStore(client, settings.durability)
+    store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     return min(first_times(store, sizes, store.watermark()), default=None)
 
 

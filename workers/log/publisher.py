@@ -47,7 +47,8 @@ _STOPS: Final = (ForkError, LogDamagedError, NoteError, ObjectDiffersError)
 class Publisher:
     """Publishes all shards. Call `begin` with each run, and then `round` again and again.
 
-    `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds.
+    `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
+    called with each run.
     """
 
     def __init__(
@@ -57,12 +58,14 @@ class Publisher:
         objects: ObjectStore,
         read_keys: Callable[[], LogKeys],
         interval: float,
+        trim: Callable[[], object] = lambda: None,
     ) -> None:
         self._store = store
         self._sizes = sizes
         self._objects = objects
         self._read_keys = read_keys
         self._interval = interval
+        self._trim = trim
         self._shards: dict[int, ShardPublisher] = {}
         self._faults: dict[int, str] = {}
         """Why a shard is not published, so that it is logged once."""
@@ -85,6 +88,7 @@ class Publisher:
             return
         for shard in self._all:
             self._load(self._keys, shard)
+        self._trim()
 
     @property
     def _all(self) -> range:
