@@ -42,7 +42,7 @@ def trim(client: redis.Redis, shards: int, kept: int = KEPT) -> list[int]:
     with client.pipeline(transaction=False) as pipe:
         for shard, limit in enumerate(limits):
             if limit > 0:
-                pipe.xtrim(keys.log(shard), minid=f"{limit}-0")
+                pipe.xtrim(keys.log(shard), minid=f"{limit}-0", approximate=False)
         pipe.execute()
     return [max(0, limit) for limit in limits]
 
