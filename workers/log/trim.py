@@ -56,7 +56,7 @@ def _positions(client: redis.Redis, shards: int) -> Sequence[int]:
         checkpoints = generations.checkpoints(live[1]) if live else []
         found += [one.counts if one else (0,) * shards for one in checkpoints]
         if live is None:
-            # they are about to be built from the beginning, maybe from what is here
+            # the projection worker is about to read everything
             found.append((0,) * shards)
     cursor = MailerProgress(client).cursor()
     if cursor is not None:
