@@ -1,4 +1,4 @@
-"""The published log over HTTP, as C2SP tlog-tiles asks: whoever likes can copy and verify it."""
+"""The published log over HTTP, as C2SP tlog-tiles asks: anybody can copy and verify it."""
 
 import asyncio
 import gzip
