@@ -17,7 +17,6 @@ from services.serve.logging import log_to_stderr
 from workers.log import job
 from workers.rq_worker import IDLE_SECONDS
 
-
 _NICENESS: Final = 5
 """Its nice value: deciding moves comes first."""
 
