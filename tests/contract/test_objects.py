@@ -226,6 +226,17 @@ def test_what_a_killed_writer_leaves_is_no_object(tmp_path: Path):
     assert objects.names("a") == ["a/b"]
 
 
+def test_the_last_object_of_a_folder_takes_the_folder_with_it(tmp_path: Path):
+    objects = FileObjects(tmp_path)
+    for name in ("a/b", "a/067.p/1", "a/067.p/2"):
+        objects.create(name, b"one")
+    objects.delete("a/067.p/1")
+    assert (tmp_path / "a" / "067.p").exists()
+    objects.delete("a/067.p/2")
+    assert [file.name for file in (tmp_path / "a").iterdir()] == ["b"]
+    objects.create("a/067.p/3", b"one")
+
+
 def test_files_are_for_their_user_only(tmp_path: Path):
     FileObjects(tmp_path / "log").create("a/b", b"one")
     modes = [(tmp_path / "log" / name).stat().st_mode & 0o777 for name in (".", "a", "a/b")]
