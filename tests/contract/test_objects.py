@@ -9,6 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from infra.log.log_writer import LogWriter
+from infra.log.names import LogSecret, shard_key
+from infra.log.published_log import PublishedLog
 from infra.objects.cloud import CloudObjects
 from infra.objects.files import FileObjects
 from infra.objects.location import check_store_url, open_objects
@@ -187,6 +190,18 @@ def test_no_name_leaves_the_store(objects: ObjectStore, name: str):
     ):
         with pytest.raises(ValueError, match="an object can't have the name"):
             act()
+
+
+def test_a_log_is_published_and_read_back(objects: ObjectStore):
+    secret = LogSecret("play.example.org/log", bytes(32))
+    leaves = [b"leaf %d" % index for index in range(600)]
+    for end in (200, 255, 600):
+        writer = LogWriter(objects, 7, [secret.signer(7)])
+        writer.load()
+        writer.append(leaves[writer.size : end])
+    log = PublishedLog(objects, 7, [shard_key(secret.public, 7)])
+    assert list(log.leaves(0, log.refresh())) == leaves
+    assert objects.names("s07/tile/0/000.p") == []
 
 
 # what may go wrong

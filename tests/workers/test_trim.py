@@ -127,7 +127,7 @@ def test_a_match_is_verified_by_the_published_log(
     # the match is not to blame
     with pytest.raises(TrimmedLeavesError, match="does not exist"):
         verify.run("1", settings)
-    assert DamagedMatches(trimmed.client).all() == []
+    assert DamagedMatches(trimmed.client).all() == {}
 
 
 def test_a_publisher_goes_on_after_trimming(trimmed: TrimBench):
