@@ -32,15 +32,16 @@ class Tile(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str:
         """Return its path below the log's prefix."""
-        return f"tile/{self.level}/{_number_path(self.number, self.width)}"
+        return f"tile/{self.level}/{number_path(self.number, self.width)}"
 
 
 def bundle_path(number: int, width: int = WIDTH) -> str:
     """Return the path of an entry bundle below the log's prefix."""
-    return f"tile/entries/{_number_path(number, width)}"
+    return f"tile/entries/{number_path(number, width)}"
 
 
-def _number_path(number: int, width: int) -> str:
+def number_path(number: int, width: int = WIDTH) -> str:
+    """Return a number as a path of groups of three digits, and for a partial tile its width."""
     groups = [f"{number % 1000:03}"]
     while number := number // 1000:
         groups.append(f"x{number % 1000:03}")
