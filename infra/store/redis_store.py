@@ -34,6 +34,7 @@ from infra.store.store_calls import (
     read_commit_reply,
     read_inbox_state,
     read_submit_reply,
+    retire_call,
     submit_call,
 )
 from infra.store.trimmed_leaves import TrimmedLeaves
@@ -278,10 +279,10 @@ class RedisStore:
         found: Any = self._client.zrangebyscore(keys.ended(shard), 0, until, start=0, num=count)
         return [int(board) for board in found]
 
-    def mark_archived(self, board: int) -> None:
-        """Mark a match as in the archive."""
-        bit = keys.archive_bit(board, self.layout().shards)
-        self._client.setbit(keys.archived(self._shard(board)), bit, 1)
+    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
+        """Remove a match that is over."""
+        call = retire_call(self._fixed.shards, board, head, locators.encode(indexes))
+        return bool(scripts.call(self._client, *call))
 
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]
