@@ -7,6 +7,7 @@ from typing import Any, Final, Self, TypeVar
 
 from redis import asyncio as aredis
 
+from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
@@ -183,7 +184,7 @@ class AsyncCommandGateway:
                 if self._read_fault is not None:
                     self._fault = await self._read_fault()
                 found = await self._store.outcomes(wanted) if wanted else []
-            except (aredis.RedisError, OSError, LookupError):
+            except (aredis.RedisError, OSError, LookupError, Refusal):
                 continue  # a caller that waits gets `OutcomePending` in time
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:
