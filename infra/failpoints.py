@@ -44,10 +44,16 @@ FAILPOINTS: Final = (
     "publish.recorded",
     "publish.released",
     "publish.left",
+    "retire.started",
+    "retire.taken",
+    "retire.written",
+    "retire.removed",
+    "retire.released",
+    "retire.left",
     "serve.loaded",
     "serve.started",
 )
-"""In the order in which a move passes them; then those of the scheduler, of the publisher and of the start."""
+"""In the order in which a move passes them; then those of the scheduler, of the publisher, of retirement and of the start."""
 
 Failpoint = Callable[[str], None]
 

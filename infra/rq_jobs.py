@@ -31,6 +31,9 @@ SEND_MAIL: Final = "services.jobs.send_mail"
 PROJECT: Final = "services.jobs.project"
 """Keeps the projections up with the logs for a while; it has no arguments."""
 
+RETIRE: Final = "services.jobs.retire"
+"""Retires the matches of a shard that ended long ago; its argument is the number of the shard."""
+
 PUBLISH: Final = "services.jobs.publish"
 """Publishes the logs for a while; it has no arguments."""
 

@@ -2,7 +2,7 @@
 
 import os
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -32,6 +32,17 @@ class SettingInfo(msgspec.Struct, frozen=True):
 def about(expected: str, meaning: str, default: str) -> msgspec.Meta:
     """Describe a field: its valid values, its meaning, its default."""
     return msgspec.Meta(description=meaning, extra={"expected": expected, "default": default})
+
+
+def setting_rows(hints: Mapping[str, Any]) -> dict[str, SettingInfo]:
+    """Return the descriptions in the types of fields."""
+    rows = {}
+    for name, hint in hints.items():
+        meta = next(m for m in hint.__metadata__[::-1] if m.description is not None)
+        extra = meta.extra
+        env = f"MATCHPOST_{name.upper()}"
+        rows[name] = SettingInfo(name, env, extra["default"], extra["expected"], meta.description)
+    return rows
 
 
 def absolute(path: Path) -> Path:

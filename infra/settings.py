@@ -24,6 +24,7 @@ from infra.setting_values import (
     absolute,
     converter,
     parse_file,
+    setting_rows,
 )
 
 __all__ = ["CONFIG_VARIABLE", "Settings", "SettingsError", "load", "setting_table"]
@@ -191,6 +192,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`keys` in the data directory",
         ),
     ] = None
+    archive_after: Annotated[
+        _Positive,
+        about(
+            _POSITIVE,
+            "How many days after its end a match leaves the server's memory, once its moves are in the "
+            "published log. It is read from there then, and looks the same.",
+            "40",
+        ),
+    ] = 40
     queue_cap: Annotated[
         _Positive,
         about(
@@ -377,18 +387,6 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     return checked
 
 
-def _rows() -> dict[str, SettingInfo]:
-    """Read the table from the fields."""
-    rows = {}
-    for name, hint in get_type_hints(Settings, include_extras=True).items():
-        meta = next(m for m in hint.__metadata__[::-1] if m.description is not None)
-        extra = meta.extra
-        env = f"MATCHPOST_{name.upper()}"
-        rows[name] = SettingInfo(name, env, extra["default"], extra["expected"], meta.description)
-    return rows
-
-
-_TABLE: Final = _rows()
-_CONVERT: Final = {
-    name: converter(hint) for name, hint in get_type_hints(Settings, include_extras=True).items()
-}
+_HINTS: Final = get_type_hints(Settings, include_extras=True)
+_TABLE: Final = setting_rows(_HINTS)
+_CONVERT: Final = {name: converter(hint) for name, hint in _HINTS.items()}

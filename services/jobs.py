@@ -21,6 +21,7 @@ from infra.settings import load
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.mail.notification_texts import NotificationTexts
+from workers import retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
@@ -83,6 +84,12 @@ def project() -> None:
     with App(load()) as parts:
         worker = ProjectionWorker(parts.store, parts.data)
         ProjectionRun(worker, project_leases(parts.queue)).run()
+
+
+def retire(shard: int) -> None:
+    """Retire the matches of a shard that ended long ago, for half a minute at most."""
+    with App(load()) as parts:
+        retire_job.run(parts.settings, parts.store, parts.data, parts.queue, shard)
 
 
 def publish() -> None:
