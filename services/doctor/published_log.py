@@ -1,4 +1,4 @@
-"""The doctor's check of the published log."""
+"""The doctor's checks of the published log and the archive."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -35,3 +35,26 @@ def check_published_log(facts: Facts) -> Iterator[Finding]:
     elif not faults:
         leaves = count(sum(one.size for one in server.published), "leaf is", "leaves are")
         yield ok("log", f"{leaves} published")
+
+
+def check_archive(facts: Facts) -> Iterator[Finding]:
+    """Report how many matches are in the archive, and whether some should be that are not."""
+    server = facts.server
+    if server is None or server.archive is None:
+        return
+    found, days = server.archive, facts.settings.archive_after
+    if found.late and facts.settings.durability.durable:
+        age = span((server.clock - (found.oldest or server.clock)) // 1000)
+        matches = count(found.late, "match is", "matches are")
+        yield warn(
+            "archive",
+            f"{matches} still in the server's memory, more than {days} days after the end; the first "
+            f"ended {age} ago",
+            "see whether the log is published, whether `matchpost queue` shows a worker of "
+            "matchpost-maintenance, and whether the log of `serve` says that a match stays in Redis",
+        )
+    elif found.archived:
+        matches = count(found.archived, "match is", "matches are")
+        yield ok(
+            "archive", f"{matches} in the archive, and {found.ended} that are over are not yet"
+        )

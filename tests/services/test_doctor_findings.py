@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from infra.archive.limits import ArchiveFigures
+from infra.durability import Mode
 from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
 from infra.projections.specs import RATINGS
@@ -16,8 +18,8 @@ from infra.store.port import MOST_AHEAD_MS
 from infra.store.published_sizes import PublishedSize
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
+from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import (
-    DirectoryFacts,
     Facts,
     HashLimits,
     LaneFacts,
@@ -227,3 +229,23 @@ def test_a_leaf_that_waits_for_minutes_to_be_published_is_told() -> None:
     assert said(judge(late), Level.WARN, "a leaf has not been published for 3 min")
     new = with_("server", published=published, unpublished_since=SERVER.clock - 20_000)
     assert worst(judge(new)) is Level.OK
+
+
+def about_the_archive(facts: Facts) -> list[tuple[Level, str]]:
+    return [(one.level, one.what) for one in judge(facts) if one.about == "archive"]
+
+
+def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
+    day = 86_400_000
+    assert about_the_archive(FACTS) == []
+    assert about_the_archive(with_("server", archive=ArchiveFigures(0, 7, 0, None))) == []
+    counted = with_("server", archive=ArchiveFigures(1, 7, 0, None))
+    words = "1 match is in the archive, and 7 that are over are not yet"
+    assert about_the_archive(counted) == [(Level.OK, words)]
+    behind = with_("server", clock=50 * day, archive=ArchiveFigures(1, 7, 3, 2 * day))
+    words = "3 matches are still in the server's memory, more than 40 days after the end; the first"
+    assert about_the_archive(behind) == [(Level.WARN, f"{words} ended 48 d ago")]
+    without = msgspec.structs.replace(
+        behind, settings=Settings(data=Path("/data"), shards=1, durability=Mode.NONE)
+    )
+    assert [level for level, _ in about_the_archive(without)] == [Level.OK]
