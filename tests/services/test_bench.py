@@ -143,6 +143,15 @@ def test_one_server_is_measured_with_more_and_more_matches() -> None:
     assert points["60"]["log_bytes"] > points["20"]["log_bytes"]
 
 
+def test_the_memory_that_retired_matches_leave_and_reading_them_is_measured() -> None:
+    details = bench("archive", "--matches", "100", "--plies", "6", "--reads", "10")["details"]
+    full, left = "bytes a match in the server", "the same after retiring, bits included"
+    # what the server itself needs is shared by few matches
+    assert details[left] < details[full]
+    assert min(details["bytes a match in the object store"].values()) > 100
+    assert details["us to read a match"]["median"] > 0
+
+
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
 def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
     done = subprocess.run([SCRIPT, "bench", *words], capture_output=True, text=True, check=False)

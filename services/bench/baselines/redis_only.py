@@ -65,6 +65,7 @@ def decide_all(
                     tail=outcomes.tail("", before.state.seq + 1),
                     leaves=leaves,
                     snapshot=pack_snapshot(after, before.state),
+                    ended=after.state.at if after.state.over else 0,
                 ),
             )
         )
