@@ -28,7 +28,7 @@ RUNS: tuple[Run, ...] = (
     *(
         Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100)
         for p in FAILPOINTS
-        # the publisher is not on the path of a move: tests/workers/test_publisher_killed.py, test_retire_killed.py
+        # not on the path of a move: tests/workers/test_publisher_killed.py and test_retire_job.py
         if not p.startswith(("publish.", "retire."))
     ),
     *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),
