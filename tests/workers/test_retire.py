@@ -17,9 +17,11 @@ from infra.redis import keys
 from infra.store.gateway import submission_of
 from infra.store.port import AlreadyDecided, Store
 from infra.store.redis_store import RedisStore
+from services.cli.verify import damaged_matches
 from tests.fakes.dying import DyingClient, Killed
 from tests.helpers.archiving import Archiving, publish
 from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB
 from workers.retire import Retirement
 
@@ -186,6 +188,26 @@ def test_a_refusal_between_the_page_and_the_removal_keeps_the_match(bench, archi
     assert stored in before["outcomes"].values()
     assert archiving.retire(SHARD) == 1
     assert reads(archiving.store, OVER) == before
+
+
+def test_matches_that_are_retired_while_others_are_played_hold(
+    redis_client: Redis, tmp_path: Path
+) -> None:
+    """Partial bundles become full meanwhile, and pages get further entries again and again."""
+    bench = Bench(redis_client, tmp_path / "seeds")
+    archiving = Archiving(redis_client, bench.store, tmp_path / "log")
+    bench.store = archiving.store
+    corpus = Corpus(bench, seed=7, matches=40)
+    retired = 0
+    while corpus.leaves() < 1_200:
+        corpus.step()
+        retired += archiving.retire()
+    assert retired > 20
+    boards = range(1, 200)
+    assert sum(map(bool, archiving.store.snapshots(boards))) > retired
+    assert list(damaged_matches(archiving.store, boards)) == []
+    in_redis = sum(map(bool, archiving.plain.snapshots(boards)))
+    assert in_redis == sum(map(bool, archiving.store.snapshots(boards))) - retired
 
 
 # kills
