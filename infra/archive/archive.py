@@ -59,15 +59,15 @@ class Archive:
 
     def match(self, board: int) -> ArchivedMatch:
         """Return a match, made again from its leaves and checked against its entry."""
-        return _checked(board, self._match)
+        return self._checked(board, self._match)
 
     def entry(self, board: int) -> DirectoryEntry:
         """Return what the directory page has of a match."""
-        return _checked(board, self._entry)
+        return self._checked(board, self._entry)
 
     def prove(self, board: int) -> None:
         """Check that a signed checkpoint of the published log covers a match: its last event, and so all."""
-        _checked(board, self._prove)
+        self._checked(board, self._prove)
 
     def _prove(self, board: int) -> None:
         match, shard = self._match(board), shard_of(board, self._shards())
@@ -93,18 +93,18 @@ class Archive:
             raise ArchiveError(f"page {number} of shard {shard} has no entry of match {board}")
         return entry
 
-
-def _checked(board: int, read: Callable[[int], Found]) -> Found:
-    try:
-        return read(board)
-    except (ArchiveError, ValueError) as error:
-        logger.error("ALARM: match %d can't be read from the archive: %s", board, error)  # noqa: TRY400
-        raise Refusal(
-            Code.DAMAGED,
-            f"match {board} can't be read from the archive; the server's log says why",
-        ) from error
-    except ObjectStoreError as error:
-        logger.warning("match %d can't be read from the archive now: %s", board, error)
-        raise Refusal(
-            Code.UNAVAILABLE, "the archive can't be read now; try again in a minute"
-        ) from error
+    def _checked(self, board: int, read: Callable[[int], Found]) -> Found:
+        try:
+            return read(board)
+        except (ArchiveError, ValueError) as error:
+            logger.error("ALARM: match %d can't be read from the archive: %s", board, error)  # noqa: TRY400
+            raise Refusal(
+                Code.DAMAGED,
+                f"match {board} can't be read from the archive; the server's log says why",
+            ) from error
+        except ObjectStoreError as error:
+            self._objects.cache_clear()  # the keys may be others now
+            logger.warning("match %d can't be read from the archive now: %s", board, error)
+            raise Refusal(
+                Code.UNAVAILABLE, "the archive can't be read now; try again in a minute"
+            ) from error

@@ -81,7 +81,10 @@ class PublishedLeaves:
         except LogKeyError as error:
             raise ObjectStoreError(str(error)) from error
         except NoteError as error:
-            raise ArchiveError(f"the checkpoint of shard {shard} can't be used: {error}") from error
+            # by a key that this process does not know yet, or the store is another
+            raise ObjectStoreError(
+                f"the checkpoint of shard {shard} can't be used: {error}"
+            ) from error
         return log
 
 

@@ -80,7 +80,7 @@ def test_what_is_damaged_or_signed_by_others_is_refused(objects):
     objects.found[name] = objects.found[name][:-1]
     with pytest.raises(ArchiveError, match=name):
         leaves_of(objects).leaves_at(0, [3])
-    with pytest.raises(ArchiveError, match="checkpoint of shard 0 can't be used"):
+    with pytest.raises(ObjectStoreError, match="checkpoint of shard 0 can't be used"):
         leaves_of(objects, OTHER).leaves_at(0, [3])
     del objects.found[name]
     with pytest.raises(ObjectNotFoundError):

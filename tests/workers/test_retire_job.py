@@ -170,6 +170,23 @@ def test_the_use_cases_read_the_archive_of_the_settings(settings, bench):
         assert reads(app.store, 1) == before
 
 
+def test_a_process_learns_a_key_that_has_been_replaced(settings, bench):
+    before = reads(bench.store, 1)
+    publish(settings, bench.client)
+    catch_up(bench.store, bench.client)
+    assert run(settings, bench) == 2
+    public = settings.data / "keys" / "log-key.pub"
+    right = public.read_text()
+    other = settings.data / "others"
+    generate_keys(other, "example.org")
+    public.write_text((other / "log-key.pub").read_text())
+    store = read_back(settings, bench)
+    with pytest.raises(Refusal, match="unavailable"):
+        store.events(1)
+    public.write_text(right)
+    assert store.events(1) == before["events"]
+
+
 def test_verify_proves_a_retired_match_by_the_signed_checkpoint(settings, bench, capsys, caplog):
     publish(settings, bench.client)
     catch_up(bench.store, bench.client)
