@@ -35,10 +35,25 @@ FAILPOINTS: Final = (
     "keeper.ticked",
     "keeper.found",
     "keeper.sent",
+    "publish.started",
+    "publish.taken",
+    "publish.read",
+    "publish.created",
+    "publish.written",
+    "publish.signed",
+    "publish.recorded",
+    "publish.released",
+    "publish.left",
+    "retire.started",
+    "retire.taken",
+    "retire.written",
+    "retire.removed",
+    "retire.released",
+    "retire.left",
     "serve.loaded",
     "serve.started",
 )
-"""In the order in which a move passes them; then those of the scheduler and of the start."""
+"""In the order in which a move passes them; then those of the scheduler, of the publisher, of retirement and of the start."""
 
 Failpoint = Callable[[str], None]
 

@@ -21,9 +21,11 @@ from infra.settings import load
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.mail.notification_texts import NotificationTexts
+from workers import retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
+from workers.log.job import PublisherRun, make_publisher, publish_leases
 from workers.mail.mailer import Mailer, MailRun
 from workers.projections import maintenance
 from workers.projections.job import ProjectionRun, project_leases
@@ -82,6 +84,19 @@ def project() -> None:
     with App(load()) as parts:
         worker = ProjectionWorker(parts.store, parts.data)
         ProjectionRun(worker, project_leases(parts.queue)).run()
+
+
+def retire(shard: int) -> None:
+    """Retire the matches of a shard that ended long ago, for half a minute at most."""
+    with App(load()) as parts:
+        retire_job.run(parts.settings, parts.store, parts.data, parts.queue, shard)
+
+
+def publish() -> None:
+    """Publish the logs for a minute."""
+    with App(load()) as parts:
+        publisher = make_publisher(parts.settings, parts.data, parts.queue)
+        PublisherRun(publisher, publish_leases(parts.queue)).run()
 
 
 def rebuild(*names: str, buckets: int | None = None) -> int:

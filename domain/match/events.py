@@ -297,6 +297,15 @@ def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
     return data
 
 
+_FIRST_TEXT: Final = 0x80
+"""MessagePack: a byte below it is a number, with which an event begins after its length."""
+
+
+def is_event(leaf: bytes) -> bool:
+    """Return whether a leaf is an event: the others begin with text."""
+    return leaf[1] < _FIRST_TEXT
+
+
 def decode_event(data: bytes) -> EventEnvelope:
     """Read an event; raises `msgspec.DecodeError` or `ValidationError` if the bytes are none."""
     return _EVENTS.decode(data)

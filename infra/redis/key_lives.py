@@ -35,7 +35,7 @@ _GENERATIONS: Final = "infra.projections.generations"
 _BUCKET: Final = "{p:<name>:b<bucket>}:<generation>:"
 _ONE: Final = "one"
 _ACCOUNT: Final = "the account is deleted"
-_MATCH: Final = "it is the match, and goes with it into an archive"
+_RETIRED: Final = "the match is retired"
 _SHARD: Final = "one a shard"
 
 KEY_LIVES: Final = (
@@ -49,6 +49,13 @@ KEY_LIVES: Final = (
         "{s07.a1y}:m:<board>:laid", _COMMIT, "they are played, or do not fit any longer", "seats"
     ),
     KeyLife("{s07.a1y}:m:<board>:no", _COMMIT, "the next event of the match", "accounts and plies"),
+    KeyLife("{s07.a1y}:m:<board>", _COMMIT, _RETIRED, "matches"),
+    KeyLife("{s07.a1y}:m:<board>:moves", _COMMIT, _RETIRED, "plies"),
+    KeyLife("{s07.a1y}:m:<board>:turns", _COMMIT, _RETIRED, "plies"),
+    KeyLife("{s07.a1y}:m:<board>:at", _COMMIT, _RETIRED, "leaves"),
+    KeyLife("{s07.a1y}:m:<board>:ev", _COMMIT, _RETIRED, "events"),
+    KeyLife("{s07.a1y}:m:<board>:out", _COMMIT, _RETIRED, "commands"),
+    KeyLife("{s07.a1y}:over", _COMMIT, _RETIRED, "matches that ended in 40 days"),
     KeyLife("{s07.a1y}:m:<board>:draft", "infra.people.drafts", "expires", "seats"),
     KeyLife("{boards}:id:<hex>", _NUMBERS, "newer starts", "1,000,000"),
     KeyLife("{boards}:ids", _NUMBERS, "newer starts", "1,000,000"),
@@ -132,15 +139,16 @@ KEY_LIVES: Final = (
 
 ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:log", _COMMIT, "it is the record, until an archive has it", "leaves"),
-    EndlessKey("{s07.a1y}:m:<board>", _COMMIT, _MATCH, "matches"),
-    EndlessKey("{s07.a1y}:over", _COMMIT, "an archive will need the ends", "ended matches"),
+    EndlessKey(
+        "{s07.a1y}:published",
+        "infra.store.published_sizes",
+        "the log is never published again",
+        _SHARD,
+    ),
     EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
-    EndlessKey("{s07.a1y}:m:<board>:moves", _COMMIT, _MATCH, "plies"),
-    EndlessKey("{s07.a1y}:m:<board>:turns", _COMMIT, _MATCH, "plies"),
-    EndlessKey("{s07.a1y}:m:<board>:at", _COMMIT, _MATCH, "leaves"),
-    EndlessKey("{s07.a1y}:m:<board>:ev", _COMMIT, _MATCH, "events"),
-    EndlessKey("{s07.a1y}:m:<board>:out", _COMMIT, _MATCH, "commands"),
-    EndlessKey("{s07.a1y}:m:<board>:chat", _MESSAGES, _MATCH, "lines, 500 a match"),
+    EndlessKey(
+        "{s07.a1y}:m:<board>:chat", _MESSAGES, "its players may read it", "lines, 500 a match"
+    ),
     EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
     EndlessKey(
         "{s07.a1y}:floor", "infra.store.watermarks", "a promise holds as long as the data", _SHARD

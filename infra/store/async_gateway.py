@@ -8,6 +8,7 @@ from typing import Any, Final, Self, TypeVar
 import msgspec
 from redis import asyncio as aredis
 
+from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
@@ -199,7 +200,7 @@ class AsyncCommandGateway:
                 if self._read_fault is not None:
                     self._fault = await self._read_fault()
                 found = await self._store.outcomes(wanted) if wanted else []
-            except (aredis.RedisError, OSError, LookupError):
+            except (aredis.RedisError, OSError, LookupError, Refusal):
                 continue  # a caller that waits gets `OutcomePending` in time
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:

@@ -4,6 +4,7 @@ The same scripts and keys as `infra.store.redis_store`; the guarantees are those
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from domain.match.history import PackedSnapshot
 from infra.redis import keys, scripts
@@ -22,6 +23,11 @@ class AsyncStore:
         self._shape = shape
         self._cap = cap
 
+    @property
+    def shards(self) -> int:
+        """Return the number of shards."""
+        return self._shape.shards
+
     async def refresh_layout(self) -> None:
         """Read the layout again, because its lanes may have changed."""
         (found,) = raise_errors(await self._pipe.send([("HGETALL", keys.LAYOUT)]))
@@ -39,12 +45,17 @@ class AsyncStore:
         ]
 
     def snapshot_command(self, board: int) -> CommandWords:
-        """Return the command that reads a match's snapshot; `infra.store.snapshots` reads the reply."""
+        """Return the command that reads a match's snapshot; `read_snapshot` reads the reply."""
         return snapshots.read_command(self._shard(board), board)
 
     async def snapshot(self, board: int) -> PackedSnapshot | None:
         """Return a match's snapshot; None if there is none."""
         (reply,) = raise_errors(await self._pipe.send([self.snapshot_command(board)]))
+        return await self.read_snapshot(board, reply)
+
+    async def read_snapshot(self, board: int, reply: Any) -> PackedSnapshot | None:
+        """Return the snapshot in the reply to `snapshot_command` of a match; None if there is none."""
+        del board  # it is in the reply
         return snapshots.read_reply(reply)
 
     async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:

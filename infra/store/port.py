@@ -23,7 +23,11 @@ Each guarantee has a test in the contract suite that every adapter passes:
     chain's next conflicts. A chain's anchor is a leaf before any of its seeds is used.
 11. A match's locator has the log indexes of exactly its leaves, in order.
 12. A match that has ended is listed at the time of its end.
-13. A match in the archive takes no command: `submit` refuses it, and `commit` writes nothing.
+13. A match in the archive takes no command: `commit` writes nothing, and `submit` returns the stored
+    outcome of a repetition, where the archive can be read, and refuses all others.
+14. A match is retired whole or not at all, and only if nothing was written to it since it was read.
+    Where the archive can be read, all that is read of a retired match is as it was before, except
+    counts of refusals and conditional moves, of which it has none.
 """
 
 from collections.abc import Mapping, Sequence
@@ -83,7 +87,10 @@ class AlreadyDecided(msgspec.Struct, frozen=True):
 
 
 class NotAccepted(msgspec.Struct, frozen=True):
-    """The command was not accepted: `id-reused`, `match-over`, `too-many-refusals` or `busy`."""
+    """The command was not accepted: `id-reused`, `match-over`, `too-many-refusals` or `busy`.
+
+    Also `damaged` and `unavailable`, for a match whose outcomes are in an archive that can't be read.
+    """
 
     code: str
 
@@ -176,9 +183,10 @@ class CommitArchived(msgspec.Struct, frozen=True):
 CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict
 
 
-def archived_result(write: Write) -> CommitArchived:
-    """Return the result of a commit to a match in the archive."""
-    return CommitArchived(encode_stored(write.digest, 0, tail(Code.MATCH_OVER, 0, ARCHIVED_TEXT)))
+def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:
+    """Return the result of a commit to a match in the archive, which may know the command's outcome."""
+    refused = tail(Code.MATCH_OVER, 0, ARCHIVED_TEXT)
+    return CommitArchived(known or encode_stored(write.digest, 0, refused))
 
 
 def refusal_field(actor: AccountId, ply: int) -> str:
@@ -319,8 +327,11 @@ class Store(Protocol):
         """Return up to `count` boards of a shard whose matches ended until then, the earliest first."""
         ...
 
-    def mark_archived(self, board: int) -> None:
-        """Mark a match as in the archive, so that it takes no command any longer."""
+    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
+        """Remove a match that is over, and mark it as in the archive.
+
+        False if it is not over, or has other leaves than these or another head.
+        """
         ...
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
@@ -349,6 +360,16 @@ class Store(Protocol):
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return up to `count` leaves of a shard's log from index `start`, each with its index."""
+        ...
+
+    def durable_leaves(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return by shard up to `count` leaves from the index of `starts`, each with its index.
+
+        They are as durable as commits that were acknowledged. `NotDurable` if the server does not
+        confirm that, and nothing may be signed.
+        """
         ...
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:

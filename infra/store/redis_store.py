@@ -2,8 +2,8 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import redis
 
@@ -35,9 +35,14 @@ from infra.store.store_calls import (
     read_commit_reply,
     read_inbox_state,
     read_submit_reply,
+    retire_call,
     submit_call,
 )
+from infra.store.trimmed_leaves import TrimmedLeaves
 from infra.store.watermarks import WatermarkReader
+
+if TYPE_CHECKING:
+    from infra.log.published_logs import PublishedLogs
 
 LAYOUT_SECONDS: Final = 5.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
@@ -50,6 +55,7 @@ class RedisStore:
     """See `infra.store.port.Store`.
 
     `clock` returns the received time in ms, for tests; `layout` is for data that has none recorded yet.
+    Leaves that were trimmed are read from the published logs that `open_logs` returns.
     """
 
     def __init__(
@@ -59,6 +65,7 @@ class RedisStore:
         cap: int = 100_000,
         clock: Clock | None = None,
         layout: Layout | None = None,
+        open_logs: "Callable[[], PublishedLogs] | None" = None,
     ) -> None:
         self._client = client
         self._mode = mode
@@ -67,6 +74,7 @@ class RedisStore:
         self._layout = layout
         self._layout_due = math.inf if layout else 0.0
         """When the layout is read again, by the monotonic clock."""
+        self._trimmed = TrimmedLeaves(open_logs)
         self._watermarks = WatermarkReader(client, clock)
 
     # layout
@@ -267,10 +275,10 @@ class RedisStore:
         found: Any = self._client.zrangebyscore(keys.ended(shard), 0, until, start=0, num=count)
         return [int(board) for board in found]
 
-    def mark_archived(self, board: int) -> None:
-        """Mark a match as in the archive."""
-        bit = keys.archive_bit(board, self.layout().shards)
-        self._client.setbit(keys.archived(self._shard(board)), bit, 1)
+    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
+        """Remove a match that is over."""
+        call = retire_call(self._fixed.shards, board, head, locators.encode(indexes))
+        return bool(scripts.call(self._client, *call))
 
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]
@@ -321,15 +329,50 @@ class RedisStore:
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log."""
+        if self._trimmed.covers(shard, start + count):
+            return self._trimmed.read(shard, start, start + count)
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-        return [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
+        rows = [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
+        if rows and rows[0][0] > start and self._is_trimmed(shard, rows[0][0]):
+            before = self._trimmed.read(shard, start, min(rows[0][0], start + count))
+            rows = [*before, *rows][:count]
+        return rows
+
+    def _is_trimmed(self, shard: int, first: int) -> bool:
+        """Return whether the log begins with the leaf `first`; else one in the middle is lost."""
+        found: Any = self._client.xrange(keys.log(shard), count=1)
+        return bool(found) and int(found[0][0].split(b"-")[0]) == first
+
+    def durable_leaves(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves that are durable."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard, start in starts.items():
+                pipe.xrange(keys.log(shard), f"{start}-0", "+", count=count)
+            if self._mode.durable:
+                # the barrier covers what this connection has written; so it writes after it has read
+                for shard in starts:
+                    pipe.hincrby(keys.published(shard), "reads", 1)
+                append_barrier(pipe, self._mode)
+            found: Any = pipe.execute()
+        if self._mode.durable and not check_barrier(found[-1]):
+            raise NotDurable("the server did not confirm that the leaves it has shown are on disk")
+        return {
+            shard: [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in rows]
+            for shard, rows in zip(starts, found, strict=False)
+        }
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves by their indexes, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:
             for index in indexes:
                 pipe.xrange(keys.log(shard), f"{index}-1", f"{index}-1")
-            return [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
+            found = [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
+        return [
+            self._trimmed.find(shard, index) if leaf is None else leaf
+            for index, leaf in zip(indexes, found, strict=True)
+        ]
 
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards with new leaves."""

@@ -104,6 +104,25 @@ def commit_call(shards: int, shard: int, run: Sequence[Write]) -> scripts.Call:
     return scripts.COMMIT, names, args
 
 
+def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts.Call:
+    """Return the call that removes a match which is in the archive."""
+    shard = keys.shard_of(board, shards)
+    names = [
+        keys.snapshot(shard, board),
+        keys.locator(shard, board),
+        keys.ended(shard),
+        keys.archived(shard),
+        keys.moves(shard, board),
+        keys.turns(shard, board),
+        keys.events(shard, board),
+        keys.outcomes(shard, board),
+        keys.refusals(shard, board),
+        keys.conditional_moves(shard, board),
+        keys.drafts(shard, board),
+    ]
+    return scripts.RETIRE, names, [head, locator, board, keys.archive_bit(board, shards)]
+
+
 def read_inbox_state(reply: Any) -> InboxState:
     """Return the state of an inbox by the reply to XINFO STREAM."""
     if isinstance(reply, Exception):

@@ -7,11 +7,13 @@ A test passes in its fakes.
 from contextlib import ExitStack
 from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import redis
 
 from domain.match.events import AccountId
+from infra.archive.archive import Archive
+from infra.archive.store import StoreWithArchive
 from infra.draw_texts import DrawTexts
 from infra.durability import verify
 from infra.durability_watch import DurabilityNotes
@@ -21,6 +23,8 @@ from infra.mail.erasure import erase_mail
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
+from infra.objects.location import open_objects
+from infra.objects.port import ObjectStore
 from infra.people.account_notices import AccountNotices
 from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
@@ -50,9 +54,12 @@ from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway, Gateway
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
-from infra.store.redis_store import RedisStore
+from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
+
+if TYPE_CHECKING:
+    from infra.archive.objects import PageStore, PublishedLeaves
 
 
 class App:
@@ -137,7 +144,29 @@ class App:
     @cached_property
     def store(self) -> Store:
         """Matches."""
-        return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+        settings = self.settings
+        return StoreWithArchive(
+            self.data,
+            settings.durability,
+            self.archive,
+            settings.queue_cap,
+            open_logs=lambda: published_logs(settings),
+        )
+
+    @cached_property
+    def archive(self) -> Archive:
+        """Matches that have left Redis."""
+        return Archive(self._open_archive, self._shards)
+
+    def _open_archive(self) -> "tuple[PageStore, PublishedLeaves]":
+        from infra.archive.objects import open_archive  # noqa: PLC0415 - slow to import, and seldom needed
+
+        return open_archive(self.settings)
+
+    @cached_property
+    def objects(self) -> ObjectStore:
+        """The published log and the archive; `ObjectStoreError` if they can't be used."""
+        return open_objects(self.settings.store, self.settings.data)
 
     @cached_property
     def damage(self) -> DamagedMatches:

@@ -15,6 +15,7 @@ from services.bench.baselines.boardgame_io import NoPeerError
 
 _ABOUT: Final = {
     "pipeline": "moves from inbox to durable outcome, beside other designs",
+    "publish": "leaves published, and what publishing costs the path of a move",
     "rules": "legal moves and random play, beside python-chess",
     "replay": "events folded, and plies decided again by `verify`",
     "memory": "bytes of an active match in the server",
@@ -23,6 +24,7 @@ _ABOUT: Final = {
     "neighbours": "moves of ten players, alone and beside a player who floods the server",
     "lone": "server commands, log bytes and latency of one move on an idle server",
     "active": "memory, moves, projections and start of one server with more and more matches",
+    "archive": "memory of matches that are over, and time to read them back from the archive",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -61,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     names = parser.add_subparsers(title="benchmarks", metavar="NAME", required=True, dest="name")
     options: dict[str, Callable[[Any], None]] = {
         "pipeline": _pipeline,
+        "publish": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
         "rules": _rules,
         "replay": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
         "memory": _memory,
@@ -69,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
         "neighbours": _neighbours,
         "lone": _lone,
         "active": _active,
+        "archive": _archive,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -147,6 +151,12 @@ def _active(parser: Any) -> None:
     )  # fmt: skip
     _add(parser, "--plies", 10, "plies of each")
     _add(parser, "--moves", 20_000, "moves measured at each point", dest="timed")
+
+
+def _archive(parser: Any) -> None:
+    _add(parser, "--matches", 10_000, "matches that are retired")
+    _add(parser, "--plies", 40, "plies of each")
+    _add(parser, "--reads", 1_000, "matches that are read back")
 
 
 def _scaling(parser: Any) -> None:

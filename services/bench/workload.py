@@ -9,7 +9,7 @@ import msgspec
 
 from domain.clocks.time_control import TimeControl
 from domain.match import commands
-from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
+from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
 from domain.match.events import command_id
 from domain.rules import latest_rules, rules_id
 
@@ -80,6 +80,12 @@ def moves(played: Sequence[PlannedGame]) -> Iterator[CommandEnvelope]:
             if ply < len(game.moves):
                 order = PlayMove(text=game.moves[ply], ply=ply)
                 yield _sent(game, ply + 1, game.seats[ply % 2], order)
+
+
+def resignations(played: Sequence[PlannedGame]) -> Iterator[CommandEnvelope]:
+    """Yield a command by which each match ends."""
+    for game in played:
+        yield _sent(game, len(game.moves) + 1, game.seats[0], ResignMatch())
 
 
 def _sent(

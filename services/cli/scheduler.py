@@ -27,7 +27,9 @@ from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
+from workers.log.job import PublisherWakeup
 from workers.projections.job import ProjectionWakeup
+from workers.retire_job import RetireWakeup
 from workers.scheduler import Scheduler
 
 TICK_SECONDS: Final = 1.0
@@ -72,6 +74,8 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         DurabilityWatch(data, parts.queue, parts.settings.durability).tick,
         Scheduler(store, lanes, clock_check=check).tick,
         ProjectionWakeup(parts.queue).tick,
+        RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
+        *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
     ]

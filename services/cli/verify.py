@@ -4,7 +4,8 @@ The history is intact if the events are in sequence, chained, and decided again 
 with the same result (`domain.match.audit`); if the stored snapshot equals the fold of the events; if
 each command has one stored outcome, with that command's digest, which names the command's first event,
 or for a refusal the last event before it; if the shard's log has the events and refusals at the
-indexes that the outcomes name; and if the match's locator has just these indexes.
+indexes that the outcomes name; and if the match's locator has just these indexes. Of a match in the
+archive, a signed checkpoint of the published log must cover the last event, too.
 """
 
 import sys
@@ -30,6 +31,7 @@ from domain.match.events import (
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from infra.archive.store import StoreWithArchive
 from infra.settings import Settings
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import Store
@@ -55,6 +57,9 @@ def run(number: str, settings: Settings) -> int:
     with App(settings) as parts:
         try:
             print(check(parts.store, board))
+            if isinstance(parts.store, StoreWithArchive) and any(parts.store.entries([board])):
+                parts.archive.prove(board)
+                print("it is in the archive, and a signed checkpoint of the log covers it")
             parts.damage.forget(board)
         except BrokenHistory as broken:
             parts.damage.note(board, str(broken))

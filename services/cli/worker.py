@@ -9,7 +9,7 @@ import os
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.redis.clients import make_client
-from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
+from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD, RETIRE
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
 from services.cli.errors import run_role
@@ -35,7 +35,7 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 def _maintain(settings: Settings) -> None:
     with make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue:
-        ForkingWorker(queue, MAINTENANCE, {REBUILD: _rebuild, CHECK: _check}).work(
+        ForkingWorker(queue, MAINTENANCE, {REBUILD: _rebuild, CHECK: _check, RETIRE: _retire}).work(
             logging_level="WARNING"
         )
 
@@ -50,6 +50,12 @@ def _check(*names: str) -> int:
     from services import jobs  # noqa: PLC0415 - in the process of the job
 
     return jobs.check(*names)
+
+
+def _retire(shard: int) -> None:
+    from services import jobs  # noqa: PLC0415 - in the process of the job
+
+    jobs.retire(shard)
 
 
 def _project(settings: Settings) -> None:

@@ -8,7 +8,8 @@ from infra.projections.lag import Lag
 from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
 from services.doctor.clocks import check_clocks
-from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts, ServerFacts
+from services.doctor.directory import DirectoryFacts
+from services.doctor.facts import Facts, LaneFacts, QueueFacts, ServerFacts
 from services.doctor.findings import (
     GIB,
     MIB,
@@ -24,6 +25,7 @@ from services.doctor.findings import (
 )
 from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes
+from services.doctor.published_log import check_archive, check_published_log
 from services.lane_texts import division, idle_workers
 
 LATE_MS: Final = 15_000
@@ -382,6 +384,6 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
-    _projections, check_outgoing_mail, _disk, check_memory, _files, _draws,
+    _projections, check_published_log, check_archive, check_outgoing_mail, _disk, check_memory, _files, _draws,
 )  # fmt: skip
 """In the order of the report."""

@@ -1,11 +1,8 @@
 """The facts: what the server, RQ's Redis, the data directory and the clock report, not yet judged."""
 
-import os
-import shutil
 import socket
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -16,11 +13,13 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
+from domain.clocks.calendar import DAY
+from infra.archive.limits import ArchiveFigures, archive_figures
 from infra.durability import DurabilityError, check_version, verify
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.open_files import TOO_FEW, most_open_files
-from infra.projections.lag import Lag, lag
+from infra.projections.lag import Lag, first_times, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
@@ -29,28 +28,17 @@ from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
+from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
-from infra.valkey.fsync_probe import median_fdatasync
-from infra.valkey.process import is_alive, owner_of
+from infra.store.trimmed_leaves import published_logs
+from infra.valkey.process import is_alive
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
+from services.doctor.directory import DirectoryFacts, read_directory
 
 OVERDUE_MS: Final = 60_000
 """Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
-
-
-class DirectoryFacts(msgspec.Struct, frozen=True):
-    """The data directory and its disk."""
-
-    path: str
-    exists: bool
-    free: int
-    """Bytes that this user may still write."""
-    fsync_ms: float | None = None
-    """Median of an fdatasync there; None if nothing can be written."""
-    owner: int | None = None
-    """Process id of the running `matchpost serve` that owns it."""
 
 
 class ShardFacts(msgspec.Struct, frozen=True):
@@ -124,8 +112,14 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Recorded steps of its clock."""
     hashes: HashLimits | None = None
     """None if the server does not show them."""
+    published: tuple[PublishedSize, ...] = ()
+    """How far the log of each shard is published."""
+    unpublished_since: int | None = None
+    """When the first leaf was received that is not published, in ms; None if it is not known."""
     replicas: int = 0
     """Replicas that are connected to it."""
+    archive: ArchiveFigures | None = None
+    """None without data. Late are matches that have been due for a day."""
 
 
 class LaneFacts(msgspec.Struct, frozen=True):
@@ -186,7 +180,7 @@ def now() -> int:
 
 def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
     """Return all facts that can be read; `clock` is this machine's, in ms."""
-    directory = _directory(settings)
+    directory = read_directory(settings)
     server, queue, why, queue_why = None, None, "", ""
     when = clock()
     try:
@@ -215,33 +209,6 @@ def _reason(url: str | None, error: Exception) -> str:
     return f"the server at {redact_url(url)} does not answer ({error})" if url else str(error)
 
 
-def _directory(settings: Settings) -> DirectoryFacts:
-    path = settings.data
-    there = next(place for place in (path, *path.parents) if place.exists())
-    free = shutil.disk_usage(there).free
-    return DirectoryFacts(
-        path=str(path),
-        exists=path.is_dir(),
-        free=free,
-        fsync_ms=_fsync_ms(path),
-        owner=_owner(path),
-    )
-
-
-def _fsync_ms(path: Path) -> float | None:
-    if not os.access(path, os.W_OK | os.X_OK):
-        return None
-    try:
-        return median_fdatasync(path) * 1000
-    except OSError:  # a full disk, which `free` reports
-        return None
-
-
-def _owner(path: Path) -> int | None:
-    pid = owner_of(path)
-    return pid if pid is not None and is_alive(pid) else None
-
-
 def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
     seconds, micros = client.time()
     clock = int(seconds) * 1000 + int(micros) // 1000
@@ -267,7 +234,10 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
         hashes=_hash_limits(client),
+        published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
+        unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         replicas=int(info.get("connected_slaves", 0)),
+        archive=_archive(client, settings, shape, clock) if shape else None,
     )
 
 
@@ -341,8 +311,18 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
 
 
 def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
-    store = RedisStore(client, settings.durability)
+    store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     return tuple(lag(store, client, spec) for spec in SPECS)
+
+
+def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -> int | None:
+    sizes = [one.size for one in read_published_sizes(client, shape.shards)]
+    store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
+    return min(first_times(store, sizes, store.watermark()), default=None)
+
+
+def _archive(client: redis.Redis, settings: Settings, shape: Layout, clock: int) -> ArchiveFigures:
+    return archive_figures(client, shape.shards, clock - (settings.archive_after + 1) * DAY)
 
 
 def _received(first: Any) -> int | None:

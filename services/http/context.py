@@ -14,12 +14,12 @@ import msgspec
 from domain.errors import Refusal
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
+from infra.archive.async_store import AsyncStoreWithArchive
 from infra.durability_watch import DurabilityWatch
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
 from infra.redis.clients import make_async_client
-from infra.store import snapshots
 from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.store.async_store import AsyncStore
 from infra.store.leases import AsyncLaneLeases
@@ -126,7 +126,7 @@ class ApiContext:
     async def read_snapshot(self, board: int, replies: list[Any]) -> Snapshot:
         """Return the snapshot that is the only reply; otherwise as `snapshot`."""
         (reply,) = raise_errors(replies)
-        return await self._unpacked(board, snapshots.read_reply(reply))
+        return await self._unpacked(board, await self.store.read_snapshot(board, reply))
 
     async def _unpacked(self, board: int, packed: PackedSnapshot | None) -> Snapshot:
         try:
@@ -180,7 +180,9 @@ async def open_context(
         AutoPipeline(data) as pipe,
         AutoPipeline(queue) as apart,
     ):
-        store = AsyncStore(pipe, parts.store.layout(), parts.settings.queue_cap)
+        store = AsyncStoreWithArchive(
+            pipe, parts.store.layout(), parts.settings.queue_cap, parts.archive
+        )
         queue_pipe = pipe if parts.queue_url == parts.url else apart
         lanes = AsyncLaneLeases(queue_pipe, lambda lane: enqueue_drain(parts.queue, lane))
         watch = DurabilityWatch(parts.data, parts.queue, parts.settings.durability)

@@ -146,23 +146,69 @@ def test_matches_that_ended_are_listed_the_earliest_first(store: Store) -> None:
 # the archive
 
 
-@pytest.mark.parametrize("begun", [False, True], ids=["a start", "a move"])
-def test_a_match_in_the_archive_takes_no_command(store: Store, *, begun: bool) -> None:
-    if begun:
-        (first,) = queue(store, 1)
-        store.commit([moved(first, 1, before=0)])
-    store.mark_archived(BOARD)
+def ended(write: Write) -> Write:
+    """The same, by which the match ends."""
+    return msgspec.structs.replace(write, ended=SOON)
+
+
+def retire(store: Store) -> None:
+    """Retire the match after its first event."""
+    assert store.retire(BOARD, HEADS[1], store.leaf_indexes(BOARD))
+
+
+def test_a_match_in_the_archive_takes_no_command(store: Store) -> None:
+    (first,) = queue(store, 1)
+    store.commit([ended(moved(first, 1, before=0))])
+    retire(store)
     assert store.submit([submission(2)]) == [NotAccepted(Code.MATCH_OVER)]
-    assert store.submit([submission(1)]) == [NotAccepted(Code.MATCH_OVER)], "a repetition, too"
+    assert not isinstance(store.submit([submission(1)])[0], Queued)
     assert store.inbox_size([SHARD]) == 0
     assert isinstance(store.submit([submission(3, board=BOARD + 4)])[0], Queued)
 
 
 def test_a_repeated_start_of_a_match_in_the_archive_begins_no_other(store: Store) -> None:
     board = store.allocate(id_of(1))
-    store.mark_archived(board)
+    store.submit([submission(1, board)])
+    shard = store.layout().shard_of(board)
+    (entry,) = store.read_inbox([shard], 1)
+    start = msgspec.structs.replace(moved(entry, 1, before=0), board=board)
+    store.commit([ended(start)])
+    assert store.retire(board, HEADS[1], store.leaf_indexes(board))
     assert store.allocate(id_of(1)) == board
-    assert store.submit([submission(1, board)]) == [NotAccepted(Code.MATCH_OVER)]
+    assert not isinstance(store.submit([submission(1, board)])[0], Queued)
+    assert store.inbox_size([shard]) == 0
+
+
+def test_a_match_that_is_retired_is_not_listed_as_ended_and_is_retired_once(store: Store) -> None:
+    (first,) = queue(store, 1)
+    store.commit([ended(moved(first, 1, before=0))])
+    indexes = store.leaf_indexes(BOARD)
+    assert store.retire(BOARD, HEADS[1], indexes)
+    assert store.ended_boards(SHARD, LATER, 10) == []
+    assert not store.retire(BOARD, HEADS[1], indexes)
+
+
+def test_a_match_that_is_not_as_it_was_read_is_not_retired(store: Store) -> None:
+    first, second, third = queue(store, 1, 2, 3)
+    store.commit([moved(first, 1, before=0)])
+    assert not store.retire(BOARD, HEADS[1], [0]), "it goes on"
+    store.commit([ended(moved(second, 2, before=1))])
+    assert not store.retire(BOARD, HEADS[1], [0, 1]), "its head is another"
+    assert not store.retire(BOARD, HEADS[2], [0]), "its leaves are others"
+    store.commit([refused(third, 3, before=2)])
+    assert not store.retire(BOARD, HEADS[2], [0, 1]), "a refusal came"
+    assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
+    assert store.events(BOARD) == [b"event 1", b"event 2"]
+    assert store.retire(BOARD, HEADS[2], [0, 1, 2])
+
+
+def test_a_retired_match_has_no_conditional_moves_and_takes_none(store: Store) -> None:
+    (first,) = queue(store, 1)
+    store.commit([ended(moved(first, 1, before=0))])
+    assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
+    retire(store)
+    assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
+    assert not store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
 
 
 @pytest.mark.parametrize("kind", [moved, refused])
@@ -171,18 +217,16 @@ def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_l
 ) -> None:
     assert callable(kind)
     first, second, again = queue(store, 1, 2, 1)
-    store.commit([moved(first, 1, before=0)])
+    store.commit([ended(moved(first, 1, before=0))])
     store.count_attempt(SHARD, second.id)
-    before = store.outcomes(BOARD), store.snapshots([BOARD]), store.leaves(SHARD, 0, 10)
-    store.mark_archived(BOARD)
+    before = store.leaves(SHARD, 0, 10)
+    retire(store)
     results = store.commit([kind(second, 2, before=1), moved(again, 1, before=1)])
-    for result in results:
-        assert isinstance(result, CommitArchived)
-        outcome = parse(result.stored)
-        assert (outcome.code, outcome.digest) == (Code.MATCH_OVER, b"digest..")
-    after = store.outcomes(BOARD), store.snapshots([BOARD]), store.leaves(SHARD, 0, 10)
-    assert after == before
-    assert store.events(BOARD) == [b"event 1"]
-    assert store.leaf_indexes(BOARD) == [0]
+    assert all(isinstance(result, CommitArchived) for result in results)
+    assert isinstance(results[0], CommitArchived)
+    outcome = parse(results[0].stored)
+    assert (outcome.code, outcome.digest) == (Code.MATCH_OVER, b"digest..")
+    assert store.outcome(BOARD, id_of(2)) is None
+    assert store.leaves(SHARD, 0, 10) == before
     assert store.inbox_size([SHARD]) == 0
     assert store.attempts(SHARD) == {}

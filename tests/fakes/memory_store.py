@@ -134,11 +134,11 @@ class MemoryStore:
 
     def _submit(self, new: Submission) -> SubmitResult:
         match = self._matches[new.board]
-        if new.board in self._archived:
-            return NotAccepted(Code.MATCH_OVER)
         known = match.outcomes.get(new.id)
         if known is not None:
             return AlreadyDecided(known) if known[:8] == new.digest else NotAccepted(Code.ID_REUSED)
+        if new.board in self._archived:
+            return NotAccepted(Code.MATCH_OVER)
         if match.refusals.get(refusal_field(new.actor, new.ply), 0) >= MOST_REFUSALS:
             return NotAccepted(Code.TOO_MANY_REFUSALS)
         shard = shard_of(new.board, self.layout().shards)
@@ -182,7 +182,7 @@ class MemoryStore:
     def set_conditional_moves(self, board: int, head: bytes, before: bytes, after: bytes) -> bool:
         """Store the conditional moves."""
         match = self._matches[board]
-        if _head(match) != head or match.replies != before:
+        if board in self._archived or _head(match) != head or match.replies != before:
             return False
         match.replies = after
         return True
@@ -197,7 +197,7 @@ class MemoryStore:
         head = _head(match) or NO_HASH
         if write.board in self._archived:
             self._leave_inbox(write)
-            return archived_result(write)
+            return archived_result(write, known)
         draws = self._draws.get(write.shard)
         if known is None and (head != write.head or (write.k and not _is_next(draws, write))):
             return CommitConflict()
@@ -287,9 +287,16 @@ class MemoryStore:
         """Return the boards of matches that have ended."""
         return _until(self._ended[shard], until, count)
 
-    def mark_archived(self, board: int) -> None:
-        """Mark a match as in the archive."""
+    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
+        """Mark a match that is over as in the archive; what is read of it stays as it is."""
+        match, ended = self._matches[board], self._ended[self.layout().shard_of(board)]
+        if board not in ended or (_head(match), match.indexes) != (head, [*indexes]):
+            return False
+        match.refusals.clear()
+        match.replies = b""
+        del ended[board]
         self._archived.add(board)
+        return True
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
         """Return a stored outcome."""
@@ -319,6 +326,12 @@ class MemoryStore:
         """Return leaves of a shard's log."""
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
+
+    def durable_leaves(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves that are durable."""
+        return {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves of a shard's log by their indexes."""

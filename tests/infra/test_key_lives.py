@@ -22,14 +22,8 @@ def test_the_owner_of_a_key_exists(owner: str) -> None:
 def test_only_the_record_counters_and_what_describes_the_data_never_end() -> None:
     assert [row.key for row in ENDLESS_KEYS] == [
         "{s07.a1y}:log",
-        "{s07.a1y}:m:<board>",
-        "{s07.a1y}:over",
+        "{s07.a1y}:published",
         "{s07.a1y}:gone",
-        "{s07.a1y}:m:<board>:moves",
-        "{s07.a1y}:m:<board>:turns",
-        "{s07.a1y}:m:<board>:at",
-        "{s07.a1y}:m:<board>:ev",
-        "{s07.a1y}:m:<board>:out",
         "{s07.a1y}:m:<board>:chat",
         "{s07.a1y}:draws",
         "{s07.a1y}:floor",

@@ -87,21 +87,6 @@ def test_a_match_may_be_declined(api, pair):
     assert api.http.get(f"/api/matches/{board}").json()["result"]["reason"] == "declined"
 
 
-def test_a_match_in_the_archive_takes_no_command(api, pair):
-    one, other, board = pair
-    moved = key()
-    assert one.move(board, "m13-j7", headers=moved).is_success
-    api.parts.store.mark_archived(board)
-    for refused in (
-        other.move(board, "a13-d7"),
-        one.move(board, "m13-j7", headers=moved),
-        other.give(board, {"do": "resign"}),
-    ):
-        assert (refused.status_code, code_of(refused)) == (409, "match-over")
-        assert refused.json()["detail"] == "the match is over, and in the archive"
-    assert seq_of(api, board) == 2
-
-
 def test_each_refusal_has_its_code_and_its_status(api, pair):
     one, other, board = pair
     stranger = api.player()

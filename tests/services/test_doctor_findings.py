@@ -7,16 +7,19 @@ from typing import Any
 import msgspec
 import pytest
 
+from infra.archive.limits import ArchiveFigures
+from infra.durability import Mode
 from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
 from infra.projections.specs import RATINGS
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import MOST_AHEAD_MS
+from infra.store.published_sizes import PublishedSize
 from services.cli.doctor import exit_code, worst
 from services.doctor import Level, judge
+from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import (
-    DirectoryFacts,
     Facts,
     HashLimits,
     LaneFacts,
@@ -27,7 +30,7 @@ from services.doctor.facts import (
 )
 from tests.helpers.doctor import GIB, said
 
-NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
+NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
 SERVER = ServerFacts(
     "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Layout(1, 1), "", beats=BEATS
@@ -204,3 +207,45 @@ def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found() -> None:
     for near in (1_000_000 + 1_000, 1_000_000 + MOST_AHEAD_MS + 1):
         facts = with_("server", shards=(msgspec.structs.replace(ahead, floor=near),))
         assert worst(judge(facts)) is Level.OK
+
+
+def test_a_log_that_is_published_is_well() -> None:
+    facts = with_("server", published=(PublishedSize(5, b"r"), PublishedSize(7, b"r")))
+    assert worst(judge(facts)) is Level.OK
+    assert "12 leaves are published" in [finding.what for finding in judge(facts)]
+
+
+def test_a_shard_whose_log_contradicts_the_published_one_is_bad() -> None:
+    fault = "shard 1: leaf 3 in the data is not the one that is published"
+    facts = with_("server", published=(PublishedSize(5), PublishedSize(7, b"r", fault)))
+    assert said(judge(facts), Level.BAD, fault)
+    both = with_("server", published=(PublishedSize(fault="no key"), PublishedSize(fault="no key")))
+    assert said(judge(both), Level.BAD, "the log is not published: no key")
+
+
+def test_a_leaf_that_waits_for_minutes_to_be_published_is_told() -> None:
+    published = (PublishedSize(5),)
+    late = with_("server", published=published, unpublished_since=SERVER.clock - 200_000)
+    assert said(judge(late), Level.WARN, "a leaf has not been published for 3 min")
+    new = with_("server", published=published, unpublished_since=SERVER.clock - 20_000)
+    assert worst(judge(new)) is Level.OK
+
+
+def about_the_archive(facts: Facts) -> list[tuple[Level, str]]:
+    return [(one.level, one.what) for one in judge(facts) if one.about == "archive"]
+
+
+def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
+    day = 86_400_000
+    assert about_the_archive(FACTS) == []
+    assert about_the_archive(with_("server", archive=ArchiveFigures(0, 7, 0, None))) == []
+    counted = with_("server", archive=ArchiveFigures(1, 7, 0, None))
+    words = "1 match is in the archive, and 7 that are over are not yet"
+    assert about_the_archive(counted) == [(Level.OK, words)]
+    behind = with_("server", clock=50 * day, archive=ArchiveFigures(1, 7, 3, 2 * day))
+    words = "3 matches are still in the server's memory, more than 40 days after the end; the first"
+    assert about_the_archive(behind) == [(Level.WARN, f"{words} ended 48 d ago")]
+    without = msgspec.structs.replace(
+        behind, settings=Settings(data=Path("/data"), shards=1, durability=Mode.NONE)
+    )
+    assert [level for level, _ in about_the_archive(without)] == [Level.OK]

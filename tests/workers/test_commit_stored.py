@@ -8,7 +8,7 @@ from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.commands import AnswerOffer, MakeOffer, PlayMove, ResignMatch, StartMatch
 from domain.match.events import decode_refusal
-from domain.match.history import replay, unpack_snapshot
+from domain.match.history import replay
 from domain.match.state import cache_position, position_of
 from domain.rules import rules_by_id
 from infra.redis import keys
@@ -152,27 +152,40 @@ def test_a_locator_is_a_string_of_varints(bench: Bench) -> None:
     assert bench.client.get(keys.locator(1, 1)) == locators.encode([0, 1])
 
 
+def end(bench: Bench) -> None:
+    """Have match 1 begin and end."""
+    bench.start(1)
+    bench.send(BOB, ResignMatch())
+    bench.drain()
+
+
+def retire(bench: Bench) -> None:
+    (snapshot,) = bench.store.snapshots([1])
+    assert snapshot is not None
+    assert bench.store.retire(1, snapshot.state[:32], bench.store.leaf_indexes(1))
+
+
 def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves(
     bench: Bench,
 ) -> None:
-    bench.start(1)
+    end(bench)
     listener = OutcomeListener(bench.client, "door:test")
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
-    bench.store.mark_archived(1)
+    retire(bench)
     assert bench.drain() == 1
     ((id_, stored),) = listener.poll(5)
     outcome = parse(stored)
     assert (id_, outcome.code, outcome.sentence) == (order.id, Code.MATCH_OVER, ARCHIVED_TEXT)
     assert bench.outcome(order) is None
     assert bench.store.inbox_size(range(4)) == 0
-    assert unpack_snapshot(bench.store.snapshots([1])[0]).state.ply == 0
+    assert bench.store.snapshots([1]) == [None]
     assert bench.drain() == 0
     listener.close()
 
 
 def test_a_gateway_refuses_a_command_for_a_match_in_the_archive(bench: Bench) -> None:
-    bench.start(1)
-    bench.store.mark_archived(1)
+    end(bench)
+    retire(bench)
     with (
         CommandGateway(bench.store, bench.lanes, bench.client) as gateway,
         pytest.raises(Refusal) as caught,

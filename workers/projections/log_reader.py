@@ -2,7 +2,7 @@
 
 Refusals and anchors are skipped. A fact has the setup from the first event of its match, which never changes
 and is cached; all that a chunk misses are read in one round trip. The result of a match comes from its
-snapshot, if that was made by the very event that ended it. The whole history is read only of a match for
+snapshot, or from its entry in the archive, if that was made by the very event that ended it. The whole history is read only of a match for
 one, whose best score is looked for in it, of a declined one, and where the snapshot does not serve.
 """
 
@@ -13,6 +13,7 @@ from typing import Final, Self, TypeAlias, TypeVar
 import msgspec
 from redis.exceptions import ResponseError
 
+from domain.errors import Refusal
 from domain.match.events import (
     Challenged,
     Ended,
@@ -23,22 +24,23 @@ from domain.match.events import (
     Resigned,
     Undone,
     decode_event,
+    is_event,
     leaf_hash,
 )
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
+from infra.archive.directory_pages import DirectoryEntry
+from infra.archive.store import StoreWithArchive
 from infra.projections.projection import Fact, MatchResult, MatchSetup
 from infra.store.port import Store
+from infra.store.trimmed_leaves import TrimmedLeavesError
 
 BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
 
 _SETUPS: Final = 50_000
 """Matches whose setup is cached, the last used ones."""
-
-_FIRST_TEXT: Final = 0x80
-"""MessagePack: a byte below it is a number, with which an event begins after its length."""
 
 
 class LogLeaf(msgspec.Struct, frozen=True):
@@ -86,23 +88,21 @@ class LogChunk(msgspec.Struct, frozen=True):
         return [leaf.fact for leaf in self.leaves if leaf.fact is not None]
 
 
-def is_event(leaf: bytes) -> bool:
-    """Return whether a leaf is an event: others begin with text, see `domain.match.events`."""
-    return leaf[1] < _FIRST_TEXT
-
-
 def is_rated(started: MatchStarted) -> bool:
     """Return whether a match counts for ratings; one without a time control does."""
     return started.terms is None or started.terms.rated
 
 
-_ERRORS: Final = (LookupError, TypeError, ValueError, ResponseError)
-"""Errors of one leaf: msgspec's are ValueErrors, and an event that is gone has no bytes."""
+_ERRORS: Final = (LookupError, TypeError, ValueError, ResponseError, Refusal)
+"""Errors of one leaf: msgspec's are ValueErrors, an event that is gone has no bytes, and a match in the
+archive may be one that can't be read.
+"""
 
 _Value = TypeVar("_Value")
 
 _FirstEvents: TypeAlias = Mapping[int, bytes | Exception | None]
-_Snapshots: TypeAlias = Mapping[int, PackedSnapshot | Exception | None]
+_Ending: TypeAlias = PackedSnapshot | DirectoryEntry | Exception | None
+_Endings: TypeAlias = Mapping[int, _Ending]
 
 
 class LogReader:
@@ -142,7 +142,7 @@ class LogReader:
         """Yield leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
-        except ResponseError as error:
+        except (ResponseError, TrimmedLeavesError) as error:
             # a key has another type, and reading one by one tells which
             yield from self._one_by_one(shard, start, count, error)
             return
@@ -175,7 +175,9 @@ class LogReader:
         events = [leaf.event for leaf in read if isinstance(leaf, _ReadLeaf) and leaf.event]
         firsts = self._first_events(events)
         ends = [event.match for event in events if isinstance(event.body, Ended)]
-        snapshots = self._one_each(ends, self._store.snapshots)
+        entries = self._entries(ends)
+        others = [board for board in ends if board not in entries]
+        snapshots = self._one_each(others, self._store.snapshots)
         leaves: list[LogLeaf] = []
         unreadable: dict[int, UnreadableLeaf] = {}
         for leaf in read:
@@ -185,7 +187,7 @@ class LogReader:
                 unreadable[leaf.shard] = leaf
                 continue
             try:
-                fact = self._fact(leaf, firsts, snapshots)
+                fact = self._fact(leaf, firsts, {**snapshots, **entries})
             except _ERRORS as error:
                 unreadable[leaf.shard] = UnreadableLeaf(leaf.shard, leaf.index, error)
             else:
@@ -214,19 +216,26 @@ class LogReader:
             return {}
         try:
             return dict(zip(wanted, read(wanted), strict=True))
-        except ResponseError as error:
+        except (ResponseError, Refusal) as error:
             if len(wanted) == 1:
                 return {wanted[0]: error}
             return {board: self._one_each([board], read)[board] for board in wanted}
 
-    def _fact(self, leaf: "_ReadLeaf", firsts: _FirstEvents, snapshots: _Snapshots) -> Fact | None:
+    def _entries(self, ends: Sequence[int]) -> dict[int, DirectoryEntry]:
+        """Return the entries of the matches that are in the archive."""
+        if not ends or not isinstance(self._store, StoreWithArchive):
+            return {}
+        found = self._one_each(ends, self._store.entries)
+        return {board: one for board, one in found.items() if isinstance(one, DirectoryEntry)}
+
+    def _fact(self, leaf: "_ReadLeaf", firsts: _FirstEvents, endings: _Endings) -> Fact | None:
         event = leaf.event
         if event is None:
             return None
         setup = self._setup(event, firsts)
         if not isinstance(event.body, Ended):
             return Fact(event, setup, None, leaf.shard)
-        result = _from_snapshot(leaf.data, event.body, setup, snapshots[event.match])
+        result = _without_history(leaf.data, event.body, setup, endings[event.match])
         if result is None:
             # what may follow the end does not count
             history = tuple(map(decode_event, self._store.events(event.match)[: event.seq]))
@@ -265,13 +274,32 @@ def _setup(first: EventEnvelope) -> MatchSetup:
     return MatchSetup(body.rules, body.rules.partition("/")[0], body.options, body.seats)
 
 
-def _from_snapshot(
-    leaf: bytes, ended: Ended, setup: MatchSetup, snapshot: PackedSnapshot | Exception | None
+def _without_history(
+    leaf: bytes, ended: Ended, setup: MatchSetup, ending: _Ending
 ) -> MatchResult | None:
-    """Return a result by the snapshot of the event that ended the match; None if that does not serve."""
-    needs_history = len(setup.seats) == 1 or ended.reason == Reason.DECLINED
-    if needs_history or not isinstance(snapshot, PackedSnapshot):
+    """Return a result by the snapshot or the entry of the event that ended the match; None if that does not serve."""
+    if len(setup.seats) == 1 or ended.reason == Reason.DECLINED:
         return None
+    match ending:
+        case DirectoryEntry() if ending.head == leaf_hash(leaf):
+            found = ending.summary
+            return MatchResult(
+                winners=found.winners,
+                reason=found.reason,
+                ranks=found.ranks,
+                plies=found.plies,
+                rated=found.rated,
+                played=found.played,
+            )
+        case PackedSnapshot():
+            return _from_snapshot(leaf, ended, setup, ending)
+        case _:
+            return None
+
+
+def _from_snapshot(
+    leaf: bytes, ended: Ended, setup: MatchSetup, snapshot: PackedSnapshot
+) -> MatchResult | None:
     if not snapshot.state.startswith(leaf_hash(leaf)):
         return None
     try:

@@ -1,0 +1,110 @@
+"""Reading matches of the archive: the directory page, then the leaves of the published log, then checks.
+
+What is read of a match never changes, so the last used matches and entries are kept for further readers.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
+
+from domain.errors import Code, Refusal
+from infra.archive.archived_match import ArchivedMatch, ArchiveError, restore
+from infra.archive.directory_pages import DirectoryEntry, page_number
+from infra.objects.port import ObjectStoreError
+from infra.redis.keys import shard_of
+from infra.store import locators
+
+if TYPE_CHECKING:
+    from infra.archive.objects import PageStore
+
+logger = logging.getLogger(__name__)
+
+MATCHES_KEPT: Final = 1_000
+"""Matches that a process keeps: some kB each."""
+
+ENTRIES_KEPT: Final = 10_000
+"""Entries that a process keeps: less than a kB each."""
+
+Found = TypeVar("Found")
+
+
+class LeafSource(Protocol):
+    """The leaves of the published logs."""
+
+    def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes]:
+        """Return the leaves with these indexes; raise `ObjectStoreError`, or `ArchiveError` if damaged."""
+        ...
+
+    def check(self, shard: int, index: int, leaf: bytes) -> None:
+        """Raise `ArchiveError` unless a signed checkpoint covers this leaf at this index."""
+        ...
+
+
+class Archive:
+    """The archive of data with so many shards; thread-safe. Its objects are opened when they are needed.
+
+    Its methods are for boards whose match is marked as in the archive. They raise `Refusal`: `damaged` if
+    the archive has not what it must have, `unavailable` if it can't be read now.
+    """
+
+    def __init__(
+        self, open_objects: "Callable[[], tuple[PageStore, LeafSource]]", shards: Callable[[], int]
+    ) -> None:
+        self._objects = lru_cache(1)(open_objects)
+        self._shards = shards
+        # errors are raised, so they are not kept
+        self._match = lru_cache(MATCHES_KEPT)(self._read_match)
+        self._entry = lru_cache(ENTRIES_KEPT)(self._read_entry)
+
+    def match(self, board: int) -> ArchivedMatch:
+        """Return a match, made again from its leaves and checked against its entry."""
+        return self._checked(board, self._match)
+
+    def entry(self, board: int) -> DirectoryEntry:
+        """Return what the directory page has of a match."""
+        return self._checked(board, self._entry)
+
+    def prove(self, board: int) -> None:
+        """Check that a signed checkpoint of the published log covers a match: its last event, and so all."""
+        self._checked(board, self._prove)
+
+    def _prove(self, board: int) -> None:
+        match, shard = self._match(board), shard_of(board, self._shards())
+        _, log = self._objects()
+        leaves, last = log.leaves_at(shard, match.indexes), match.events[-1]
+        log.check(shard, match.indexes[leaves.index(last)], last)
+
+    def _read_match(self, board: int) -> ArchivedMatch:
+        entry = self._entry(board)
+        indexes = locators.decode(entry.locator)
+        _, log = self._objects()
+        return restore(entry, log.leaves_at(shard_of(board, self._shards()), indexes))
+
+    def _read_entry(self, board: int) -> DirectoryEntry:
+        shards = self._shards()
+        shard, number = shard_of(board, shards), page_number(board, shards)
+        pages, _ = self._objects()
+        page, data = pages.read(shards, shard, number)
+        if data is None:  # rather a disk that is not mounted than a page that was deleted
+            raise ObjectStoreError(f"there is no directory page {number} of shard {shard}")
+        entry = page.find(board)
+        if entry is None:
+            raise ArchiveError(f"page {number} of shard {shard} has no entry of match {board}")
+        return entry
+
+    def _checked(self, board: int, read: Callable[[int], Found]) -> Found:
+        try:
+            return read(board)
+        except (ArchiveError, ValueError) as error:
+            logger.error("ALARM: match %d can't be read from the archive: %s", board, error)  # noqa: TRY400
+            raise Refusal(
+                Code.DAMAGED,
+                f"match {board} can't be read from the archive; the server's log says why",
+            ) from error
+        except ObjectStoreError as error:
+            self._objects.cache_clear()  # the keys may be others now
+            logger.warning("match %d can't be read from the archive now: %s", board, error)
+            raise Refusal(
+                Code.UNAVAILABLE, "the archive can't be read now; try again in a minute"
+            ) from error

@@ -1,0 +1,80 @@
+"""The store of event loops, with the archive behind it; see `infra.archive.store`.
+
+The archive may block, so it is read in threads.
+"""
+
+from asyncio import to_thread
+from collections.abc import Sequence
+from typing import Any
+
+from domain.match.history import PackedSnapshot
+from infra.archive.archive import Archive
+from infra.archive.store import IN_ARCHIVE, answer_from_archive
+from infra.redis import keys
+from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.store.async_store import AsyncStore
+from infra.store.layout import Layout
+from infra.store.port import Submission, SubmitResult
+
+
+class AsyncStoreWithArchive(AsyncStore):
+    """Submits commands and reads matches. Where the archive can't be read, it raises `Refusal` as that does."""
+
+    def __init__(self, pipe: AutoPipeline, shape: Layout, cap: int, archive: Archive) -> None:
+        super().__init__(pipe, shape, cap)
+        self._archive = archive
+
+    async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
+        """Submit commands; return an answer for each."""
+        answers = await super().submit(submissions)
+        return [
+            await to_thread(answer_from_archive, self._archive, new, answer)
+            if answer == IN_ARCHIVE
+            else answer
+            for new, answer in zip(submissions, answers, strict=True)
+        ]
+
+    async def read_snapshot(self, board: int, reply: Any) -> PackedSnapshot | None:
+        """Return the snapshot in the reply to `snapshot_command`, or from the archive."""
+        found = await super().read_snapshot(board, reply)
+        if found is None and await self._in_archive([board]):
+            return (await to_thread(self._archive.match, board)).snapshot
+        return found
+
+    async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
+        """Return stored outcomes, each by its match and command id."""
+        found = await super().outcomes(wanted)
+        missing = {board for (board, _), one in zip(wanted, found, strict=True) if one is None}
+        archived = await self._in_archive(list(missing))
+        return [
+            (await to_thread(self._archive.match, board)).outcomes.get(command)
+            if board in archived
+            else one
+            for (board, command), one in zip(wanted, found, strict=True)
+        ]
+
+    async def events(self, board: int, start: int) -> list[bytes]:
+        """Return a match's events from the one with sequence number `start` on."""
+        found = await super().events(board, start)
+        if not found and await self._in_archive([board]):
+            return (await to_thread(self._archive.match, board)).events[start - 1 :]
+        return found
+
+    async def event_counts(self, boards: Sequence[int]) -> list[int]:
+        """Return how many events each match has."""
+        found = await super().event_counts(boards)
+        archived = await self._in_archive(
+            [board for board, count in zip(boards, found, strict=True) if not count]
+        )
+        return [
+            (await to_thread(self._archive.entry, board)).seq if board in archived else count
+            for board, count in zip(boards, found, strict=True)
+        ]
+
+    async def _in_archive(self, boards: Sequence[int]) -> set[int]:
+        """Return which of these boards have matches in the archive, in one round trip if there are any."""
+        if not boards:
+            return set()
+        marks = [("GETBIT", *keys.archive_mark(board, self._shape.shards)) for board in boards]
+        bits = raise_errors(await self._pipe.send(marks))
+        return {board for board, bit in zip(boards, bits, strict=True) if bit}

@@ -1,0 +1,156 @@
+"""The store on a server, with the archive behind it: what Redis does not have any longer is read from there.
+
+Redis wins: the archive is read only where Redis has nothing and the match is marked as in the archive.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import CommandId
+from domain.match.history import PackedSnapshot
+from infra.archive.archive import Archive
+from infra.archive.archived_match import ArchivedMatch
+from infra.archive.directory_pages import DirectoryEntry
+from infra.durability import Mode
+from infra.redis import keys
+from infra.store.port import (
+    AlreadyDecided,
+    CommitArchived,
+    CommitResult,
+    NotAccepted,
+    Submission,
+    SubmitResult,
+    Write,
+    archived_result,
+)
+from infra.store.redis_store import RedisStore
+
+if TYPE_CHECKING:
+    from infra.log.published_logs import PublishedLogs
+
+Found = TypeVar("Found")
+
+IN_ARCHIVE: Final = NotAccepted(Code.MATCH_OVER)
+"""The answer of `submit` for a match in the archive: of others it accepts commands after their end, too."""
+
+
+def answer_from_archive(archive: Archive, new: Submission, answer: SubmitResult) -> SubmitResult:
+    """Return the answer to a submission; for a match in the archive it has the outcome of a repetition.
+
+    It raises nothing, because the answers to others would be lost with it.
+    """
+    if answer != IN_ARCHIVE:
+        return answer
+    try:
+        stored = archive.match(new.board).outcomes.get(new.id)
+    except Refusal as refusal:
+        return NotAccepted(refusal.code)
+    if stored is None:
+        return answer
+    return AlreadyDecided(stored) if stored[:8] == new.digest else NotAccepted(Code.ID_REUSED)
+
+
+class StoreWithArchive(RedisStore):
+    """See `infra.store.port.Store`. Where the archive can't be read, it raises `Refusal` as that does."""
+
+    def __init__(
+        self,
+        client: redis.Redis,
+        mode: Mode,
+        archive: Archive,
+        cap: int = 100_000,
+        open_logs: "Callable[[], PublishedLogs] | None" = None,
+    ) -> None:
+        super().__init__(client, mode, cap, open_logs=open_logs)
+        self._archive = archive
+
+    def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
+        """Submit commands."""
+        answers = super().submit(submissions)
+        return [
+            answer_from_archive(self._archive, new, answer)
+            for new, answer in zip(submissions, answers, strict=True)
+        ]
+
+    def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
+        """Commit."""
+        results = super().commit(writes)
+        return [
+            self._known(write) if isinstance(result, CommitArchived) else result
+            for write, result in zip(writes, results, strict=True)
+        ]
+
+    def _known(self, write: Write) -> CommitArchived:
+        """Return the result for a match in the archive; without the outcome where that can't be read."""
+        with suppress(Refusal):
+            return archived_result(write, self._archive.match(write.board).outcomes.get(write.id))
+        return archived_result(write)
+
+    def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
+        """Return the snapshots."""
+        return self._filled(boards, super().snapshots(boards), _snapshot)
+
+    def snapshots_with_conditional_moves(
+        self, boards: Sequence[int]
+    ) -> list[tuple[PackedSnapshot | None, bytes]]:
+        """Return the snapshots with the conditional moves; a match that is over has none."""
+        found = super().snapshots_with_conditional_moves(boards)
+        plain = self._filled(boards, [one for one, _ in found], _snapshot)
+        return [(one, moves) for one, (_, moves) in zip(plain, found, strict=True)]
+
+    def outcome(self, board: int, command: CommandId) -> bytes | None:
+        """Return a stored outcome."""
+        return self._one(board, super().outcome(board, command), lambda m: m.outcomes.get(command))
+
+    def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
+        """Return all stored outcomes of a match."""
+        return self._one(board, super().outcomes(board), lambda m: m.outcomes)
+
+    def events(self, board: int) -> list[bytes]:
+        """Return a match's events in order."""
+        return self._one(board, super().events(board), lambda m: list(m.events))
+
+    def leaf_indexes(self, board: int) -> list[int]:
+        """Return the indexes of a match's leaves."""
+        return self._one(board, super().leaf_indexes(board), lambda m: list(m.indexes))
+
+    def first_events(self, boards: Sequence[int]) -> list[bytes | None]:
+        """Return the first events."""
+        return self._filled(boards, super().first_events(boards), lambda m: m.events[0])
+
+    def entries(self, boards: Sequence[int]) -> list[DirectoryEntry | None]:
+        """Return what the directory pages have of matches; None for those that are not in the archive."""
+        archived = self._in_archive(boards)
+        return [self._archive.entry(board) if board in archived else None for board in boards]
+
+    def _one(self, board: int, found: Found, read: Callable[[ArchivedMatch], Found]) -> Found:
+        return self._filled([board], [found], read)[0]
+
+    def _filled(
+        self, boards: Sequence[int], found: Sequence[Found], read: Callable[[ArchivedMatch], Found]
+    ) -> list[Found]:
+        """Return what was found in Redis, and for matches in the archive what is read there."""
+        missing = [board for board, one in zip(boards, found, strict=True) if not one]
+        if not missing:
+            return list(found)
+        archived = self._in_archive(missing)
+        return [
+            read(self._archive.match(board)) if not one and board in archived else one
+            for board, one in zip(boards, found, strict=True)
+        ]
+
+    def _in_archive(self, boards: Sequence[int]) -> set[int]:
+        """Return which of these boards have matches in the archive, in one round trip."""
+        pipe: Any  # redis-py types no part of its pipelines
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in boards:
+                pipe.getbit(*keys.archive_mark(board, self._fixed.shards))
+            return {board for board, bit in zip(boards, pipe.execute(), strict=True) if bit}
+
+
+def _snapshot(match: ArchivedMatch) -> PackedSnapshot | None:
+    return match.snapshot

@@ -1,0 +1,60 @@
+"""The doctor's checks of the published log and the archive."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from services.doctor.facts import Facts
+from services.doctor.findings import Finding, bad, count, note, ok, span, warn
+
+LATE_MS: Final = 120_000
+"""A leaf is late after this time: some times the longest interval that is usual."""
+
+
+def check_published_log(facts: Facts) -> Iterator[Finding]:
+    """Report whether the logs are published."""
+    server = facts.server
+    if server is None or not server.published:
+        return
+    if not facts.settings.durability.durable:
+        yield note("log", "nothing is published, because with durability none moves may be lost")
+        return
+    faults = dict.fromkeys(one.fault for one in server.published if one.fault)
+    for fault in faults:
+        yield bad(
+            "log",
+            f"the log is not published: {fault}",
+            "moves are taken all the same; docs/log.md says what to do",
+        )
+    late = server.clock - server.unpublished_since if server.unpublished_since else 0
+    if late > LATE_MS and not faults:
+        yield warn(
+            "log",
+            f"a leaf has not been published for {span(late // 1000)}",
+            "look at the publisher's lines in the log of `serve`; moves are taken all the same",
+        )
+    elif not faults:
+        leaves = count(sum(one.size for one in server.published), "leaf is", "leaves are")
+        yield ok("log", f"{leaves} published")
+
+
+def check_archive(facts: Facts) -> Iterator[Finding]:
+    """Report how many matches are in the archive, and whether some should be that are not."""
+    server = facts.server
+    if server is None or server.archive is None:
+        return
+    found, days = server.archive, facts.settings.archive_after
+    if found.late and facts.settings.durability.durable:
+        age = span((server.clock - (found.oldest or server.clock)) // 1000)
+        matches = count(found.late, "match is", "matches are")
+        yield warn(
+            "archive",
+            f"{matches} still in the server's memory, more than {days} days after the end; the first "
+            f"ended {age} ago",
+            "see whether the log is published, whether `matchpost queue` shows a worker of "
+            "matchpost-maintenance, and whether the log of `serve` says that a match stays in Redis",
+        )
+    elif found.archived:
+        matches = count(found.archived, "match is", "matches are")
+        yield ok(
+            "archive", f"{matches} in the archive, and {found.ended} that are over are not yet"
+        )

@@ -1,0 +1,243 @@
+"""A match in the archive looks at every front end as it did before, and its commands are answered alike."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+
+from infra.archive.objects import open_archive
+from infra.log.key_files import generate_keys
+from infra.redis import keys
+from services.cli import verify
+from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
+from tests.fakes.everywhere import everywhere as front_ends
+from tests.helpers.api import PASSWORD, Api, Player
+from workers.log.job import make_publisher
+from workers.retire import Retirement
+
+MOVES = ("m13-j7", "a13-d7", "m1-i3")
+KEY = {"Idempotency-Key": "the third move"}
+START_KEY = {"Idempotency-Key": "the start"}
+REFUSED_KEY = {"Idempotency-Key": "out of turn"}
+MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
+
+API_PLACES = (
+    "",
+    "/events",
+    "/events?from=2&limit=2",
+    "/board.svg",
+    "/board.txt",
+    "/plies/0",
+    "/plies/3",
+    "/chat",
+    "/replies",
+)
+PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/film.svg", "/compare")
+_VOLATILE = re.compile(r'name="(csrf|key)" value="[^"]*"|"now":[0-9]+')
+
+
+class Archived(NamedTuple):
+    """A match that was retired, what was read of it before, and how to read it."""
+
+    everywhere: Everywhere
+    one: Player
+    other: Player
+    board: int
+    before: Mapping[str, Any]
+
+    def reads(self) -> Mapping[str, Any]:
+        """What every way of reading a match answers."""
+        return reads(self.everywhere, self.one, self.other, self.board)
+
+
+def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Mapping[str, Any]:
+    api, found = everywhere.api, dict[str, Any]()
+    address = f"/api/matches/{board}"
+    for place in API_PLACES:
+        answer = one.get(f"{address}{place}")
+        found[f"API {place}"] = (
+            answer.status_code,
+            answer.headers.get("etag"),
+            _VOLATILE.sub("", answer.text),
+        )
+    for kind in ("application/x-ndjson", "text/event-stream"):
+        found[f"events as {kind}"] = api.http.get(
+            f"{address}/events", headers={"Accept": kind}
+        ).text
+    after = {"Accept": "text/event-stream", "Last-Event-ID": "2"}
+    found["the rest of a stream"] = api.http.get(f"{address}/events", headers=after).text
+    for who in (one, other):
+        for page in PAGES:
+            answer = everywhere.guest(who).get(f"/m/{board}{page}")
+            found[f"page {page} {who.name}"] = (answer.status_code, _VOLATILE.sub("", answer.text))
+    for address in (f"/players/{one.name}", "/games/pow2"):
+        found[f"page {address}"] = _VOLATILE.sub("", everywhere.guest(one).get(address).text)
+    for line in (
+        f"pow2 show {board}",
+        f"pow2 show {board} 2",
+        f"pow2 show {one.name}",
+        f"pow2 show {one.name} {other.name} all",
+        f"pow2 showas {one.name} {PASSWORD} inactive",
+    ):
+        found[line] = everywhere._language.do(line)
+    found["verify"] = verify.check(api.parts.store, board)
+    for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
+        found[path] = one.get(path.format(one.name)).text
+    ids = [event["command"] for event in api.http.get(f"/api/matches/{board}/events").json()]
+    for id_ in dict.fromkeys(ids):
+        found[f"outcome {id_}"] = one.get(f"/api/matches/{board}/commands/{id_}").json()
+    return found
+
+
+def retire(api: Api) -> int:
+    """Publish all, and retire all that is over; gives the number of matches."""
+    data, settings = api.parts.data, api.settings
+    if not (settings.data / "keys").exists():
+        generate_keys(settings.data / "keys", "example.org")
+    publisher = make_publisher(settings, data, data)
+    publisher.begin()
+    while publisher.round(0):
+        pass
+    pages, log = open_archive(settings)
+    done = 0
+    for shard in range(4):
+        work = Retirement(api.parts.store, pages, log, shard, limit=lambda: 1 << 40, after_ms=0)
+        while work.step() is not None:
+            pass
+        done += work.retired
+    return done
+
+
+def play(everywhere: Everywhere, one: Player, other: Player, start_key: Mapping[str, str]) -> int:
+    """A match with a refusal and chat that has ended; its last move can be repeated."""
+    started = one.post(
+        "/api/matches", {"game": "pow2", "players": [one.name, other.name]}, headers=start_key
+    )
+    assert started.status_code == 201, started.text
+    board = int(started.json()["board"])
+    everywhere.boards(board, one, other)
+    assert one.move(board, MOVES[0]).is_success
+    assert one.move(board, MOVES[2], headers=REFUSED_KEY).status_code == 409
+    assert other.move(board, MOVES[1]).is_success
+    assert one.move(board, MOVES[2], headers=KEY).is_success
+    assert one.post(f"/api/matches/{board}/chat", {"text": "well played"}).is_success
+    assert other.give(board, {"do": "resign"}).is_success
+    everywhere.api.caught_up()
+    return board
+
+
+@pytest.fixture(scope="module")
+def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archived]:
+    with Api(tmp_path_factory.mktemp("archived")) as api, front_ends(api) as everywhere:
+        one, other = everywhere.player(), everywhere.player()
+        board = play(everywhere, one, other, START_KEY)
+        reads(everywhere, one, other, board)  # by which the chat is read
+        before = reads(everywhere, one, other, board)
+        assert retire(api) == 1
+        assert not api.parts.data.exists(keys.events(keys.shard_of(board, 4), board))
+        yield Archived(everywhere, one, other, board, before)
+
+
+def at_all(ask: Callable[[str], Result], *where: str) -> Result:
+    return same({one: ask(one) for one in where or FRONT_ENDS})
+
+
+def test_every_way_of_reading_it_shows_the_same(archived):
+    after = archived.reads()
+    assert after.keys() == archived.before.keys()
+    different = [name for name in after if after[name] != archived.before[name]]
+    assert not different
+    assert all(status == 200 for status, *_ in (after[f"API {place}"] for place in API_PLACES[:7]))
+    assert all(after[f"page {page} {archived.one.name}"][0] == 200 for page in PAGES)
+    assert "holds" in after["verify"]
+    assert after["the rest of a stream"].count("data:") == 4
+
+
+def test_a_stream_that_has_all_is_not_opened_again(archived):
+    headers = {"Accept": "text/event-stream", "Last-Event-ID": "6"}
+    answer = archived.everywhere.api.http.get(
+        f"/api/matches/{archived.board}/events", headers=headers
+    )
+    assert answer.status_code == 204
+
+
+def test_a_page_that_is_known_is_not_sent_again(archived):
+    _, tag, _ = archived.before["API "]
+    answer = archived.everywhere.api.http.get(
+        f"/api/matches/{archived.board}", headers={"If-None-Match": tag}
+    )
+    assert (answer.status_code, answer.text) == (304, "")
+
+
+def test_a_command_that_is_repeated_gets_its_stored_outcome(archived):
+    one, board = archived.one, archived.board
+    accepted = one.move(board, MOVES[2], headers=KEY)
+    assert (accepted.status_code, accepted.json()["seq"]) == (200, 4)
+    refused = one.move(board, MOVES[2], headers=REFUSED_KEY)
+    assert (refused.status_code, refused.json()["code"]) == (409, "not-your-turn")
+    assert "it is Dark's turn" in refused.json()["detail"]
+    other = one.move(board, "m13-i3", headers=KEY)
+    assert other.json()["code"] == "id-reused"
+
+
+def test_a_start_that_is_repeated_begins_no_second_match(archived):
+    one, other, board = archived.one, archived.other, archived.board
+    body = {"game": "pow2", "players": [one.name, other.name]}
+    answer = one.post("/api/matches", body, headers=START_KEY)
+    assert answer.json()["board"] == board
+    assert archived.everywhere.api.parts.store.inbox_size(range(4)) == 0
+
+
+def test_a_new_command_is_refused_alike_by_all(archived):
+    result = at_all(
+        lambda where: archived.everywhere.act(where, archived.one, archived.board, MOVE)
+    )
+    assert result == Result("match-over", "The match is over, and in the archive.")
+
+
+def test_conditional_moves_and_drafts_are_refused_as_of_any_match_that_is_over(archived):
+    everywhere, one, board = archived.everywhere, archived.one, archived.board
+    result = at_all(lambda where: everywhere.queue(where, one, board, "m13-j7 a13-d7"))
+    assert result.code == "match-over"
+    where = [front_end for front_end in FRONT_ENDS if front_end != "web"]
+    drafts = at_all(lambda one_: everywhere.submit(one_, one, board, "m13-j7"), *where)
+    assert drafts.code == "match-over"
+
+
+def test_its_players_chat_on_and_strangers_do_not(archived):
+    everywhere, one, board = archived.everywhere, archived.one, archived.board
+    where = [front_end for front_end in FRONT_ENDS if front_end != SEAT]
+    said = at_all(lambda one_: everywhere.chat(one_, one, board, "again?"), *where)
+    assert said == Result("")
+    stranger = everywhere.player()
+    assert (
+        at_all(lambda one_: everywhere.chat(one_, stranger, board, "hello"), *where).code
+        == "not-a-player"
+    )
+
+
+def test_a_stranger_can_do_nothing_and_what_never_was_is_unknown(archived):
+    everywhere, stranger = archived.everywhere, archived.everywhere.player()
+    where = [front_end for front_end in FRONT_ENDS if front_end != SEAT]
+    acted = at_all(lambda one: everywhere.act(one, stranger, archived.board, MOVE), *where)
+    assert acted.code == "not-a-player"
+    unknown = at_all(lambda one: everywhere.act(one, archived.one, 999_999, MOVE), *where)
+    assert unknown.code == "unknown-board"
+
+
+def test_an_archive_that_is_away_is_unavailable_for_a_moment(archived, tmp_path):
+    api = archived.everywhere.api
+    board = play(archived.everywhere, archived.one, archived.other, {})
+    assert retire(api) == 1
+    folder = api.settings.data / "log"
+    folder.rename(tmp_path / "away")
+    by_mail = archived.everywhere.act(MAIL, archived.one, board, MOVE)
+    assert by_mail == Result("unavailable"), "it comes again"
+    where = [one for one in FRONT_ENDS if one not in (MAIL, SEAT)]
+    result = at_all(lambda one: archived.everywhere.act(one, archived.one, board, MOVE), *where)
+    assert result == Result("unavailable", "The archive can't be read now; try again in a minute.")
+    page = archived.everywhere.guest(archived.one).get(f"/m/{board}")
+    assert page.status_code == 503
+    (tmp_path / "away").rename(folder)
+    assert archived.one.get(f"/api/matches/{board}").json()["state"] == "over"

@@ -1,0 +1,295 @@
+"""Retirement: which matches leave Redis and when, what stops it, and kills between any two of its steps."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from infra.archive.directory_pages import DirectoryEntry
+from infra.archive.objects import PageStore
+from infra.durability import Mode
+from infra.objects.files import FileObjects
+from infra.objects.port import ObjectStore
+from infra.redis import keys
+from infra.store.gateway import submission_of
+from infra.store.port import AlreadyDecided, Store
+from infra.store.redis_store import RedisStore
+from services.cli.verify import damaged_matches
+from tests.fakes.dying import DyingClient, Killed
+from tests.helpers.archiving import Archiving, publish
+from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
+from tests.helpers.given import ALICE, BOB
+from workers.retire import Retirement
+
+SHARD = 1
+
+EXTRA = b"digest..99:\x92\x01\x03"
+"""An outcome of no command."""
+
+OVER, ACTIVE, LATER_OVER = 1, 5, 9
+"""Boards of shard 1; the second goes on."""
+
+
+@pytest.fixture
+def bench(redis_client: Redis, tmp_path: Path) -> Bench:
+    """Two matches that are over, with a refusal each, and one that goes on."""
+    made = Bench(redis_client, tmp_path / "seeds")
+    made.start(OVER, ACTIVE, LATER_OVER)
+    for board in (OVER, ACTIVE, LATER_OVER):
+        made.send(ALICE, PlayMove(text="m13-j7"), board)
+        made.send(ALICE, PlayMove(text="a1-a2"), board)
+        made.drain()
+    for board in (OVER, LATER_OVER):
+        made.send(BOB, ResignMatch(), board)
+        made.drain()
+    return made
+
+
+@pytest.fixture
+def archiving(bench: Bench, tmp_path: Path) -> Archiving:
+    return Archiving(bench.client, bench.store, tmp_path / "log")
+
+
+def entry_of(archiving: Archiving, board: int) -> DirectoryEntry | None:
+    return PageStore(archiving.objects).read(4, SHARD, 0)[0].find(board)
+
+
+def listed(bench: Bench) -> list[int]:
+    return bench.store.ended_boards(SHARD, 1 << 50, 10)
+
+
+def reads(store: Store, board: int) -> Mapping[str, Any]:
+    return {
+        "events": store.events(board),
+        "outcomes": dict(store.outcomes(board)),
+        "indexes": store.leaf_indexes(board),
+        "head": [snapshot and snapshot.state[:32] for snapshot in store.snapshots([board])],
+    }
+
+
+def test_matches_that_are_over_leave_and_others_stay(bench, archiving):
+    before = {board: reads(bench.store, board) for board in (OVER, ACTIVE, LATER_OVER)}
+    assert archiving.retire() == 2
+    assert listed(bench) == []
+    assert bench.store.events(OVER) == bench.store.events(LATER_OVER) == []
+    assert reads(bench.store, ACTIVE) == before[ACTIVE]
+    assert entry_of(archiving, ACTIVE) is None
+    for board in (OVER, LATER_OVER):
+        assert reads(archiving.store, board) == before[board]
+
+
+def test_a_match_stays_until_its_time_has_come(bench, archiving):
+    (end, second) = [bench.store.snapshots([board])[0] for board in (OVER, LATER_OVER)]
+    assert end is not None
+    assert second is not None
+    assert archiving.retire(after_ms=3_600_000) == 0
+    assert listed(bench) == [OVER, LATER_OVER]
+    assert entry_of(archiving, OVER) is None
+
+
+def test_a_match_stays_while_its_leaves_are_not_all_below_the_limit(bench, archiving):
+    publish(bench.store, archiving.objects)
+    last = bench.store.leaf_indexes(OVER)[-1]
+    assert bench.store.leaf_indexes(LATER_OVER)[-1] > last
+    work = archiving.retirement(SHARD, limit=last)
+    assert work.step() == 2
+    assert (work.retired, listed(bench)) == (0, [OVER, LATER_OVER])
+    work = archiving.retirement(SHARD, limit=last + 1)
+    assert work.step() == 2
+    assert (work.retired, listed(bench)) == (1, [LATER_OVER])
+    assert work.step() is None
+    assert not work.has_more()
+
+
+def test_a_match_that_is_not_published_stays(bench, archiving, caplog):
+    work = archiving.retirement(SHARD, limit=1 << 40)
+    assert work.step() == 2
+    assert listed(bench) == [OVER, LATER_OVER]
+    assert f"ALARM: match {OVER} stays in Redis: leaf" in caplog.text
+    assert "is not published" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("damage", "why"),
+    [
+        (lambda client, names: client.rpush(names["ev"], client.lindex(names["ev"], -1)), "events"),
+        (lambda client, names: client.hset(names["out"], bytes(16), EXTRA), "refusals"),
+        (lambda client, names: client.append(names["at"], b"\x02"), "belongs to match"),
+        (lambda client, names: client.setrange(names["state"], 40, b"\xc1\xc1"), "stays"),
+    ],
+    ids=["event", "outcome", "locator", "snapshot"],
+)
+def test_what_redis_has_otherwise_than_the_log_stays_for_an_operator(
+    bench, archiving, caplog, damage, why
+):
+    names = {
+        "ev": keys.events(SHARD, OVER),
+        "out": keys.outcomes(SHARD, OVER),
+        "at": keys.locator(SHARD, OVER),
+        "state": keys.snapshot(SHARD, OVER),
+    }
+    damage(bench.client, names)
+    assert archiving.retire(SHARD) == 1
+    assert listed(bench) == [OVER]
+    assert bench.client.exists(*names.values()) == 4
+    alarm = next(one for one in caplog.messages if one.startswith(f"ALARM: match {OVER} stays"))
+    assert why in alarm
+
+
+def test_a_bundle_that_was_changed_keeps_its_matches_in_redis(bench, archiving, tmp_path, caplog):
+    publish(bench.store, archiving.objects)
+    (bundle,) = (tmp_path / "log" / "s01" / "tile" / "entries").rglob("[0-9]*[0-9]")
+    bundle.chmod(0o600)
+    bundle.write_bytes(bundle.read_bytes().replace(b"m13-j7", b"m13-j8"))
+    work = archiving.retirement(SHARD, limit=1 << 40)
+    assert work.step() == 2
+    assert listed(bench) == [OVER, LATER_OVER]
+    assert f"ALARM: match {OVER} stays in Redis" in caplog.text
+
+
+def test_a_tile_that_was_changed_keeps_its_matches_in_redis(bench, archiving, tmp_path, caplog):
+    publish(bench.store, archiving.objects)
+    (tile,) = (tmp_path / "log" / "s01" / "tile" / "0").rglob("[0-9]*[0-9]")
+    tile.chmod(0o600)
+    tile.write_bytes(bytes(len(tile.read_bytes())))
+    work = archiving.retirement(SHARD, limit=1 << 40)
+    assert work.step() == 2
+    assert listed(bench) == [OVER, LATER_OVER]
+    assert f"ALARM: match {OVER} stays in Redis" in caplog.text
+
+
+def test_a_refusal_between_the_page_and_the_removal_keeps_the_match(bench, archiving):
+    """The page has the match as it was, Redis wins, and the next run writes the page again."""
+    publish(bench.store, archiving.objects)
+
+    class Meanwhile(FileObjects):
+        """A folder after whose first write a player tries to move."""
+
+        def replace(self, name: str, data: bytes, before: bytes | None) -> None:
+            super().replace(name, data, before)
+            if not listed_before:
+                listed_before.append(bench.send(ALICE, PlayMove(text="m13-j7"), OVER))
+                bench.drain()
+
+    listed_before: list[CommandEnvelope] = []
+    pages = PageStore(Meanwhile(archiving.objects._root))
+    work = Retirement(
+        bench.store, pages, archiving.leaves(), SHARD, limit=lambda: 1 << 40, after_ms=0
+    )
+    assert work.step() == 2
+    assert listed(bench) == [OVER]
+    (late,) = listed_before
+    stored = bench.store.outcome(OVER, late.id)
+    before = reads(bench.store, OVER)
+    assert stored in before["outcomes"].values()
+    assert archiving.retire(SHARD) == 1
+    assert reads(archiving.store, OVER) == before
+
+
+def test_matches_that_are_retired_while_others_are_played_hold(
+    redis_client: Redis, tmp_path: Path
+) -> None:
+    """Partial bundles become full meanwhile, and pages get further entries again and again."""
+    bench = Bench(redis_client, tmp_path / "seeds")
+    archiving = Archiving(redis_client, bench.store, tmp_path / "log")
+    bench.store = archiving.store
+    corpus = Corpus(bench, seed=7, matches=40)
+    retired = 0
+    while corpus.leaves() < 1_200:
+        corpus.step()
+        retired += archiving.retire()
+    assert retired > 20
+    boards = range(1, 200)
+    assert sum(map(bool, archiving.store.snapshots(boards))) > retired
+    assert list(damaged_matches(archiving.store, boards)) == []
+    in_redis = sum(map(bool, archiving.plain.snapshots(boards)))
+    assert in_redis == sum(map(bool, archiving.store.snapshots(boards))) - retired
+
+
+# kills
+
+
+class DyingObjects:
+    """Passes `calls` calls on to an object store; before the next one the process is killed."""
+
+    def __init__(self, objects: ObjectStore, calls: int) -> None:
+        self._objects = objects
+        self._left = calls
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        call: Callable[..., Any] = getattr(self._objects, name)
+
+        def counted(*args: Any) -> Any:
+            if self._left == 0:
+                raise Killed
+            self._left -= 1
+            return call(*args)
+
+        return counted
+
+
+def killed_runs(bench: Bench, archiving: Archiving) -> Iterator[Retirement]:
+    """Runs that are killed before one more step each time: of the store, then of the objects."""
+    layout = bench.store.layout()
+    for trips in range(40):
+        client: Any = DyingClient(bench.client, trips)
+        store = RedisStore(client, Mode.NONE, layout=layout)
+        yield Retirement(
+            store,
+            PageStore(archiving.objects),
+            archiving.leaves(),
+            SHARD,
+            limit=lambda: 1 << 40,
+            after_ms=0,
+        )
+    for calls in range(20):
+        dying: Any = DyingObjects(archiving.objects, calls)
+        yield Retirement(
+            bench.store,
+            PageStore(dying),
+            archiving.leaves(),
+            SHARD,
+            limit=lambda: 1 << 40,
+            after_ms=0,
+        )
+
+
+def test_wherever_it_is_killed_nothing_is_lost_and_nothing_begins_twice(
+    bench: Bench, archiving: Archiving
+) -> None:
+    publish(bench.store, archiving.objects)
+    boards = (OVER, ACTIVE, LATER_OVER)
+    before = {board: reads(bench.store, board) for board in boards}
+    starts = {board: start_of(bench, board) for board in boards}
+    kills = whole = 0
+    for work in killed_runs(bench, archiving):
+        try:
+            while work.step() is not None:
+                pass
+            whole += 1
+        except Killed:
+            kills += 1
+        # a process that has read nothing yet
+        fresh = Archiving(bench.client, bench.store, archiving.objects._root).store  # type: ignore[attr-defined]
+        for board in boards:
+            assert reads(fresh, board) == before[board], (kills, board)
+            (answer,) = fresh.submit([submission_of(starts[board], 0, "door:1")])
+            assert isinstance(answer, AlreadyDecided)
+            assert answer.stored == before[board]["outcomes"][starts[board].id]
+    assert kills > 10
+    assert whole
+    assert listed(bench) == []
+    assert bench.store.inbox_size(range(4)) == 0
+
+
+def start_of(bench: Bench, board: int) -> CommandEnvelope:
+    """The command that began a match, as its sender repeats it."""
+    number = (OVER, ACTIVE, LATER_OVER).index(board) + 1
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
+    order = CommandEnvelope(board, number.to_bytes(16, "big"), ALICE, start)
+    assert bench.store.outcome(board, order.id) is not None
+    return order

@@ -1,0 +1,132 @@
+"""Retiring matches: those that ended long ago leave Redis, and their leaves in the published log remain.
+
+First the match is made again from its leaves and compared with all that Redis has of it, then the
+directory page is written, then Redis forgets it. Killed in between, Redis and the page have the match, and
+Redis wins. A match that can't be made again stays, and an alarm says why.
+"""
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from infra.archive.archive import LeafSource
+from infra.archive.archived_match import (
+    ArchivedMatch,
+    ArchiveError,
+    describe,
+    require_same,
+    restore,
+)
+from infra.archive.directory_pages import DirectoryEntry, page_number
+from infra.archive.objects import PageStore
+from infra.failpoints import failpoint
+from infra.store import locators
+from infra.store.port import Store
+
+logger = logging.getLogger(__name__)
+
+READ_TOGETHER: Final = 10_000
+"""Boards that are looked at together, so that those of a page are written together."""
+
+
+class Retirement:
+    """The retirement of a shard's matches, as the work of a run under a lease.
+
+    `limit` returns below which index the leaves of the shard are published and read by all who read them;
+    only matches whose leaves are all below it are retired. `after_ms` is the time since their end.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        pages: PageStore,
+        log: LeafSource,
+        shard: int,
+        *,
+        limit: Callable[[], int],
+        after_ms: int,
+    ) -> None:
+        self._store = store
+        self._pages = pages
+        self._log = log
+        self._shard = shard
+        self._limit = limit
+        self._after_ms = after_ms
+        self._by_page: dict[int, list[int]] = {}
+        """The boards to look at next, by page."""
+        self.kept: set[int] = set()
+        """Boards that this run has looked at, and that stay in Redis."""
+        self.retired = 0
+
+    def recover(self, mark: bytes) -> None:
+        """Do nothing, because a match that is in the page and in Redis is retired again."""
+
+    def step(self) -> int | None:
+        """Retire the matches of one page; None if none is left to look at."""
+        if not self._by_page:
+            self._by_page = self._next_boards()
+        if not self._by_page:
+            return None
+        number = next(iter(self._by_page))
+        boards = self._by_page.pop(number)
+        done = self._retire(number, boards)
+        self.kept |= set(boards) - done
+        self.retired += len(done)
+        return len(boards)
+
+    def finish(self) -> bytes:
+        """Return no mark."""
+        return b""
+
+    def has_more(self) -> bool:
+        """Return whether boards are left that this run has not looked at."""
+        return bool(self._by_page or self._next_boards())
+
+    def _next_boards(self) -> dict[int, list[int]]:
+        if not self._limit():
+            return {}  # nothing is published
+        until = self._store.now() - self._after_ms
+        count = READ_TOGETHER + len(self.kept)
+        found = self._store.ended_boards(self._shard, until, count)
+        by_page: dict[int, list[int]] = defaultdict(list)
+        for board in found:
+            if board not in self.kept:
+                by_page[page_number(board, self._store.layout().shards)].append(board)
+        return by_page
+
+    def _retire(self, number: int, boards: Iterable[int]) -> set[int]:
+        """Retire matches of a page, and return those that were."""
+        limit = self._limit()
+        entries = [entry for board in boards if (entry := self._entry(board, limit))]
+        if not entries:
+            return set()
+        page, before = self._pages.read(self._store.layout().shards, self._shard, number)
+        self._pages.replace(page.with_entries(entries), before)
+        failpoint("retire.written")
+        done = set()
+        for entry in entries:
+            if self._store.retire(entry.board, entry.head, locators.decode(entry.locator)):
+                done.add(entry.board)
+            failpoint("retire.removed")
+        return done
+
+    def _entry(self, board: int, limit: int) -> DirectoryEntry | None:
+        """Return the entry of a match that can be made again from the published log; else None."""
+        try:
+            indexes = self._store.leaf_indexes(board)
+            (snapshot,) = self._store.snapshots([board])
+            if snapshot is None or indexes[-1] >= limit:
+                return None
+            events, outcomes = self._store.events(board), self._store.outcomes(board)
+            match = ArchivedMatch(snapshot, events, outcomes, indexes)
+            entry = describe(board, match)
+            leaves = self._log.leaves_at(self._shard, match.indexes)
+            require_same(board, match, restore(entry, leaves))
+            # by the chain, a proof of the last event is one of all
+            last = match.events[-1]
+            self._log.check(self._shard, match.indexes[leaves.index(last)], last)
+        except (ArchiveError, ValueError, LookupError, TypeError) as error:
+            logger.error("ALARM: match %d stays in Redis: %s", board, error)  # noqa: TRY400
+            return None
+        return entry

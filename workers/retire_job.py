@@ -1,0 +1,94 @@
+"""The job that retires the matches of a shard, and its hourly request by the scheduler."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+import redis
+
+from domain.clocks.calendar import DAY
+from infra.archive.limits import retirement_limits
+from infra.rq_jobs import MAINTENANCE, RETIRE
+from infra.settings import Settings
+from infra.store.leases import Leases
+from infra.store.port import Store
+from infra.store.published_sizes import read_published_sizes
+from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from workers.job_report import report
+from workers.leased_run import LeasedRun
+from workers.retire import Retirement
+
+LEASE_MS: Final = 60_000
+"""How long a lease lasts: a step, which writes one page, must not take longer."""
+
+HOUR_SECONDS: Final = 3_600.0
+"""Between two requests."""
+
+JOB_SECONDS: Final = 600
+"""A run that takes so long is stuck."""
+
+
+def _lease(shard: int) -> str:
+    """Return the name of a shard's lease."""
+    return f"retire/{shard}"
+
+
+def retire_leases(queue: redis.Redis, shard: int) -> Leases[str]:
+    """Return the leases of which the retirement of a shard has one; `queue` is a client of RQ's Redis."""
+    job = WakeupJob(MAINTENANCE, RETIRE, JOB_SECONDS, f"retire matches of shard {shard}", [shard])
+    return Leases(queue, lambda _: enqueue_wakeup(queue, job), queue=MAINTENANCE, lease_ms=LEASE_MS)
+
+
+class RetireWakeup:
+    """Requests the retirement of shards in which it is due; call `tick` once a second.
+
+    A match is due so many days after its end, where its shard's log is published.
+    """
+
+    def __init__(self, store: Store, data: redis.Redis, queue: redis.Redis, days: int) -> None:
+        self._store = store
+        self._data = data
+        self._queue = queue
+        self._after_ms = days * DAY
+        self._due = 0.0
+
+    def tick(self) -> None:
+        """Request it once an hour."""
+        if time.monotonic() < self._due:
+            return
+        self._due = time.monotonic() + HOUR_SECONDS
+        until = self._store.now() - self._after_ms
+        published = read_published_sizes(self._data, self._store.layout().shards)
+        for shard, record in enumerate(published):
+            if record.size and self._store.ended_boards(shard, until, 1):
+                retire_leases(self._queue, shard).request(_lease(shard))
+
+
+def run(
+    settings: Settings,
+    store: Store,
+    data: redis.Redis,
+    queue: redis.Redis,
+    shard: int,
+    stopping: Callable[[], bool] = lambda: False,
+) -> int:
+    """Retire the matches of a shard that are due, for half a minute at most; return their number.
+
+    `ObjectStoreError` if the archive can't be used.
+    """
+    shards = store.layout().shards
+    mail = settings.relay is not None
+    from infra.archive.objects import open_archive  # noqa: PLC0415 - the scheduler does not need it
+
+    pages, log = open_archive(settings)
+    work = Retirement(
+        store,
+        pages,
+        log,
+        shard,
+        limit=lambda: retirement_limits(data, shards, mail=mail)[shard],
+        after_ms=settings.archive_after * DAY,
+    )
+    LeasedRun("retire", retire_leases(queue, shard), _lease(shard), stopping).run(work)
+    report(shard=shard, retired=work.retired, kept=len(work.kept))
+    return work.retired
