@@ -44,7 +44,8 @@ Waiting = dict[CommandId, tuple[int, list[asyncio.Future[bytes]]]]
 class AsyncCommandGateway:
     """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop.
 
-    `read_fault` reads why the server can't keep a move now; then commands are refused.
+    `read_fault` reads why the server can't keep a move now; then commands are refused. `confirm` returns
+    whether outcomes that are found stored are durable.
     """
 
     def __init__(
@@ -53,8 +54,11 @@ class AsyncCommandGateway:
         lanes: AsyncLaneLeases,
         client: aredis.Redis,
         read_fault: Callable[[], Awaitable[str]] | None = None,
+        *,
+        confirm: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._store = store
+        self._confirm = confirm
         self._read_fault = read_fault
         self._fault = ""
         self._lanes = lanes
@@ -91,13 +95,13 @@ class AsyncCommandGateway:
         digest = submission.digest
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
-            return outcome_before_limit(found, digest)
+            return await self.confirmed(outcome_before_limit(found, digest))
         check_fault(self._fault)
         future = self._expect(sent)
         try:
             failpoint("submit.ready")
             if (known := outcome_of(await self._submitting.get(submission), digest)) is not None:
-                return known
+                return await self.confirmed(known)
             stored = await asyncio.wait_for(future, seconds)
         except TimeoutError:
             raise OutcomePending(PENDING_TEXT) from None
@@ -105,6 +109,12 @@ class AsyncCommandGateway:
             self._forget(sent, future)
         failpoint("submit.heard")
         return check_digest(parse(stored), digest)
+
+    async def confirmed(self, outcome: CommandOutcome) -> CommandOutcome:
+        """Return an outcome that was found stored, once it is durable; else raise `OutcomePending`."""
+        if self._confirm is not None and not await self._confirm():
+            raise OutcomePending(PENDING_TEXT)
+        return outcome
 
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
@@ -183,6 +193,8 @@ class AsyncCommandGateway:
                 if self._read_fault is not None:
                     self._fault = await self._read_fault()
                 found = await self._store.outcomes(wanted) if wanted else []
+                if any(found) and self._confirm is not None and not await self._confirm():
+                    continue  # the replicas may have them a moment later
             except (aredis.RedisError, OSError, LookupError):
                 continue  # a caller that waits gets `OutcomePending` in time
             for (_, command), stored in zip(wanted, found, strict=True):

@@ -7,7 +7,7 @@ benchmarks submit by them too.
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol, Self
 from uuid import uuid4
 
@@ -138,7 +138,8 @@ def outcome_before_limit(stored: bytes | None, digest: bytes) -> CommandOutcome:
 class CommandGateway:
     """Submits commands and waits for their outcomes. Not for several threads at once.
 
-    With `durability` it refuses commands while the server can't keep what it accepts.
+    With `durability` it refuses commands while the server can't keep what it accepts. `confirm` returns
+    whether outcomes that are found stored are durable.
     """
 
     def __init__(
@@ -147,8 +148,11 @@ class CommandGateway:
         lanes: LaneLeases,
         client: redis.Redis,
         durability: DurabilityNotes | None = None,
+        *,
+        confirm: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store = store
+        self._confirm = confirm
         self._durability = durability
         self._durability_read = -LOOK_SECONDS
         """When the note of durability was last read, by the monotonic clock."""
@@ -179,12 +183,12 @@ class CommandGateway:
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             stored = self._store.outcome(sent.match, sent.id)
-            return outcome_before_limit(stored, submission.digest)
+            return self._confirmed(outcome_before_limit(stored, submission.digest))
         self._check_durability()
         failpoint("submit.ready")
         (answer,) = self._store.submit([submission])
         if (known := outcome_of(answer, submission.digest)) is not None:
-            return known
+            return self._confirmed(known)
         failpoint("submit.queued")
         self._request_drain(self._store.layout().lane_of(sent.match))
         failpoint("submit.woken")
@@ -226,5 +230,11 @@ class CommandGateway:
                     return parse(stored)
             stored_now = self._store.outcome(sent.match, sent.id)
             if stored_now is not None:
-                return parse(stored_now)
+                return self._confirmed(parse(stored_now))
         raise OutcomePending(PENDING_TEXT)
+
+    def _confirmed(self, outcome: CommandOutcome) -> CommandOutcome:
+        """Return an outcome that was found stored, once it is durable; else raise `OutcomePending`."""
+        if not self._confirm():
+            raise OutcomePending(PENDING_TEXT)
+        return outcome

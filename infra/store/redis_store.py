@@ -49,6 +49,7 @@ class RedisStore:
     """See `infra.store.port.Store`.
 
     `clock` returns the received time in ms, for tests; `layout` is for data that has none recorded yet.
+    `replicas` is how many replicas a commit waits for in the mode `replicated`.
     """
 
     def __init__(
@@ -58,9 +59,12 @@ class RedisStore:
         cap: int = 100_000,
         clock: Clock | None = None,
         layout: Layout | None = None,
+        *,
+        replicas: int = 1,
     ) -> None:
         self._client = client
         self._mode = mode
+        self._replicas = replicas
         self._cap = cap
         self._clock = clock
         self._layout = layout
@@ -209,10 +213,12 @@ class RedisStore:
     def _run_durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
         """Run scripts, wait until their writes are durable, and return their replies."""
         replies = scripts.call_all(
-            self._client, calls, finish=lambda pipe: append_barrier(pipe, self._mode)
+            self._client,
+            calls,
+            finish=lambda pipe: append_barrier(pipe, self._mode, replicas=self._replicas),
         )
         failpoint("commit.answered")
-        if self._mode.durable and not check_barrier(replies[-1]):
+        if self._mode.verified and not check_barrier(replies[-1], self._mode, self._replicas):
             raise NotDurable("the server did not confirm that the commit is on disk")
         return replies[: len(calls)]
 

@@ -14,7 +14,7 @@ import redis
 from domain.match.events import AccountId
 from infra.draw_texts import DrawTexts
 from infra.durability import verify
-from infra.durability_watch import DurabilityNotes
+from infra.durability_watch import DurabilityNotes, DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.erasure import erase_mail
@@ -131,7 +131,10 @@ class App:
     @cached_property
     def store(self) -> Store:
         """Matches."""
-        return RedisStore(self.data, self.settings.durability, self.settings.queue_cap)
+        settings = self.settings
+        return RedisStore(
+            self.data, settings.durability, settings.queue_cap, replicas=settings.replicas
+        )
 
     @cached_property
     def damage(self) -> DamagedMatches:
@@ -277,7 +280,9 @@ class App:
         """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
         notes = DurabilityNotes(self.queue) if self.durable else None
-        gateway = CommandGateway(self.store, self.lanes, self.queue, notes)
+        gateway = CommandGateway(
+            self.store, self.lanes, self.queue, notes, confirm=self.durability_watch().confirm
+        )
         return self._closing.enter_context(gateway)
 
     def ready(self) -> None:
@@ -287,10 +292,15 @@ class App:
         """
         _ = self._verified
 
+    def durability_watch(self) -> DurabilityWatch:
+        """Return a new watch over the server's durability."""
+        settings = self.settings
+        return DurabilityWatch(self.data, self.queue, settings.durability, settings.replicas)
+
     @cached_property
     def _verified(self) -> bool:
         if self.durable:
-            verify(self.data, self.settings.durability)
+            verify(self.data, self.settings.durability, self.settings.replicas)
         return True
 
     @property

@@ -16,7 +16,8 @@ from rq.registry import FailedJobRegistry
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
 
-from infra.durability import DurabilityError, check_version, verify
+from infra.durability import REQUIRED, DurabilityError, Mode, check_version, verify
+from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.open_files import TOO_FEW, most_open_files
@@ -24,6 +25,7 @@ from infra.projections.lag import Lag, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
+from infra.replicas import Replica, read_replicas, unreadable
 from infra.rq_jobs import COMMANDS, SUSPENDED
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
@@ -124,8 +126,10 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Recorded steps of its clock."""
     hashes: HashLimits | None = None
     """None if the server does not show them."""
-    replicas: int = 0
+    replicas: tuple[Replica, ...] = ()
     """Replicas that are connected to it."""
+    unasked: tuple[str, ...] = ()
+    """Addresses of replicas whose settings can't be read."""
 
 
 class LaneFacts(msgspec.Struct, frozen=True):
@@ -267,7 +271,10 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
         hashes=_hash_limits(client),
-        replicas=int(info.get("connected_slaves", 0)),
+        replicas=tuple(read_replicas(info)),
+        unasked=unreadable(client, info, REQUIRED)
+        if settings.durability is Mode.REPLICATED
+        else (),
     )
 
 
@@ -296,9 +303,10 @@ def _name(info: Mapping[str, Any]) -> str:
 def _not_durable(client: redis.Redis, settings: Settings) -> str:
     try:
         if settings.durability.durable:
-            verify(client, settings.durability)
-        else:
-            check_version(client)
+            verify(client, settings.durability, settings.replicas)
+            watch = DurabilityWatch(client, client, settings.durability, settings.replicas)
+            return "" if watch.confirm() else UNSYNCED_TEXT[settings.durability]
+        check_version(client)
     except DurabilityError as error:
         return str(error)
     return ""
@@ -342,7 +350,12 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
 
 def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
     store = RedisStore(client, settings.durability)
-    return tuple(lag(store, client, spec) for spec in SPECS)
+    try:
+        return tuple(lag(store, client, spec) for spec in SPECS)
+    except (
+        ResponseError
+    ):  # a watermark may be a write; the finding on durability says why none is taken
+        return ()
 
 
 def _received(first: Any) -> int | None:

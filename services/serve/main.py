@@ -70,7 +70,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
             for_children = msgspec.structs.replace(settings, queue_url=queue.url)
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")
-    verify(data, settings.durability)
+    verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
     if idle := idle_workers(settings.workers, shape):

@@ -80,7 +80,6 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
 @pytest.mark.parametrize(
     ("facts", "level", "words"),
     [
-        (with_("server", replicas=2), Level.WARN, "has 2 replicas, and an accepted move is on"),
         (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
         (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),
         (with_("directory", fsync_ms=45.0), Level.WARN, "a sync takes 45.0 ms"),
