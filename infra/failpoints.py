@@ -35,10 +35,19 @@ FAILPOINTS: Final = (
     "keeper.ticked",
     "keeper.found",
     "keeper.sent",
+    "publish.started",
+    "publish.taken",
+    "publish.read",
+    "publish.created",
+    "publish.written",
+    "publish.signed",
+    "publish.recorded",
+    "publish.released",
+    "publish.left",
     "serve.loaded",
     "serve.started",
 )
-"""In the order in which a move passes them; then those of the scheduler and of the start."""
+"""In the order in which a move passes them; then those of the scheduler, of the publisher and of the start."""
 
 Failpoint = Callable[[str], None]
 

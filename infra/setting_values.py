@@ -1,11 +1,37 @@
-"""Values of settings: converted to the types of their fields, strictly or also from text."""
+"""Values of settings: their descriptions, the TOML file, and their conversion to types."""
 
 import os
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
+
+CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
+"""Names the TOML file to read instead of `matchpost.toml` in the data directory."""
+
+
+class SettingsError(Exception):
+    """A setting is unknown or unusable; the message says which, and where it is set."""
+
+
+class SettingInfo(msgspec.Struct, frozen=True):
+    """One setting as documented."""
+
+    name: str
+    """Of the field, of the key in the TOML file, and (with dashes) of the flag."""
+    env: str
+    default: str
+    """The default, as text for a reader."""
+    expected: str
+    """The valid values, to follow "must be"."""
+    meaning: str
+
+
+def about(expected: str, meaning: str, default: str) -> msgspec.Meta:
+    """Describe a field: its valid values, its meaning, its default."""
+    return msgspec.Meta(description=meaning, extra={"expected": expected, "default": default})
 
 
 def absolute(path: Path) -> Path:
@@ -31,3 +57,18 @@ def _decode_path(kind: type, value: object) -> object:
     if kind is Path and isinstance(value, str | Path) and str(value):
         return absolute(Path(value))
     raise ValueError("not a path")
+
+
+def parse_file(path: Path, *, must_exist: bool) -> dict[str, Any]:
+    """Return the keys and values of the TOML file."""
+    try:
+        with path.open("rb") as file:
+            return tomllib.load(file)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not must_exist:
+            return {}
+        raise SettingsError(f"{CONFIG_VARIABLE} names {path}, which does not exist") from error
+    except OSError as error:
+        raise SettingsError(f"{path} can't be read ({error.strerror})") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} is no valid TOML ({error})") from error

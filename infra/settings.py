@@ -5,7 +5,6 @@ lists them (a test compares the two). The variable of a field is `MATCHPOST_` an
 """
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_type_hints
@@ -15,11 +14,19 @@ import msgspec
 from infra.durability import Mode
 from infra.machine import MEMORY_PATTERN, usable_cores
 from infra.mail.smtp_url import MailDomain, read_smtp_url
+from infra.objects.location import check_store_url
 from infra.redis.clients import SCHEMES, check_url, redact_url
-from infra.setting_values import absolute, converter
+from infra.setting_values import (
+    CONFIG_VARIABLE,
+    SettingInfo,
+    SettingsError,
+    about,
+    absolute,
+    converter,
+    parse_file,
+)
 
-CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
-"""Names the TOML file to read instead of `matchpost.toml` in the data directory."""
+__all__ = ["CONFIG_VARIABLE", "Settings", "SettingsError", "load", "setting_table"]
 
 FILE_NAME: Final = "matchpost.toml"
 
@@ -36,14 +43,8 @@ _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
 }
 """Settings that may have a password, which is never shown, each with its parser."""
 
-
-class SettingsError(Exception):
-    """A setting is unknown or unusable; the message says which, and where it is set."""
-
-
-def _about(expected: str, meaning: str, default: str) -> msgspec.Meta:
-    """Describe a field: its valid values, its meaning, its default."""
-    return msgspec.Meta(description=meaning, extra={"expected": expected, "default": default})
+_OPEN_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {"store": check_store_url}
+"""Checks of settings without a password."""
 
 
 def _default_workers() -> int:
@@ -56,7 +57,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     data: Annotated[
         Path,
-        _about(
+        about(
             "the path of a directory",
             "The data directory: the embedded server's files, its lock and log, and "
             "`matchpost.toml`. Only for the user that runs matchpost.",
@@ -65,7 +66,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ]
     redis_url: Annotated[
         _ServerUrl | None,
-        _about(
+        about(
             _URL_EXPECTED,
             "The Redis or Valkey (7.2 or newer) that keeps the matches. Without it, "
             "`matchpost serve` runs an embedded server in the data directory.",
@@ -74,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     queue_url: Annotated[
         _ServerUrl | None,
-        _about(
+        about(
             _URL_EXPECTED,
             "The Redis or Valkey of the work queues; one that is no cluster, and best one without "
             "an append-only file, because then no wake-up waits for a disk. Losing what it holds "
@@ -84,7 +85,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     http: Annotated[
         _Listening,
-        _about(
+        about(
             "an address such as 127.0.0.1:8080, or off",
             "Where the HTTP API and the web pages are served; port 0 takes any that is free, `off` "
             "serves none. Put a server that speaks TLS before it where it is more than this "
@@ -94,7 +95,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "127.0.0.1:8080"
     web: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=64)],
-        _about(
+        about(
             "a whole number from 1 to 64",
             "How many processes of `serve` answer over HTTP, all at the same address. More than one "
             "pays where there are more cores than `workers`; limits of rates, connections and "
@@ -104,7 +105,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 1
     metrics: Annotated[
         _Listening,
-        _about(
+        about(
             "an address such as 127.0.0.1:9100, or off",
             "Where the process of the HTTP API serves `/metrics` for Prometheus; `off` serves none. "
             "Each such process shows its own figures and needs an address of its own: of several "
@@ -115,7 +116,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "off"
     durability: Annotated[
         Mode,
-        _about(
+        about(
             "fsync, replicated, managed or none",
             "What an accepted move promises: `fsync`, that it is on the disk of the server, which must "
             "have no replicas; `replicated`, that it is on the disks of the server and its replicas; "
@@ -127,7 +128,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = Mode.FSYNC
     replicas: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=16)],
-        _about(
+        about(
             "a whole number from 1 to 16",
             "How many replicas must have synced a move before it is accepted, with durability "
             "`replicated`. With all that there are, a failover to any of them takes nothing back.",
@@ -136,7 +137,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 1
     workers: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=256)],
-        _about(
+        about(
             "a whole number from 1 to 256",
             "How many processes decide commands. When the data is created, it is also the number of "
             "lanes into which the shards are divided; `matchpost lanes` changes those later.",
@@ -145,7 +146,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = msgspec.field(default_factory=_default_workers)
     shards: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=100)],
-        _about(
+        about(
             "a whole number from 1 to 100",
             "How many shards the matches are spread over: 8 suits one server, 64 a cluster. "
             "Used when the data is created, and fixed from then on.",
@@ -154,7 +155,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 8
     maxmemory: Annotated[
         Annotated[str, msgspec.Meta(pattern=MEMORY_PATTERN)],
-        _about(
+        about(
             "a share such as 60%, a size such as 8gb or 500mb, or off",
             "The most memory that the embedded server's data may take: a share of the machine's, or of "
             "a container's limit. When it is full, moves are refused and nothing is lost. While the "
@@ -164,7 +165,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "60%"
     seeds: Annotated[
         Path | None,
-        _about(
+        about(
             "the path of a directory",
             "Where the workers keep the secret ends of the chains of seeds that draws come from. "
             "Back it up, share it among workers on several machines, and let nobody read it: "
@@ -172,9 +173,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`seeds` in the data directory",
         ),
     ] = None
+    store: Annotated[
+        str | None,
+        about(
+            "a URL such as file:///var/lib/matchpost/log or s3://bucket/prefix",
+            "The object store of the published log and the archive: `file://`, or `s3://`, `gs://` "
+            "and `az://` with the package's group `cloud`. It is a second copy of every move: keep it "
+            "on another disk than the data.",
+            "files in `log` in the data directory",
+        ),
+    ] = None
     queue_cap: Annotated[
         _Positive,
-        _about(
+        about(
             _POSITIVE,
             "How many commands may wait in the inbox of one shard; further ones are refused as "
             "`busy` until some are done.",
@@ -183,7 +194,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 100_000
     command_rate: Annotated[
         _Positive,
-        _about(
+        about(
             _POSITIVE,
             "How many commands a minute one account may give to one process of the server; "
             "further ones are refused as `too-fast`.",
@@ -192,7 +203,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 300
     address_rate: Annotated[
         _Positive,
-        _about(
+        about(
             _POSITIVE,
             "How many requests without a token a minute may come from one address to one process "
             "of the HTTP API; further ones are refused as `too-fast`.",
@@ -201,7 +212,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 600
     password_rate: Annotated[
         _Positive,
-        _about(
+        about(
             _POSITIVE,
             "How many wrong passwords and new accounts a minute may come from one network (an "
             "IPv4 address, a /64 of IPv6) to one process of the server; further ones are refused "
@@ -211,7 +222,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = 20
     trusted_proxy: Annotated[
         Literal["on", "off"],
-        _about(
+        about(
             "on or off",
             "Whether a proxy of yours stands before the HTTP API, through which all requests come: "
             "then a request's address is the last in its X-Forwarded-For, and its X-Forwarded-Proto is "
@@ -223,7 +234,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     smtp: Annotated[
         _Listening,
-        _about(
+        about(
             "an address such as 127.0.0.1:2525, or off",
             "Where mail is taken by SMTP; `off` takes none there. Meant for this machine, behind "
             "a mail server that faces the world.",
@@ -232,11 +243,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "off"
     lmtp: Annotated[
         Path | None,
-        _about("the path of a socket", "The unix socket on which mail is taken by LMTP.", "none"),
+        about(
+            "the path of a socket",
+            "The unix socket on which mail is taken by LMTP.",
+            "none",
+        ),
     ] = None
     relay: Annotated[
         str | None,
-        _about(
+        about(
             "a URL such as smtp://127.0.0.1:25 or smtps://user:password@mail.example.org",
             "The mail server that takes outgoing mail: `smtp://`, with STARTTLS where it is "
             "offered, or `smtps://`, with a login if one is named. Without it no mail is sent.",
@@ -245,7 +260,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     mail_domain: Annotated[
         MailDomain,
-        _about(
+        about(
             "a domain such as play.example.org",
             "The part after the @ in the server's addresses.",
             "`localhost`",
@@ -253,7 +268,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "localhost"
     mail_key: Annotated[
         Path | None,
-        _about(
+        about(
             "the path of a file",
             "The secret that the addresses of matches are made with; made by chance when it is not "
             "there. Back it up, share it among processes on several machines, and let nobody read "
@@ -263,8 +278,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     mail_passwords: Annotated[
         Literal["on", "off"],
-        _about(
-            "on or off", "Whether a line with userid and password is accepted in a mail.", "`on`"
+        about(
+            "on or off",
+            "Whether a line with userid and password is accepted in a mail.",
+            "`on`",
         ),
     ] = "on"
 
@@ -279,19 +296,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         for name in _CHECKS:
             shown[name] = shown[name] and redact_url(shown[name])
         return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
-
-
-class SettingInfo(msgspec.Struct, frozen=True):
-    """One setting as documented."""
-
-    name: str
-    """Of the field, of the key in the TOML file, and (with dashes) of the flag."""
-    env: str
-    default: str
-    """The default, as text for a reader."""
-    expected: str
-    """The valid values, to follow "must be"."""
-    meaning: str
 
 
 def setting_table() -> tuple[SettingInfo, ...]:
@@ -332,7 +336,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
 
 def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
     """Read and validate the TOML file; only one that was named must exist, or may set `data`."""
-    values = _parse(path, must_exist=named)
+    values = parse_file(path, must_exist=named)
     if "data" in values and not named:
         raise SettingsError(
             f"'data' can't be set in {path}, which was found by it; use MATCHPOST_DATA"
@@ -349,28 +353,13 @@ def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
     return checked
 
 
-def _parse(path: Path, *, must_exist: bool) -> dict[str, Any]:
-    """Return the keys and values of the TOML file."""
-    try:
-        with path.open("rb") as file:
-            return tomllib.load(file)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if not must_exist:
-            return {}
-        raise SettingsError(f"{CONFIG_VARIABLE} names {path}, which does not exist") from error
-    except OSError as error:
-        raise SettingsError(f"{path} can't be read ({error.strerror})") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is no valid TOML ({error})") from error
-
-
 def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     """Convert a value to its field's type; `source` is its place in an error message."""
     row = _TABLE[name]
     try:
         checked = _CONVERT[name](value, strict)
-        if isinstance(checked, str) and name in _CHECKS:
-            _CHECKS[name](checked)
+        if isinstance(checked, str) and (check := _CHECKS.get(name) or _OPEN_CHECKS.get(name)):
+            check(checked)
     except msgspec.ValidationError as error:
         # a URL may hold a password, so it is not repeated
         got = "" if name in _CHECKS else f", not {value!r}"
@@ -384,10 +373,10 @@ def _rows() -> dict[str, SettingInfo]:
     """Read the table from the fields."""
     rows = {}
     for name, hint in get_type_hints(Settings, include_extras=True).items():
-        about = next(m for m in hint.__metadata__[::-1] if m.description is not None)
-        extra = about.extra
+        meta = next(m for m in hint.__metadata__[::-1] if m.description is not None)
+        extra = meta.extra
         env = f"MATCHPOST_{name.upper()}"
-        rows[name] = SettingInfo(name, env, extra["default"], extra["expected"], about.description)
+        rows[name] = SettingInfo(name, env, extra["default"], extra["expected"], meta.description)
     return rows
 
 

@@ -15,7 +15,9 @@ from infra.log.merkle import HASH_SIZE, node_hash
 WIDTH: Final = 256
 """Hashes of a full tile, and entries of a full bundle."""
 
-_LEVELS: Final = 8
+LEVELS: Final = 8
+"""Levels of the tree in one level of tiles."""
+
 _LENGTH: Final = Struct(">H")
 MOST_ENTRY_BYTES: Final = 65_535
 
@@ -49,8 +51,8 @@ def _number_path(number: int, width: int) -> str:
 def new_tiles(old_size: int, new_size: int) -> Iterator[Tile]:
     """Return the tiles that a log has at `new_size` and had not at `old_size`, lower levels first."""
     level = 0
-    while new_size >> (_LEVELS * level):
-        before, now = old_size >> (_LEVELS * level), new_size >> (_LEVELS * level)
+    while new_size >> (LEVELS * level):
+        before, now = old_size >> (LEVELS * level), new_size >> (LEVELS * level)
         if before != now:
             for number in range(before // WIDTH, now // WIDTH):
                 yield Tile(level, number)
@@ -61,7 +63,7 @@ def new_tiles(old_size: int, new_size: int) -> Iterator[Tile]:
 
 def tile_of(level: int, number: int, size: int) -> Tile:
     """Return the tile of a log of that size with the node that a tile of `level` has at `number`."""
-    nodes = size >> (_LEVELS * level)
+    nodes = size >> (LEVELS * level)
     if not 0 <= number < nodes:
         raise ValueError(
             f"a log of {size} leaves has no hash {number} at level {level} of its tiles"
@@ -116,7 +118,7 @@ class TileTree:
 
     def node(self, level: int, number: int) -> bytes:
         """Return the hash of a complete node of the tree; the reader for `infra.log.merkle`."""
-        below, height = divmod(level, _LEVELS)
+        below, height = divmod(level, LEVELS)
         first = number << height
         tile = tile_of(below, first, self.size)
         if tile not in self._tiles:

@@ -21,6 +21,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "shards": "how many shards new data is divided into",
     "maxmemory": "the most memory for the data of the embedded server: 60%, 8gb, or off",
     "seeds": "the folder where workers keep the secret seeds of draws",
+    "store": "where the log is published: file:///path, s3://bucket/prefix, gs:// or az://",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",

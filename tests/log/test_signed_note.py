@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infra.log.checkpoint import LogCheckpoint, InclusionProof, open_checkpoint
+from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.merkle import EMPTY_ROOT, leaf_hash, node_hash
 from infra.log.signed_note import (
     MOST_SIGNATURES,

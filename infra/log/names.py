@@ -1,0 +1,79 @@
+"""The names of a shard's published log: its folder in the object store, its origin and its keys."""
+
+from base64 import b64decode, b64encode
+from typing import Final, Self
+
+import msgspec
+
+from infra.log.signed_note import NoteError, Signer, VerifierKey
+
+CHECKPOINT: Final = "checkpoint"
+"""The object of a shard that changes."""
+
+_PRIVATE: Final = "PRIVATE+KEY+"
+_ED25519: Final = b"\x01"
+
+
+def folder(shard: int) -> str:
+    """Return the folder of a shard in the object store, which ends its origin too."""
+    return f"s{shard:02}"
+
+
+def object_name(shard: int, path: str) -> str:
+    """Return the name of an object of a shard's log, by its path below the log's prefix."""
+    return f"{folder(shard)}/{path}"
+
+
+def origin(base: str, shard: int) -> str:
+    """Return the origin of a shard's log, of the name of the server's logs: `example.org/log`."""
+    return f"{base}/{folder(shard)}"
+
+
+class LogSecret(msgspec.Struct, frozen=True):
+    """An Ed25519 key that signs for all shards, each under a name of its own.
+
+    As text it is `PRIVATE+KEY+name+id+base64`, as of Go's note package.
+    """
+
+    base: str
+    """The common beginning of the names: `example.org/log`."""
+    secret: bytes
+    """32 bytes."""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the text; `NoteError` if it is no private key, without repeating it."""
+        name, id_, data = [*text.strip().removeprefix(_PRIVATE).split("+", 2), "", ""][:3]
+        try:
+            material = b64decode(data, validate=True)
+        except ValueError:
+            material = b""
+        if (
+            not text.startswith(_PRIVATE)
+            or material[:1] != _ED25519
+            or len(material) != 1 + 32
+            or Signer(name, material[1:]).key.id.hex() != id_
+        ):
+            raise NoteError("a private key is `PRIVATE+KEY+name+id+base64` with an Ed25519 key")
+        return cls(name, material[1:])
+
+    def __str__(self) -> str:
+        id_ = Signer(self.base, self.secret).key.id.hex()
+        return f"{_PRIVATE}{self.base}+{id_}+{b64encode(_ED25519 + self.secret).decode()}"
+
+    def __repr__(self) -> str:
+        return f"LogSecret({self.base})"
+
+    @property
+    def public(self) -> VerifierKey:
+        """Return the public key under the common name."""
+        return Signer(self.base, self.secret).key
+
+    def signer(self, shard: int, suffix: str = "") -> Signer:
+        """Return the signer of a shard; a receipt's has the suffix `/receipts`."""
+        return Signer(origin(self.base, shard) + suffix, self.secret)
+
+
+def shard_key(public: VerifierKey, shard: int, suffix: str = "") -> VerifierKey:
+    """Return the key by which a shard's notes are verified, of one under the common name."""
+    return VerifierKey(origin(public.name, shard) + suffix, public.public)

@@ -1,0 +1,180 @@
+"""The published log of a shard, read from an object store and verified by its checkpoint."""
+
+from collections.abc import Callable, Iterator, Sequence
+from threading import Lock
+from typing import Final
+
+from cachetools import LRUCache
+
+from infra.log import merkle
+from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
+from infra.log.names import CHECKPOINT, object_name
+from infra.log.signed_note import VerifierKey
+from infra.log.tiles import (
+    LEVELS,
+    WIDTH,
+    Tile,
+    bundle_path,
+    fold_pairs,
+    tile_of,
+    unpack_bundle,
+    unpack_tile,
+)
+from infra.objects.port import ObjectNotFoundError, ObjectStore
+
+CACHE_BYTES: Final = 16 * 1024 * 1024
+
+
+class LogDamagedError(Exception):
+    """Published objects do not fit their checkpoint; the message is a sentence."""
+
+
+class TileCache:
+    """Full tiles and bundles, which never change: the last used ones, of any number of logs."""
+
+    def __init__(self, size: int = CACHE_BYTES) -> None:
+        self._found: LRUCache[str, list[bytes]] = LRUCache(size, lambda rows: sum(map(len, rows)))
+        self._lock = Lock()
+
+    def read(self, name: str, read: Callable[[], list[bytes]]) -> list[bytes]:
+        """Return a full tile or bundle; `read` reads one that is not cached."""
+        with self._lock:
+            found = self._found.get(name)
+        if found is None:
+            found = read()
+            with self._lock:
+                if sum(map(len, found)) <= self._found.maxsize:
+                    self._found[name] = found
+        return found
+
+
+class PublishedLog:
+    """One shard's log at the size of the checkpoint that `refresh` has read last.
+
+    Errors of the object store pass through; what does not fit raises `LogDamagedError`, and a checkpoint
+    that none of `keys` has signed `NoteError`. The first of `keys` is named as the log is.
+    """
+
+    def __init__(
+        self,
+        objects: ObjectStore,
+        shard: int,
+        keys: Sequence[VerifierKey],
+        cache: TileCache | None = None,
+    ) -> None:
+        self.shard = shard
+        self.note = b""
+        """The checkpoint as it is published; empty before the first one."""
+        self.checkpoint: LogCheckpoint | None = None
+        self._objects = objects
+        self._keys = keys
+        self._cache = cache or TileCache()
+
+    @property
+    def size(self) -> int:
+        """Return the number of published leaves."""
+        return self.checkpoint.size if self.checkpoint else 0
+
+    def refresh(self) -> int:
+        """Read the checkpoint and return its size; 0 if nothing is published."""
+        try:
+            note = self._objects.get(object_name(self.shard, CHECKPOINT))
+        except ObjectNotFoundError:
+            note = b""
+        if note != self.note:
+            self.set_checkpoint(note)
+        return self.size
+
+    def set_checkpoint(self, note: bytes) -> None:
+        """Use this checkpoint, which must be signed."""
+        found = open_checkpoint(note, self._keys[0].name, self._keys) if note else None
+        self.note, self.checkpoint = note, found
+
+    def bundle(self, number: int) -> list[bytes]:
+        """Return the leaves of a bundle, as they are in the store: see `verify_bundle`."""
+        width = min(WIDTH, self.size - number * WIDTH)
+        if width <= 0:
+            raise IndexError(f"a log of {self.size} leaves has no bundle {number}")
+
+        def read(of_width: int) -> list[bytes]:
+            name = object_name(self.shard, bundle_path(number, of_width))
+            try:
+                found = unpack_bundle(self._objects.get(name))
+            except ValueError as error:
+                raise LogDamagedError(f"{name}: {error}") from error
+            if len(found) != of_width:
+                raise LogDamagedError(f"{name} has {len(found)} leaves, not {of_width}")
+            return found
+
+        return self._read_full_or(bundle_path(number), read, width)
+
+    def leaves(self, start: int, end: int) -> Iterator[bytes]:
+        """Return the leaves from `start` up to `end`, verified, bundle by bundle."""
+        for number in range(start // WIDTH, -(-end // WIDTH)):
+            first = number * WIDTH
+            rows = self.verify_bundle(number)
+            yield from rows[max(0, start - first) : end - first]
+
+    def leaf(self, index: int) -> bytes:
+        """Return one leaf, as it is in the store: see `inclusion`."""
+        return self.bundle(index // WIDTH)[index % WIDTH]
+
+    def verify_bundle(self, number: int) -> list[bytes]:
+        """Return the leaves of a bundle, after proving that they are in the tree of the checkpoint."""
+        rows = self.bundle(number)
+        tile = self.hashes(tile_of(0, number * WIDTH, self.size))
+        if [merkle.leaf_hash(row) for row in rows] != tile:
+            raise LogDamagedError(
+                f"shard {self.shard}: bundle {number} does not fit its tile of hashes"
+            )
+        # the path of one leaf is made of all hashes of its tile
+        self.inclusion(number * WIDTH)
+        return rows
+
+    def inclusion(self, index: int) -> InclusionProof:
+        """Return the proof that a leaf is in the log, after verifying it."""
+        if self.checkpoint is None or not 0 <= index < self.size:
+            raise IndexError(f"a log of {self.size} leaves has no leaf {index}")
+        proof = merkle.inclusion_proof(index, self.size, self.node)
+        root = self.checkpoint.root
+        try:
+            merkle.verify_inclusion(self.node(0, index), index, self.size, proof, root)
+        except ValueError as error:
+            raise LogDamagedError(
+                f"shard {self.shard}: the tiles do not fit the checkpoint at leaf {index}: {error}"
+            ) from error
+        return InclusionProof(index, tuple(proof), self.note.decode())
+
+    def node(self, level: int, number: int) -> bytes:
+        """Return the hash of a complete node; the reader for `infra.log.merkle`."""
+        below, height = divmod(level, LEVELS)
+        first = number << height
+        hashes = self.hashes(tile_of(below, first, self.size))
+        return fold_pairs(hashes[first % WIDTH :][: 1 << height])
+
+    def hashes(self, tile: Tile) -> list[bytes]:
+        """Return the hashes of a tile, as they are in the store."""
+
+        def read(width: int) -> list[bytes]:
+            name = object_name(self.shard, Tile(tile.level, tile.number, width).path)
+            try:
+                return unpack_tile(self._objects.get(name), width)
+            except ValueError as error:
+                raise LogDamagedError(f"{name}: {error}") from error
+
+        return self._read_full_or(Tile(tile.level, tile.number).path, read, tile.width)
+
+    def _read_full_or(
+        self, path: str, read: Callable[[int], list[bytes]], width: int
+    ) -> list[bytes]:
+        """Return the first `width` rows of a tile or bundle.
+
+        A partial one is deleted after the full one is written, which begins with the same rows.
+        """
+        if width < WIDTH:
+            try:
+                return read(width)
+            except ObjectNotFoundError:
+                pass
+        full = self._cache.read(object_name(self.shard, path), lambda: read(WIDTH))
+        return full[:width]

@@ -1,0 +1,320 @@
+"""The contract of the object store, for files, for S3 (moto's server), and the stand-in of tests."""
+
+import errno
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from infra.objects.cloud import CloudObjects
+from infra.objects.files import FileObjects
+from infra.objects.location import check_store_url, open_objects
+from infra.objects.port import (
+    ObjectChangedError,
+    ObjectDiffersError,
+    ObjectNotFoundError,
+    ObjectStore,
+    ObjectStoreError,
+)
+from tests.fakes.memory_objects import MemoryObjects
+from tests.helpers.s3 import BUCKET, misbehaving_server, s3_environment, s3_server
+
+BIG = bytes(range(256)) * 4_000
+
+
+@pytest.fixture(scope="session")
+def s3() -> Iterator[str]:
+    with s3_server() as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(params=["memory", "files", "s3"])
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    if request.param == "memory":
+        return MemoryObjects()
+    if request.param == "files":
+        return FileObjects(tmp_path / "log")
+    use_s3(request.getfixturevalue("monkeypatch"), request.getfixturevalue("s3"))
+    return CloudObjects(f"s3://{BUCKET}/{uuid4().hex}")
+
+
+def use_s3(monkeypatch: pytest.MonkeyPatch, endpoint: str) -> None:
+    for name, value in s3_environment(endpoint).items():
+        monkeypatch.setenv(name, value)
+
+
+def test_an_object_is_read_as_it_was_written(objects: ObjectStore):
+    objects.create("s07/tile/0/x001/067.p/12", BIG)
+    objects.create("s07/tile/0/x001/067", b"")
+    assert objects.get("s07/tile/0/x001/067.p/12") == BIG
+    assert objects.get("s07/tile/0/x001/067") == b""
+
+
+def test_an_absent_object_is_not_found(objects: ObjectStore):
+    for read in (lambda: objects.get("s07/none"), lambda: objects.get_range("s07/none", 0, 3)):
+        with pytest.raises(ObjectNotFoundError, match="s07/none does not exist"):
+            read()
+    objects.create("s07/there", b"1")
+    with pytest.raises(ObjectNotFoundError):
+        objects.get("s07")
+
+
+def test_a_range_ends_where_the_object_ends(objects: ObjectStore):
+    objects.create("a", b"0123456789")
+    assert objects.get_range("a", 2, 3) == b"234"
+    assert objects.get_range("a", 8, 100) == b"89"
+    assert objects.get_range("a", 100, 5) == b""
+
+
+def test_create_succeeds_again_with_the_same_bytes(objects: ObjectStore):
+    objects.create("a/b", b"one")
+    objects.create("a/b", b"one")
+    assert objects.get("a/b") == b"one"
+
+
+def test_create_refuses_other_bytes_and_keeps_the_first(objects: ObjectStore):
+    objects.create("a/b", b"one")
+    with pytest.raises(ObjectDiffersError, match="a/b exists with other bytes"):
+        objects.create("a/b", b"two")
+    assert objects.get("a/b") == b"one"
+
+
+def test_replace_writes_over_what_the_writer_has_seen(objects: ObjectStore):
+    objects.replace("checkpoint", b"one", None)
+    objects.replace("checkpoint", b"two", b"one")
+    assert objects.get("checkpoint") == b"two"
+
+
+def test_replace_refuses_what_the_writer_has_not_seen(objects: ObjectStore):
+    with pytest.raises(ObjectChangedError):
+        objects.replace("checkpoint", b"one", b"zero")
+    objects.replace("checkpoint", b"one", None)
+    for before in (None, b"zero"):
+        with pytest.raises(ObjectChangedError, match="checkpoint has been changed by another"):
+            objects.replace("checkpoint", b"two", before)
+    assert objects.get("checkpoint") == b"one"
+
+
+def test_replace_may_be_repeated(objects: ObjectStore):
+    objects.replace("checkpoint", b"one", None)
+    objects.replace("checkpoint", b"two", b"one")
+    objects.replace("checkpoint", b"two", b"one")
+    assert objects.get("checkpoint") == b"two"
+
+
+def test_of_many_writers_that_have_seen_the_same_one_replaces(objects: ObjectStore):
+    objects.replace("checkpoint", b"start", None)
+
+    def write(number: int) -> bool:
+        try:
+            objects.replace("checkpoint", b"%d" % number, b"start")
+        except ObjectChangedError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(write, range(24)))
+    assert done.count(True) == 1
+    assert objects.get("checkpoint") == b"%d" % done.index(True)
+
+
+def test_of_many_writers_one_creates(objects: ObjectStore):
+    def write(number: int) -> bool:
+        try:
+            objects.create("a/b", b"%d" % number)
+        except ObjectDiffersError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        done = list(pool.map(write, range(24)))
+    assert done.count(True) == 1
+    assert objects.get("a/b") == b"%d" % done.index(True)
+
+
+def test_a_deleted_object_is_gone_and_may_be_deleted_again(objects: ObjectStore):
+    objects.create("a/b", b"one")
+    objects.delete("a/b")
+    objects.delete("a/b")
+    objects.delete("other/folder/b")
+    with pytest.raises(ObjectNotFoundError):
+        objects.get("a/b")
+    objects.create("a/b", b"two")
+
+
+def test_names_are_those_of_one_folder_in_order(objects: ObjectStore):
+    for name in ("a/067.p/3", "a/067.p/12", "a/067", "a/067.p/x/9", "b"):
+        objects.create(name, b"1")
+    assert objects.names("a/067.p") == ["a/067.p/12", "a/067.p/3"]
+    assert objects.names("a") == ["a/067"]
+    assert objects.names("none") == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "/a",
+        "a/",
+        "a//b",
+        "..",
+        "../a",
+        "a/../b",
+        "a/..",
+        ".",
+        ".a",
+        "a/.b",
+        "a b",
+        "a\n",
+        "ä",
+        "a/\0",
+        "%2e%2e/a",
+        "a\\b",
+        "a" * 201,
+    ],
+)
+def test_no_name_leaves_the_store(objects: ObjectStore, name: str):
+    for act in (
+        lambda: objects.get(name),
+        lambda: objects.get_range(name, 0, 1),
+        lambda: objects.create(name, b"1"),
+        lambda: objects.replace(name, b"1", None),
+        lambda: objects.delete(name),
+        lambda: objects.names(name),
+    ):
+        with pytest.raises(ValueError, match="an object can't have the name"):
+            act()
+
+
+# what may go wrong
+
+
+def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    objects = FileObjects(tmp_path)
+    objects.replace("a/checkpoint", b"old", None)
+
+    def full(descriptor: int) -> None:
+        del descriptor
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full)
+        for act in (
+            lambda: objects.create("a/b", b"one"),
+            lambda: objects.replace("a/checkpoint", b"new", b"old"),
+        ):
+            with pytest.raises(ObjectStoreError, match="No space left"):
+                act()
+    assert [file.name for file in (tmp_path / "a").iterdir()] == ["checkpoint"]
+    assert objects.get("a/checkpoint") == b"old"
+    objects.create("a/b", b"one")
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path: Path):
+    (tmp_path / "log").write_bytes(b"")
+    with pytest.raises(ObjectStoreError, match="log"):
+        FileObjects(tmp_path / "log").create("a/b", b"one")
+
+
+def test_what_a_killed_writer_leaves_is_no_object(tmp_path: Path):
+    objects = FileObjects(tmp_path)
+    objects.create("a/b", b"one")
+    (tmp_path / "a" / ".0123").write_bytes(b"half")
+    assert objects.names("a") == ["a/b"]
+
+
+def test_files_are_for_their_user_only(tmp_path: Path):
+    FileObjects(tmp_path / "log").create("a/b", b"one")
+    modes = [(tmp_path / "log" / name).stat().st_mode & 0o777 for name in (".", "a", "a/b")]
+    assert modes == [0o700, 0o700, 0o600]
+
+
+def test_each_new_folder_is_synced_into_the_one_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    synced: list[str] = []
+    real = os.fsync
+
+    def note(descriptor: int) -> None:
+        synced.append(
+            f"{Path(f'/proc/self/fd/{descriptor}').readlink()}".removeprefix(str(tmp_path))
+        )
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", note)
+    FileObjects(tmp_path / "log").create("a/b/c", b"one")
+    assert [one for one in synced if "." not in one] == ["", "/log", "/log/a", "/log/a/b"]
+    # the file itself before its name is there
+    assert synced[-2].startswith("/log/a/b/.")
+
+
+@pytest.mark.parametrize("status", [403, 500, 503, 507])
+def test_a_server_that_refuses_is_an_error(monkeypatch: pytest.MonkeyPatch, status: int):
+    with misbehaving_server(status) as endpoint:
+        use_s3(monkeypatch, endpoint)
+        for_all_acts(CloudObjects(f"s3://{BUCKET}/x", answer_seconds=1, retry_seconds=0.1))
+
+
+def test_a_server_that_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    with misbehaving_server(silent=True) as endpoint:
+        use_s3(monkeypatch, endpoint)
+        for_all_acts(CloudObjects(f"s3://{BUCKET}/x", answer_seconds=0.2, retry_seconds=0.1))
+
+
+def test_a_server_that_is_gone_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    use_s3(monkeypatch, "http://127.0.0.1:9")
+    for_all_acts(CloudObjects(f"s3://{BUCKET}/x", answer_seconds=1, retry_seconds=0.1))
+
+
+def test_a_bucket_that_is_gone_takes_nothing(monkeypatch: pytest.MonkeyPatch, s3: str):
+    use_s3(monkeypatch, s3)
+    objects = CloudObjects("s3://no-such-bucket/x", retry_seconds=0.1)
+    with pytest.raises(ObjectStoreError):
+        objects.create("a", b"1")
+    with pytest.raises(ObjectStoreError):
+        objects.replace("a", b"1", None)
+
+
+def for_all_acts(objects: ObjectStore) -> None:
+    for act in (
+        lambda: objects.get("a"),
+        lambda: objects.get_range("a", 0, 1),
+        lambda: objects.create("a", b"1"),
+        lambda: objects.replace("a", b"1", None),
+        lambda: objects.delete("a"),
+        lambda: objects.names("a"),
+    ):
+        with pytest.raises(ObjectStoreError) as raised:
+            act()
+        assert not isinstance(raised.value, ObjectNotFoundError)
+        assert "\n" not in str(raised.value)
+
+
+# where it is
+
+
+def test_without_a_url_it_is_in_the_data_directory(tmp_path: Path):
+    open_objects(None, tmp_path).create("a", b"1")
+    assert (tmp_path / "log" / "a").read_bytes() == b"1"
+
+
+def test_a_file_url_is_a_folder(tmp_path: Path):
+    open_objects(f"{tmp_path.as_uri()}/my%20log", tmp_path / "data").create("a", b"1")
+    assert (tmp_path / "my log" / "a").read_bytes() == b"1"
+
+
+def test_a_bucket_url_has_a_prefix(monkeypatch: pytest.MonkeyPatch, s3: str, tmp_path: Path):
+    use_s3(monkeypatch, s3)
+    open_objects(f"s3://{BUCKET}/some/prefix", tmp_path).create("a", b"1")
+    assert CloudObjects(f"s3://{BUCKET}").get("some/prefix/a") == b"1"
+
+
+@pytest.mark.parametrize(
+    "url", ["", "log", "/log", "file://host/log", "file:log", "s3://", "http://x/y", "s3://b/a b"]
+)
+def test_other_urls_are_refused(url: str):
+    with pytest.raises(ValueError, match=r"a file:// URL has|an object store is file:///"):
+        check_store_url(url)

@@ -1,0 +1,248 @@
+"""The published log: what a writer writes and a reader verifies, whatever is killed or changed."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infra.log.checkpoint import InclusionProof, open_checkpoint
+from infra.log.log_writer import LogWriter
+from infra.log.merkle import EMPTY_ROOT, leaf_hash, node_hash, verify_consistency
+from infra.log.merkle import consistency_proof as prove_consistency
+from infra.log.names import LogSecret, shard_key
+from infra.log.published_log import LogDamagedError, PublishedLog, TileCache
+from infra.log.signed_note import NoteError
+from infra.log.tiles import WIDTH
+from infra.objects.port import ObjectChangedError, ObjectDiffersError, ObjectStoreError
+from tests.fakes.memory_objects import MemoryObjects
+
+SHARD = 7
+SECRET = LogSecret("play.example.org/log", bytes(range(32)))
+ORIGIN = "play.example.org/log/s07"
+KEY = shard_key(SECRET.public, SHARD)
+LEAVES = [b"leaf %d " % index + bytes(index % 90) for index in range(66_100)]
+
+
+def writer(objects: MemoryObjects) -> LogWriter:
+    made = LogWriter(objects, SHARD, [SECRET.signer(SHARD)])
+    made.load()
+    return made
+
+
+def publish(objects: MemoryObjects, *sizes: int) -> MemoryObjects:
+    made = writer(objects)
+    for size in sizes:
+        made.append(LEAVES[made.size : size])
+    return objects
+
+
+def reader(objects: MemoryObjects) -> PublishedLog:
+    log = PublishedLog(objects, SHARD, [KEY])
+    log.refresh()
+    return log
+
+
+def root_of(leaves: list[bytes]) -> bytes:
+    """Return the root by its definition in RFC 6962."""
+    if len(leaves) <= 1:
+        return leaf_hash(leaves[0]) if leaves else EMPTY_ROOT
+    split = 1 << ((len(leaves) - 1).bit_length() - 1)
+    return node_hash(root_of(leaves[:split]), root_of(leaves[split:]))
+
+
+def test_nothing_is_published_at_first():
+    log = reader(MemoryObjects())
+    assert (log.size, log.checkpoint) == (0, None)
+    with pytest.raises(IndexError):
+        log.bundle(0)
+    with pytest.raises(IndexError):
+        log.inclusion(0)
+    assert list(log.leaves(0, 0)) == []
+
+
+@pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 511, 512, 700])
+def test_the_checkpoint_has_the_root_of_rfc_6962(size: int):
+    objects = publish(MemoryObjects(), size)
+    note = objects.found["s07/checkpoint"]
+    found = open_checkpoint(note, ORIGIN, [KEY])
+    assert (found.size, found.root) == (size, root_of(LEAVES[:size]))
+
+
+def test_a_log_of_three_levels_of_tiles_is_read_back():
+    objects = publish(MemoryObjects(), 65_000, 65_536, 66_000)
+    log = reader(objects)
+    assert "s07/tile/1/000" in objects.found
+    assert "s07/tile/2/000.p/1" in objects.found
+    assert log.checkpoint is not None
+    assert log.checkpoint.root == root_of(LEAVES[:66_000])
+    assert list(log.leaves(65_300, 66_000)) == LEAVES[65_300:66_000]
+    for index in (0, 255, 256, 65_535, 65_536, 65_999):
+        proof = InclusionProof.parse(str(log.inclusion(index)))
+        assert proof.verify(leaf_hash(LEAVES[index]), ORIGIN, [KEY]).size == 66_000
+    assert writer(objects).append(LEAVES[66_000:66_100]).root == root_of(LEAVES[:66_100])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sets(st.integers(1, 1_400), min_size=1, max_size=6))
+def test_the_names_and_bytes_do_not_depend_on_the_sizes_between(sizes: set[int]):
+    steps = sorted(sizes)
+    objects, other = MemoryObjects(), publish(MemoryObjects(), steps[-1])
+    before = None
+    for size in steps:
+        # a writer of its own each time, as after a restart
+        found = writer(objects).append(LEAVES[before.size if before else 0 : size])
+        if before:
+            proof = prove_consistency(before.size, size, reader(objects).node)
+            verify_consistency(before.size, before.root, size, found.root, proof)
+        before = found
+    assert other.found.items() <= objects.found.items()
+    left = objects.found.keys() - other.found.keys()
+    unfinished = steps[-1] // WIDTH
+    assert all(f"/{unfinished:03}.p/" in name or "/1/000.p/" in name for name in left)
+
+
+def test_a_writer_that_fails_anywhere_is_followed_by_one_that_writes_the_rest():
+    whole = publish(MemoryObjects(), 200, 900, 1_300)
+    for writes in range(60):
+        objects = publish(MemoryObjects(), 200)
+        objects.writes_left = writes
+        try:
+            publish(objects, 900, 1_300)
+        except ObjectStoreError:
+            objects.writes_left = None
+            assert reader(objects).size in (200, 900, 1_300)
+            if reader(objects).size < 900:
+                publish(objects, 900)
+            publish(objects, 1_300)
+        assert whole.found.items() <= objects.found.items()
+        if objects.writes_left is not None:
+            break
+    else:
+        pytest.fail("there are more writes than the loop tries")
+
+
+def test_partial_tiles_are_deleted_once_the_full_one_is_covered_by_a_checkpoint():
+    objects = publish(MemoryObjects(), 100, 255)
+    assert {"s07/tile/0/000.p/100", "s07/tile/0/000.p/255"} <= objects.found.keys()
+    early = PublishedLog(objects, SHARD, [KEY])
+    early.refresh()
+    publish(objects, 300)
+    assert not [name for name in objects.found if "/0/000.p" in name]
+    assert not [name for name in objects.found if "entries/000.p" in name]
+    # a reader with an earlier checkpoint takes the beginning of the full one
+    assert list(early.leaves(0, 255)) == LEAVES[:255]
+
+
+def test_partial_tiles_that_a_killed_writer_has_left_are_deleted_by_the_next():
+    objects = publish(MemoryObjects(), 255)
+    left = {name: data for name, data in objects.found.items() if ".p/" in name}
+    publish(objects, 300)
+    objects.found |= left
+    writer(objects)
+    assert not left.keys() & objects.found.keys()
+
+
+def test_of_two_writers_one_is_refused():
+    objects = publish(MemoryObjects(), 10)
+    first, second = writer(objects), writer(objects)
+    first.append(LEAVES[10:20])
+    with pytest.raises(ObjectChangedError):
+        second.append(LEAVES[10:15])
+    assert reader(objects).size == 20
+
+
+def test_another_history_is_refused_before_its_checkpoint():
+    objects = publish(MemoryObjects(), 250)
+    other = writer(objects)
+    publish(objects, 300)
+    with pytest.raises(ObjectDiffersError):
+        other.append([b"another"] * 50)
+    assert reader(objects).size == 300
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "tile/entries/000",
+        "tile/0/000",
+        "tile/1/000.p/2",
+        "tile/entries/002.p/88",
+        "tile/0/002.p/88",
+    ],
+)
+@pytest.mark.parametrize("change", ["flipped", "shorter", "gone"])
+def test_a_changed_object_is_noticed(name: str, change: str):
+    objects = publish(MemoryObjects(), 600)
+    data = objects.found.pop(f"s07/{name}")
+    if change == "flipped":
+        objects.found[f"s07/{name}"] = data[:40] + bytes([data[40] ^ 1]) + data[41:]
+    elif change == "shorter":
+        objects.found[f"s07/{name}"] = data[:-1]
+    with pytest.raises((LogDamagedError, ObjectStoreError)):
+        list(reader(objects).leaves(0, 600))
+
+
+@pytest.mark.parametrize("name", ["tile/1/000.p/2", "tile/entries/002.p/88"])
+def test_a_writer_does_not_go_on_from_a_changed_end(name: str):
+    objects = publish(MemoryObjects(), 600)
+    data = objects.found[f"s07/{name}"]
+    objects.found[f"s07/{name}"] = data[:40] + bytes([data[40] ^ 1]) + data[41:]
+    with pytest.raises(LogDamagedError, match="does not have the root of its checkpoint of 600"):
+        writer(objects)
+
+
+def test_a_checkpoint_by_another_key_is_refused():
+    objects = publish(MemoryObjects(), 10)
+    other = LogSecret(SECRET.base, bytes(32))
+    with pytest.raises(NoteError):
+        PublishedLog(objects, SHARD, [shard_key(other.public, SHARD)]).refresh()
+    # the same key signs for all shards, under other names
+    objects.found["s08/checkpoint"] = objects.found["s07/checkpoint"]
+    with pytest.raises(NoteError, match=r"is of play[.]example[.]org/log/s07, not of"):
+        PublishedLog(objects, 8, [shard_key(SECRET.public, 8), KEY]).refresh()
+
+
+def test_full_tiles_are_read_once():
+    objects = publish(MemoryObjects(), 600)
+    log = PublishedLog(objects, SHARD, [KEY], TileCache())
+    log.refresh()
+    list(log.leaves(0, 512))
+    objects.reads.clear()
+    list(log.leaves(0, 512))
+    assert all(".p/" in name for name in objects.reads)
+
+
+def test_the_cache_is_bounded_by_bytes():
+    objects = publish(MemoryObjects(), 600)
+    log = PublishedLog(objects, SHARD, [KEY], TileCache(9_000))
+    log.refresh()
+    assert list(log.leaves(0, 600)) == LEAVES[:600]
+    objects.reads.clear()
+    log.node(0, 0)
+    assert objects.reads == ["s07/tile/0/000"]
+
+
+def test_a_new_key_goes_on_with_a_log_and_the_old_one_may_sign_beside_it():
+    objects = publish(MemoryObjects(), 10)
+    new = LogSecret(SECRET.base, bytes(32))
+    both = LogWriter(objects, SHARD, [new.signer(SHARD), SECRET.signer(SHARD)])
+    both.load()
+    both.append(LEAVES[10:20])
+    for key in (shard_key(new.public, SHARD), KEY):
+        log = PublishedLog(objects, SHARD, [key])
+        assert log.refresh() == 20
+    alone = LogWriter(objects, SHARD, [new.signer(SHARD)])
+    alone.load()
+    alone.append(LEAVES[20:30])
+    with pytest.raises(NoteError):
+        PublishedLog(objects, SHARD, [KEY]).refresh()
+
+
+def test_a_private_key_is_read_back_from_its_text_and_never_shown():
+    assert LogSecret.parse(f"{SECRET}\n") == SECRET
+    assert str(SECRET).startswith("PRIVATE+KEY+play.example.org/log+")
+    assert repr(SECRET) == "LogSecret(play.example.org/log)"
+    text = str(SECRET)
+    for bad in (text[:-4], text.replace("play", "pray"), text.removeprefix("PRIVATE"), ""):
+        with pytest.raises(NoteError, match="a private key is") as raised:
+            LogSecret.parse(bad)
+        assert text[60:] not in str(raised.value)
