@@ -50,6 +50,8 @@ class Role(StrEnum):
     """Updates lists, notices and ratings."""
     SCHEDULER = "scheduler"
     """Sends reminders, lets flags fall, and repeats lost wake-ups."""
+    PUBLISHER = "publisher"
+    """Publishes the logs."""
     WEB = "web"
     """Serves HTTP."""
     MAIL = "mail"

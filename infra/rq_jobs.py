@@ -16,6 +16,9 @@ MAIL: Final = "matchpost-mail"
 PROJECTIONS: Final = "matchpost-projections"
 """The queue of the projection worker."""
 
+PUBLISHED_LOG: Final = "matchpost-log"
+"""The queue of the publisher."""
+
 MAINTENANCE: Final = "matchpost-maintenance"
 """The queue of long jobs that an operator asks for."""
 
@@ -27,6 +30,9 @@ SEND_MAIL: Final = "services.jobs.send_mail"
 
 PROJECT: Final = "services.jobs.project"
 """Keeps the projections up with the logs for a while; it has no arguments."""
+
+PUBLISH: Final = "services.jobs.publish"
+"""Publishes the logs for a while; it has no arguments."""
 
 REBUILD: Final = "services.jobs.rebuild"
 """Rebuilds the projections that its arguments name."""

@@ -183,6 +183,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "files in `log` in the data directory",
         ),
     ] = None
+    publish_seconds: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=3600)] | None,
+        about(
+            "a whole number from 1 to 3600",
+            "The least time between two checkpoints of a shard's published log. Each costs some writes "
+            "to the object store, for which clouds ask money.",
+            "1 with files, 15 with other object stores",
+        ),
+    ] = None
+    keys: Annotated[
+        Path | None,
+        about(
+            "the path of a directory",
+            "Where the keys are that sign the published log. Back them up, and let nobody read those "
+            "without `.pub`: anybody with them can sign another history.",
+            "`keys` in the data directory",
+        ),
+    ] = None
     queue_cap: Annotated[
         _Positive,
         about(

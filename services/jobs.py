@@ -23,6 +23,7 @@ from services.mail.notification_texts import NotificationTexts
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
+from workers.log.job import PublisherRun, make_publisher, publish_leases
 from workers.mail.mailer import Mailer, MailRun
 from workers.projections import maintenance
 from workers.projections.job import ProjectionRun, project_leases
@@ -81,6 +82,13 @@ def project() -> None:
     with App(load()) as parts:
         worker = ProjectionWorker(parts.store, parts.data)
         ProjectionRun(worker, project_leases(parts.queue)).run()
+
+
+def publish() -> None:
+    """Publish the logs for a minute."""
+    with App(load()) as parts:
+        publisher = make_publisher(parts.settings, parts.data, parts.queue)
+        PublisherRun(publisher, publish_leases(parts.queue)).run()
 
 
 def rebuild(*names: str, buckets: int | None = None) -> int:

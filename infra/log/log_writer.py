@@ -36,12 +36,19 @@ class LogWriter:
         self.root = merkle.EMPTY_ROOT
         self.tail: list[bytes] = []
         """The leaves of the unfinished bundle."""
+        self._completed: list[bytes] = []
+        """The leaves of the bundle before it."""
         self._objects = objects
         self._signers = signers
         self._log = PublishedLog(objects, shard, [*(one.key for one in signers), *keys])
         self._rows: list[list[bytes]] = []
         """The hashes of the unfinished tile of each level, the lowest first."""
         self._note: bytes | None = None
+
+    @property
+    def recent(self) -> list[bytes]:
+        """Return the last published leaves, at least 256 if there are so many."""
+        return self._completed + self.tail
 
     def load(self) -> None:
         """Read what is published, and prove that its end fits its checkpoint; `LogDamagedError` if not.
@@ -64,6 +71,7 @@ class LogWriter:
                 f"shard {self.shard}: what is published does not have the root of its checkpoint of "
                 f"{self.size} leaves"
             )
+        self._completed = log.bundle(self.size // WIDTH - 1) if self.size >= WIDTH else []
         if self.size >= WIDTH:
             self._delete_partials((self.size // WIDTH - 1) * WIDTH, self.size)
 
@@ -99,7 +107,7 @@ class LogWriter:
             number = (self.size >> (LEVELS * (level + 1))) - 1
             if level == 0:
                 self._create(bundle_path(number), pack_bundle(self.tail))
-                self.tail = []
+                self._completed, self.tail = self.tail, []
             self._create(Tile(level, number).path, b"".join(row))
             hash_ = fold_pairs(row)
             self._rows[level] = []

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, Final
 
+from infra.liveness import LIVENESS
 from infra.objects.port import (
     ObjectChangedError,
     ObjectDiffersError,
@@ -139,7 +140,8 @@ class CloudObjects:
     def _failures(self, name: str) -> Iterator[None]:
         """Raise obstore's errors as errors of the store."""
         try:
-            yield
+            with LIVENESS.waiting():
+                yield
         except FileNotFoundError:
             raise ObjectNotFoundError(f"{self._url}/{name} does not exist") from None
         except self._errors.BaseError as error:

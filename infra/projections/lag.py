@@ -48,7 +48,7 @@ def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
     turns, first = _turns(client, generation, mark)
     counts = list(map(min, zip(*(one.counts for one in checkpoints), strict=True)))
     unread = sum(max(0, end - count) for count, end in zip(counts, mark.ends, strict=True))
-    times = [*_times(store, counts, mark), *([] if first is None else [first])]
+    times = [*first_times(store, counts, mark), *([] if first is None else [first])]
     return Lag(
         spec=spec,
         version=version,
@@ -71,7 +71,7 @@ def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tupl
     return sum(count for count, _ in turns), min((int(f[0][1]) for _, f in turns), default=None)
 
 
-def _times(store: Store, counts: Sequence[int], mark: Watermark) -> list[int]:
+def first_times(store: Store, counts: Sequence[int], mark: Watermark) -> list[int]:
     """Return when the first unread leaf of each shard was received, if it is known."""
     found = []
     for shard, (count, end) in enumerate(zip(counts, mark.ends, strict=True)):

@@ -134,6 +134,12 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:log", _COMMIT, "it is the record, until an archive has it", "leaves"),
     EndlessKey("{s07.a1y}:m:<board>", _COMMIT, _MATCH, "matches"),
     EndlessKey("{s07.a1y}:over", _COMMIT, "an archive will need the ends", "ended matches"),
+    EndlessKey(
+        "{s07.a1y}:published",
+        "infra.store.published_sizes",
+        "the log is never published again",
+        _SHARD,
+    ),
     EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
     EndlessKey("{s07.a1y}:m:<board>:moves", _COMMIT, _MATCH, "plies"),
     EndlessKey("{s07.a1y}:m:<board>:turns", _COMMIT, _MATCH, "plies"),

@@ -8,6 +8,7 @@
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07.a1y}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
+| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `reads` of its leaves by the publisher, `fault` why it stopped; a copy without `reads` is on the queue server |
 | `{s07.a1y}:over` | sorted set: board of a match that has ended by the ms of its end |
 | `{s07.a1y}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |
 | `{s07.a1y}:m:<board>` | string: 32-byte head hash, a byte of marks (`commit.lua`), then the packed state |
@@ -71,7 +72,7 @@
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
-| `{lease:0/3}` | token of the drain that works lane 0 of 3, on the queue server; `{lease:mail}`, `{lease:project}` likewise |
+| `{lease:0/3}` | token of the drain that works lane 0 of 3, on the queue server; `{lease:mail}`, `{lease:project}` and `{lease:publish}` likewise |
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 | `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
@@ -213,6 +214,7 @@ shard_boards: Final = _of_shard("boards")
 shard_allocated_ids: Final = _of_shard("ids")
 ended: Final = _of_shard("over")
 archived: Final = _of_shard("gone")
+published: Final = _of_shard("published")
 
 snapshot: Final = _of_match("")
 moves: Final = _of_match(":moves")

@@ -351,6 +351,16 @@ class Store(Protocol):
         """Return up to `count` leaves of a shard's log from index `start`, each with its index."""
         ...
 
+    def durable_leaves(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return by shard up to `count` leaves from the index of `starts`, each with its index.
+
+        They are as durable as commits that were acknowledged. `NotDurable` if the server does not
+        confirm that, and nothing may be signed.
+        """
+        ...
+
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return the leaves of a shard's log with these indexes, None for missing ones."""
         ...

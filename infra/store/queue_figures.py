@@ -12,12 +12,12 @@ from rq.serializers import JSONSerializer
 from infra.redis import keys
 from infra.redis.clients import to_ms
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS, MAIL, MAINTENANCE, PROJECTIONS
+from infra.rq_jobs import COMMANDS, MAIL, MAINTENANCE, PROJECTIONS, PUBLISHED_LOG
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.store.turn_notes import LaneTurn, last_turns
 
-_OURS: Final = (COMMANDS, PROJECTIONS, MAIL, MAINTENANCE)
+_OURS: Final = (COMMANDS, PROJECTIONS, PUBLISHED_LOG, MAIL, MAINTENANCE)
 
 
 class LaneFigures(msgspec.Struct, frozen=True):

@@ -340,6 +340,26 @@ class RedisStore:
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
         return [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
 
+    def durable_leaves(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves that are durable."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for shard, start in starts.items():
+                pipe.xrange(keys.log(shard), f"{start}-0", "+", count=count)
+            if self._mode.verified:
+                # the barrier covers what this connection has written; so it writes after it has read
+                for shard in starts:
+                    pipe.hincrby(keys.published(shard), "reads", 1)
+                append_barrier(pipe, self._mode, replicas=self._replicas)
+            found: Any = pipe.execute()
+        if self._mode.verified and not check_barrier(found[-1], self._mode, self._replicas):
+            raise NotDurable("the server did not confirm that the leaves it has shown are on disk")
+        return {
+            shard: [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in rows]
+            for shard, rows in zip(starts, found, strict=False)
+        }
+
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves by their indexes, in one round trip."""
         with self._client.pipeline(transaction=False) as pipe:

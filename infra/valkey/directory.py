@@ -20,7 +20,18 @@ _SOCKET_LIMIT: Final = 100  # bytes; the kernels' own limits are 104 and 108, wi
 _LOG_LIMIT: Final = 8 << 20  # bytes; a longer log is put aside when the server starts
 _MARKERS: Final = frozenset({"lock", "matchpost.toml"})  # one of these marks a data directory
 _CONTENTS: Final = frozenset(
-    {"valkey", "queue", "seeds", "mail-key", "valkey.log", "valkey.log.1", "valkey.sock", "socket"}
+    {
+        "valkey",
+        "queue",
+        "seeds",
+        "keys",
+        "log",
+        "mail-key",
+        "valkey.log",
+        "valkey.log.1",
+        "valkey.sock",
+        "socket",
+    }
 )
 """Other contents of a data directory; one with nothing else was restored from a backup."""
 

@@ -10,6 +10,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from infra.durability import DurabilityError
 from infra.game_packages import GamePackageError
+from infra.objects.port import ObjectStoreError
 from infra.settings import SettingsError
 from infra.valkey.binary import BinaryError
 from infra.valkey.directory import DirectoryError
@@ -18,7 +19,7 @@ from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN, server_fa
 
 logger = logging.getLogger(__name__)
 
-_SENTENCES = (DirectoryError, DurabilityError, EmbeddedError, BinaryError)
+_SENTENCES = (ObjectStoreError, DirectoryError, DurabilityError, EmbeddedError, BinaryError)
 
 
 def report(error: Exception) -> int:

@@ -22,6 +22,8 @@ SETTINGS: Final[Mapping[str, str]] = {
     "maxmemory": "the most memory for the data of the embedded server: 60%, 8gb, or off",
     "seeds": "the folder where workers keep the secret seeds of draws",
     "store": "where the log is published: file:///path, s3://bucket/prefix, gs:// or az://",
+    "publish_seconds": "the least time between two checkpoints of the published log",
+    "keys": "the folder with the keys that sign the published log",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",

@@ -235,6 +235,24 @@ _SUBCOMMANDS: Final = (
         "signal. `serve` starts this process by itself; several do no harm.",
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
     ),
+    _Subcommand(
+        "publisher",
+        "only publish the log, for a server on several machines",
+        "Write the log to the object store, signed, until a stop signal. `serve` starts this process "
+        "by itself; of several one works at a time.",
+        (("--name", {"default": "publisher", "help": "the process's name in the log"}),),
+    ),
+    _Subcommand(
+        "keygen",
+        "make the keys that sign the published log",
+        "Make the keys that sign the published log and receipts, and print the public ones. Keys that "
+        "are there are never overwritten.",
+        (("--host", {
+            "metavar": "NAME",
+            "help": "the server's name in the log, for good, such as play.example.org "
+            "(default: MATCHPOST_MAIL_DOMAIN)",
+        }),),
+    ),
     *(
         _Subcommand(
             role,

@@ -26,6 +26,7 @@ from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
+from workers.log.job import PublisherWakeup
 from workers.projections.job import ProjectionWakeup
 from workers.scheduler import Scheduler
 
@@ -71,6 +72,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         parts.durability_watch().tick,
         Scheduler(store, lanes, clock_check=check).tick,
         ProjectionWakeup(parts.queue).tick,
+        *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
     ]

@@ -9,7 +9,7 @@ from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
 from services.doctor.clocks import check_clocks
 from services.doctor.durability import check_durability
-from services.doctor.facts import DirectoryFacts, Facts, LaneFacts, QueueFacts
+from services.doctor.facts import DirectoryFacts, Facts
 from services.doctor.findings import (
     GIB,
     MIB,
@@ -25,6 +25,8 @@ from services.doctor.findings import (
 )
 from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes
+from services.doctor.published_log import check_published_log
+from services.doctor.queue_facts import LaneFacts, QueueFacts
 from services.lane_texts import division, idle_workers
 
 LATE_MS: Final = 15_000
@@ -354,6 +356,6 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
-    _projections, check_outgoing_mail, _disk, check_memory, _files, _draws,
+    _projections, check_published_log, check_outgoing_mail, _disk, check_memory, _files, _draws,
 )  # fmt: skip
 """In the order of the report."""

@@ -14,6 +14,7 @@ _NAMES: Final[Mapping[Role, str]] = {
     Role.WORKER: "command worker",
     Role.PROJECTIONS: "projection worker",
     Role.SCHEDULER: "scheduler",
+    Role.PUBLISHER: "publisher",
     Role.WEB: "web process",
     Role.MAIL: "mail intake",
     Role.MAILER: "mailer",
@@ -23,6 +24,7 @@ _WITHOUT: Final[Mapping[Role, str]] = {
     Role.PROJECTIONS: "lists, notices and ratings are not updated; `matchpost serve` starts one",
     Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; `matchpost serve` or "
     "`matchpost scheduler` starts one",
+    Role.PUBLISHER: "no log is published; `matchpost serve` or `matchpost publisher` starts one",
     Role.WEB: "pages and the API do not answer; `matchpost serve` or `matchpost web` starts one",
     Role.MAIL: "no mail is accepted; `matchpost serve` or `matchpost mail` starts one",
     Role.MAILER: "no mail is sent; `matchpost serve` or `matchpost mailer` starts one",
@@ -68,6 +70,7 @@ def _expected(facts: Facts) -> list[Role]:
     wanted = {
         Role.PROJECTIONS: True,
         Role.SCHEDULER: True,
+        Role.PUBLISHER: settings.durability.durable,
         Role.WEB: settings.http != "off",
         Role.MAIL: settings.smtp != "off" or settings.lmtp is not None,
         Role.MAILER: settings.relay is not None,

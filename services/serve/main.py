@@ -21,11 +21,13 @@ from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
 from services.serve.banner import banner
+from services.serve.first_keys import make_first_keys
 from services.serve.logging import log_to_stderr
 from services.serve.processes import (
     mail_child,
     mailer_child,
     maintenance_child,
+    publisher_child,
     scheduler_child,
     side_child,
     web_children,
@@ -78,6 +80,9 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
     children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
     children.append(maintenance_child(for_children, url))
+    if settings.durability.durable:
+        make_first_keys(settings, data, shape)
+        children.append(publisher_child(for_children, url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
         children += web_children(for_children, url, listener)

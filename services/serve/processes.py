@@ -36,6 +36,11 @@ def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
     return _child("maintenance", "maintenance", settings, redis_url)
 
 
+def publisher_child(settings: Settings, redis_url: str) -> ProcessChild:
+    """Return the process that publishes the logs of the server at `redis_url`."""
+    return _child("publisher", "publisher", settings, redis_url)
+
+
 def side_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Return the projection worker for the server at `redis_url`."""
     return _child("side", "side", settings, redis_url)

@@ -320,6 +320,12 @@ class MemoryStore:
         log = self._logs[shard][start : start + count]
         return list(enumerate(log, start))
 
+    def durable_leaves(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves that are durable."""
+        return {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
+
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves of a shard's log by their indexes."""
         return [next((leaf for _, leaf in self.leaves(shard, one, 1)), None) for one in indexes]

@@ -79,6 +79,7 @@ def gather() -> Protocol:
             rq_jobs.COMMANDS: [rq_jobs.DRAIN],
             rq_jobs.MAIL: [rq_jobs.SEND_MAIL],
             rq_jobs.PROJECTIONS: [rq_jobs.PROJECT],
+            rq_jobs.PUBLISHED_LOG: [rq_jobs.PUBLISH],
             rq_jobs.MAINTENANCE: [rq_jobs.REBUILD, rq_jobs.CHECK],
         },
         "fault points": dict.fromkeys(FAILPOINTS, True),

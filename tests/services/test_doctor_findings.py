@@ -19,15 +19,13 @@ from services.doctor.facts import (
     DirectoryFacts,
     Facts,
     HashLimits,
-    LaneFacts,
-    QueueFacts,
     ServerFacts,
     ShardFacts,
-    WorkerFacts,
 )
+from services.doctor.queue_facts import LaneFacts, QueueFacts, WorkerFacts
 from tests.helpers.doctor import GIB, said
 
-NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
+NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
 SERVER = ServerFacts(
     "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Layout(1, 1), "", beats=BEATS

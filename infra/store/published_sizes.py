@@ -1,0 +1,60 @@
+"""How far the log of each shard is published, recorded beside the data and on the queue server.
+
+The record of the data goes back when the data are rolled back. That of the queue server does not, and
+may be lost; the publisher writes it again with each run. The checkpoint in the object store is the truth.
+"""
+
+from typing import Any
+
+import msgspec
+import redis
+
+from infra.redis import keys, scripts
+
+
+class PublishedSize(msgspec.Struct, frozen=True):
+    """The record of a shard."""
+
+    size: int = 0
+    root: bytes = b""
+    """Empty before anything was published."""
+    fault: str = ""
+    """Why nothing is published now, in a sentence; empty if all is well."""
+
+
+class PublishedSizes:
+    """Reads and writes the records; `data` is a client of the matches' Redis, `queue` of RQ's."""
+
+    def __init__(self, data: redis.Redis, queue: redis.Redis) -> None:
+        self._data = data
+        self._queue = queue
+
+    def record(self, shard: int, size: int, root: bytes) -> None:
+        """Record that so many leaves are published; a smaller size than the recorded one is ignored."""
+        for client in (self._data, self._queue):
+            names = [keys.published(shard)]
+            scripts.call(client, scripts.RECORD_PUBLISHED, names, [size, root.hex()])
+
+    def record_fault(self, shard: int, fault: str) -> None:
+        """Record why a shard's log is not published."""
+        self._data.hset(keys.published(shard), "fault", fault)
+
+    def recorded_size(self, shard: int) -> int:
+        """Return the greater of the sizes that the two servers have recorded."""
+        found: Any = [c.hget(keys.published(shard), "size") for c in (self._data, self._queue)]
+        return max(int(size or 0) for size in found)
+
+
+def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize]:
+    """Return the records of all shards on one of the servers."""
+    with client.pipeline(transaction=False) as pipe:
+        for shard in range(shards):
+            pipe.hmget(keys.published(shard), "size", "root", "fault")
+        return [_read(row) for row in pipe.execute()]
+
+
+def _read(row: Any) -> PublishedSize:
+    size, root, fault = row
+    return PublishedSize(
+        int(size or 0), bytes.fromhex((root or b"").decode()), (fault or b"").decode()
+    )

@@ -1,0 +1,37 @@
+"""`matchpost publisher`: the process that publishes the logs."""
+
+from contextlib import ExitStack
+
+from infra.heartbeats import Role
+from infra.liveness import LIVENESS
+from infra.objects.port import ObjectStoreError
+from infra.redis.clients import make_client
+from infra.settings import Settings
+from infra.valkey.queue_server import queue_url
+from infra.valkey.server import socket_url
+from services.cli.errors import run_role
+from services.heartbeating import heartbeating
+from services.serve.logging import log_to_stderr
+from workers.log import job
+from workers.rq_worker import IDLE_SECONDS
+
+
+def run(settings: Settings, name: str) -> int:
+    """Publish until a stop signal, and return the exit code."""
+    log_to_stderr(name)
+    LIVENESS.watch()
+    return run_role(lambda: _publish(settings))
+
+
+def _publish(settings: Settings) -> None:
+    if not settings.durability.durable:
+        raise ObjectStoreError(
+            "with durability none a crash may take moves back, so nothing is published"
+        )
+    with ExitStack() as stack:
+        url = settings.redis_url or socket_url(settings.data)
+        data = stack.enter_context(make_client(url))
+        queue = stack.enter_context(make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS))
+        publisher = job.make_publisher(settings, data, queue)
+        stack.enter_context(heartbeating(settings, Role.PUBLISHER))
+        job.run(publisher, queue)

@@ -1,0 +1,1 @@
+"""The publisher: the published log, written from the logs in Redis."""

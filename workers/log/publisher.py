@@ -1,0 +1,187 @@
+"""The publisher: writes what is new in all logs to the object store, at most once in an interval.
+
+A shard whose data and published log contradict each other is left alone, with an alarm; the others go on.
+Nothing here is on the path of a move.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from infra.failpoints import failpoint
+from infra.log.key_files import LogKeyError, LogKeys
+from infra.log.log_writer import LogWriter
+from infra.log.names import shard_key
+from infra.log.published_log import LogDamagedError
+from infra.log.signed_note import NoteError
+from infra.objects.port import (
+    ObjectChangedError,
+    ObjectDiffersError,
+    ObjectStore,
+    ObjectStoreError,
+)
+from infra.store.port import NotDurable, Store
+from infra.store.published_sizes import PublishedSizes
+from workers.log.shard_publisher import ForkError, ShardPublisher
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 4_096
+"""Most leaves of a shard that one checkpoint adds."""
+
+WAIT_MS: Final = 1_000
+"""How long a round waits for new leaves."""
+
+RETRY_SECONDS: Final = 5.0
+"""How long a shard is left alone whose objects could not be written."""
+
+_NEVER: Final = 1 << 62
+"""An index that no leaf has."""
+
+_STOPS: Final = (ForkError, LogDamagedError, NoteError, ObjectDiffersError)
+"""Errors after which nothing may be signed."""
+
+
+class Publisher:
+    """Publishes all shards. Call `begin` with each run, and then `round` again and again.
+
+    `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        sizes: PublishedSizes,
+        objects: ObjectStore,
+        read_keys: Callable[[], LogKeys],
+        interval: float,
+    ) -> None:
+        self._store = store
+        self._sizes = sizes
+        self._objects = objects
+        self._read_keys = read_keys
+        self._interval = interval
+        self._shards: dict[int, ShardPublisher] = {}
+        self._faults: dict[int, str] = {}
+        """Why a shard is not published, so that it is logged once."""
+        self._resting: dict[int, float] = {}
+        """Until when a shard is left alone, by the monotonic clock."""
+        self._due = 0.0
+        """When something may be published again, by the monotonic clock."""
+        self._keys: LogKeys | None = None
+
+    def begin(self) -> None:
+        """Read the keys, and what is published of each shard."""
+        self._shards.clear()
+        self._resting.clear()
+        try:
+            self._keys = self._read_keys()
+        except LogKeyError as error:
+            self._keys = None
+            for shard in self._all:
+                self._leave(shard, str(error), quiet=shard > 0)
+            return
+        for shard in self._all:
+            self._load(self._keys, shard)
+
+    @property
+    def _all(self) -> range:
+        return range(self._store.layout().shards)
+
+    def round(self, wait_ms: int = WAIT_MS) -> int:
+        """Publish what is new, and return the number of leaves; wait for some if there are none."""
+        early = self._due - time.monotonic()
+        if early > 0:
+            time.sleep(min(early, wait_ms / 1000))
+            return 0
+        self._reload()
+        starts = [self._start(shard) for shard in self._all]
+        news = self._store.wait_for_leaves(starts, wait_ms)
+        if not news:
+            return 0
+        self._due = time.monotonic() + self._interval
+        return self._publish({shard: starts[shard] for shard in news})
+
+    def _start(self, shard: int) -> int:
+        return self._shards[shard].start if shard in self._shards else _NEVER
+
+    def _publish(self, starts: dict[int, int]) -> int:
+        done = 0
+        while starts:
+            try:
+                found = self._store.durable_leaves(starts, BATCH)
+            except NotDurable as error:
+                logger.warning("nothing is published: %s", error)
+                return done
+            failpoint("publish.read")
+            for shard, rows in found.items():
+                done += self._guarded(shard, partial(self._shards[shard].publish, rows))
+            starts = {
+                shard: self._start(shard)
+                for shard, rows in found.items()
+                if len(rows) == BATCH and shard in self._shards
+            }
+        return done
+
+    def _load(self, keys: LogKeys, shard: int) -> None:
+        """Begin with a shard, and compare what is published with the data."""
+
+        def load() -> int:
+            signers = [secret.signer(shard) for secret in keys.secrets]
+            writer = LogWriter(
+                self._objects, shard, signers, [shard_key(key, shard) for key in keys.public]
+            )
+            made = ShardPublisher(writer, self._sizes)
+            rows = self._store.durable_leaves({shard: made.start}, BATCH)[shard]
+            failpoint("publish.read")
+            done = made.publish(rows)
+            self._shards[shard] = made
+            return done
+
+        self._guarded(shard, load)
+
+    def _reload(self) -> None:
+        """Begin again with the shards that have rested."""
+        now = time.monotonic()
+        for shard in [shard for shard, until in self._resting.items() if until <= now]:
+            del self._resting[shard]
+            if self._keys is not None:
+                self._load(self._keys, shard)
+
+    def _guarded(self, shard: int, work: Callable[[], int]) -> int:
+        """Do something with a shard; leave it alone after an error, with a sentence for the operator."""
+        try:
+            done = work()
+        except _STOPS as error:
+            self._leave(shard, str(error))
+            return 0
+        except ObjectChangedError:
+            # another publisher was faster
+            self._leave(shard, "", RETRY_SECONDS)
+            return 0
+        except (ObjectStoreError, NotDurable) as error:
+            self._leave(shard, str(error), RETRY_SECONDS)
+            return 0
+        if self._faults.pop(shard, ""):
+            logger.warning("the log of shard %d is published again", shard)
+        return done
+
+    def _leave(
+        self, shard: int, fault: str, seconds: float | None = None, *, quiet: bool = False
+    ) -> None:
+        """Leave a shard alone for a while, or for the rest of the run."""
+        self._shards.pop(shard, None)
+        if seconds is not None:
+            self._resting[shard] = time.monotonic() + seconds
+        if fault == self._faults.get(shard, ""):
+            return
+        self._faults[shard] = fault
+        self._sizes.record_fault(shard, fault)
+        if quiet:
+            return
+        if seconds is None:
+            logger.error("ALARM: the log is not published: %s", fault)
+        else:
+            logger.warning("the log of shard %d is not published for now: %s", shard, fault)
