@@ -261,11 +261,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "off"
     lmtp: Annotated[
         Path | None,
-        about(
-            "the path of a socket",
-            "The unix socket on which mail is taken by LMTP.",
-            "none",
-        ),
+        about("the path of a socket", "The unix socket on which mail is taken by LMTP.", "none"),
     ] = None
     relay: Annotated[
         str | None,

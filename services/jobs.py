@@ -49,7 +49,7 @@ def drain(number: int, of: int) -> None:
         durability = parts.durability_watch()
         durability.verify_connections()
         dependencies = parts.store, parts.lanes, parts.data, parts.queue, parts.seeds
-        DrainJob(*dependencies, durability=durability).run(Lane(number, of))
+        DrainJob(*dependencies, durability=durability, gate=parts.gate).run(Lane(number, of))
 
 
 def send_mail() -> None:

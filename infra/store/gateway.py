@@ -48,6 +48,8 @@ NOT_ACCEPTED_TEXT: Final = {
     Code.ID_REUSED: "this id was used for another command before; give each command its own",
     Code.TOO_MANY_REFUSALS: f"{MOST_REFUSALS} commands were refused at this ply; further ones are "
     "refused until the match has moved on",
+    Code.UNAVAILABLE: "the matches of this part of the server take no moves now, because some of their "
+    "moves are missing and have to be restored; all is still shown; try again in a minute",
     Code.BUSY: "the server has more commands waiting than it takes; try again in a minute",
 }
 """The sentence for each code with which the store does not accept a command."""

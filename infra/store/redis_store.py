@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import redis
@@ -23,6 +23,7 @@ from infra.store.port import (
     InboxState,
     NotDurable,
     SeedChain,
+    ShardClosedError,
     Submission,
     SubmitResult,
     Watermark,
@@ -31,7 +32,7 @@ from infra.store.port import (
 )
 from infra.store.store_calls import (
     commit_call,
-    read_commit_reply,
+    read_commit_replies,
     read_inbox_state,
     read_submit_reply,
     submit_call,
@@ -65,6 +66,7 @@ class RedisStore:
         self._client = client
         self._mode = mode
         self._replicas = replicas
+        self.published: Callable[[int], int] = lambda _: 0
         self._cap = cap
         self._clock = clock
         self._layout = layout
@@ -201,13 +203,15 @@ class RedisStore:
             runs.setdefault(write.shard, []).append(i)
         shards = self.layout().shards
         calls = [
-            commit_call(shards, shard, [writes[i] for i in run]) for shard, run in runs.items()
+            commit_call(shards, shard, [writes[i] for i in run], self.published(shard))
+            for shard, run in runs.items()
         ]
         replies = self._run_durably(calls)
         results: list[CommitResult] = [CommitConflict()] * len(writes)
         for run, reply in zip(runs.values(), replies, strict=False):
-            for i, result in zip(run, reply, strict=True):
-                results[i] = read_commit_reply(writes[i], result)
+            found = read_commit_replies([writes[i] for i in run], reply)
+            for i, result in zip(run, found, strict=True):
+                results[i] = result
         return results
 
     def _run_durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
@@ -241,8 +245,10 @@ class RedisStore:
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the next chain."""
         names = [keys.log(shard), keys.seed_chain(shard)]
-        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf]
+        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf, self.published(shard), ""]
         (done,) = self._run_durably([(scripts.ANCHOR_SEED_CHAIN, names, args)])
+        if done < 0:
+            raise ShardClosedError(f"the log of shard {shard} has lost published leaves")
         return bool(done)
 
     # reading

@@ -48,6 +48,7 @@ from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway, Gateway
 from infra.store.leases import LaneLeases
+from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_url
@@ -135,6 +136,13 @@ class App:
         return RedisStore(
             self.data, settings.durability, settings.queue_cap, replicas=settings.replicas
         )
+
+    @cached_property
+    def gate(self) -> LogGate:
+        """The gate of the logs; the store asks it from now on."""
+        gate = LogGate(self.data, self.queue)
+        self.store.published = gate.published
+        return gate
 
     @cached_property
     def damage(self) -> DamagedMatches:

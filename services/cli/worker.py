@@ -86,5 +86,6 @@ def _decide(settings: Settings) -> None:
             job = worker.DrainJob(
                 *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),
                 durability=durability,
+                gate=parts.gate,
             )
             worker.run(job, parts.queue)

@@ -28,8 +28,17 @@ from infra.seed_chains import SeedChains
 from infra.store import outcomes
 from infra.store.board_channel import add_news
 from infra.store.leases import LaneLeases
+from infra.store.log_gate import LogGate
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
-from infra.store.port import CommitConflict, CommitDone, CommitResult, InboxEntry, Store, Write
+from infra.store.port import (
+    CommitClosed,
+    CommitConflict,
+    CommitDone,
+    CommitResult,
+    InboxEntry,
+    Store,
+    Write,
+)
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspects
@@ -82,17 +91,21 @@ class Drain:
         data: redis.Redis | None = None,
         linger: float = 0.0,
         durability: DurabilityWatch | None = None,
+        gate: LogGate | None = None,
     ) -> None:
         shape = store.layout()
         self._store = store
         self._queue = queue
         self._lane = lane
-        self._shards = lane.shards(shape.shards)
+        self._all_shards = lane.shards(shape.shards)
+        self._shards = self._all_shards
+        """Those that are not closed."""
+        self._durability = durability
+        self._gate = gate
         self._contexts = StartContexts(seeds, queue if data is None else data)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
-        may_run = durability.check if durability else lambda: True
-        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger, may_run=may_run)
+        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger, may_run=self._may_run)
         self._postponed: set[int] = set()
         """Matches with a command that can't be decided for now."""
         self._try_again = 0.0
@@ -105,6 +118,15 @@ class Drain:
         """The matches that have changed, each with the number of its last event."""
         self.batches = 0
         """How many batches were committed."""
+
+    def _may_run(self) -> bool:
+        """Return whether commands may be decided; find out which shards take them."""
+        if self._durability and not self._durability.check():
+            return False
+        if self._gate:
+            self._gate.refresh(self._all_shards)
+            self._shards = [shard for shard in self._all_shards if self._gate.is_open(shard)]
+        return bool(self._shards)
 
     def run(self) -> int:
         """Drain until the lane is empty, and return the number of outcomes."""
@@ -141,6 +163,8 @@ class Drain:
         if self._postponed and time.monotonic() >= self._try_again:
             self._postponed.clear()
         # more in each shard than are postponed, because they must not hide those that came after them
+        if not self._shards:
+            return None
         count = BATCH + 2 * self._left * len(self._shards)
         entries = self._store.read_inbox(self._shards, count)
         tasks = self._read_tasks(entries)
@@ -161,7 +185,7 @@ class Drain:
     def has_more(self) -> bool:
         """Return whether commands wait that can be decided; for the others the scheduler asks."""
         if not self._left:
-            return bool(self._store.read_inbox(self._shards, 1))
+            return bool(self._shards) and bool(self._store.read_inbox(self._shards, 1))
         return self._store.inbox_size(self._shards) > self._left
 
     def _publish(self) -> None:
@@ -257,12 +281,21 @@ class Drain:
         """Keep an outcome until it is published; return False for a conflict, which has none."""
         if isinstance(result, CommitConflict):
             return False
+        if isinstance(result, CommitClosed):
+            self._close(write.shard, result.end)
+            return False
         self._suspects.discard(write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
         if isinstance(result, CommitDone) and write.snapshot is not None:
             first = outcomes.parse(result.stored).seq
             self._changed[write.board] = first + len(write.leaves) - 1
         return True
+
+    def _close(self, shard: int, end: int) -> None:
+        """Close a shard whose log has lost leaves; its commands wait until they are restored."""
+        if shard in self._shards and self._gate:
+            self._gate.close(shard, end)
+            self._shards = [one for one in self._shards if one != shard]
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""

@@ -1,0 +1,75 @@
+"""The gate: no commit is written to a log that has lost published leaves.
+
+A failover, or a backup, may take back leaves that are published and signed. Another leaf at the index of
+one of them would fork the log. So a drain knows how many leaves of each shard are published, passes
+that number with its commits, and the commit script refuses to write below it.
+
+The number is on the queue server and beside the data: the first does not go back with the data, the
+second is there when the queue server was started empty. A process never forgets a greater one.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import redis
+
+from infra.redis import keys
+from infra.store.closed_shards import ClosedShards, rolled_back
+
+
+class LogGate:
+    """The published sizes and the open shards; `data` is of the matches' Redis, `queue` of RQ's."""
+
+    def __init__(self, data: redis.Redis, queue: redis.Redis) -> None:
+        self._data = data
+        self._queue = queue
+        self.closed = ClosedShards(data)
+        self._sizes: dict[int, int] = {}
+        self._closed: set[int] = set()
+
+    def published(self, shard: int) -> int:
+        """Return how many leaves of a shard's log are published, as far as is known."""
+        return self._sizes.get(shard, 0)
+
+    def is_open(self, shard: int) -> bool:
+        """Return whether the shard took commands at the last refresh."""
+        return shard not in self._closed
+
+    def refresh(self, shards: Sequence[int]) -> None:
+        """Read the published sizes, and close the shards whose logs have lost leaves."""
+        for client in (self._queue, self._data):
+            for shard, size in zip(shards, self._read_sizes(client, shards), strict=True):
+                self._sizes[shard] = max(size, self.published(shard))
+        # after the sizes, because a log only grows
+        for shard, end in zip(shards, self._read_ends(shards), strict=True):
+            if end < self.published(shard):
+                self.close(shard, end)
+        self._closed = set(self.closed.read(list(shards)))
+
+    def close(self, shard: int, end: int) -> None:
+        """Close a shard whose log ends before its published size."""
+        self._closed.add(shard)
+        self.closed.close(shard, rolled_back(shard, self.published(shard), end))
+
+    def _read_sizes(self, client: redis.Redis, shards: Sequence[int]) -> list[int]:
+        with client.pipeline(transaction=False) as pipe:
+            for shard in shards:
+                pipe.hget(keys.published(shard), "size")
+            return [int(size or 0) for size in pipe.execute()]
+
+    def _read_ends(self, shards: Sequence[int]) -> list[int]:
+        """Return the index of the next leaf of each log."""
+        with self._data.pipeline(transaction=False) as pipe:
+            for shard in shards:
+                pipe.xinfo_stream(keys.log(shard))
+            found: list[Any] = pipe.execute(raise_on_error=False)
+        return [_end(reply) for reply in found]
+
+
+def _end(reply: Any) -> int:
+    if not isinstance(reply, Exception):
+        return int(reply["last-generated-id"].split(b"-")[0]) + 1
+    # a log that nothing was ever added to is no key
+    if "no such key" in str(reply):
+        return 0
+    raise reply
