@@ -23,6 +23,7 @@ from infra.redis.clients import make_client, redact_url
 from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSize, read_published_sizes
@@ -122,6 +123,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Recorded steps of its clock."""
     hashes: HashLimits | None = None
     """None if the server does not show them."""
+    closed: tuple[ClosedShard, ...] = ()
+    """The shards that take no command."""
     published: tuple[PublishedSize, ...] = ()
     """How far the log of each shard is published."""
     unpublished_since: int | None = None
@@ -238,6 +241,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
         hashes=_hash_limits(client),
+        closed=tuple(ClosedShards(client).read(range(shape.shards)).values()) if shape else (),
         published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         replicas=tuple(read_replicas(info)),

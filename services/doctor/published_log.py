@@ -15,6 +15,9 @@ def check_published_log(facts: Facts) -> Iterator[Finding]:
     server = facts.server
     if server is None or not server.published:
         return
+    for one in server.closed:
+        what, _, rest = one.reason.partition("; ")
+        yield bad("log", what, rest)
     if not facts.settings.durability.durable:
         yield note("log", "nothing is published, because with durability none moves may be lost")
         return

@@ -73,7 +73,11 @@ class HealthCheck:
     async def _check(self) -> str:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                return await self._server_fault() or await self._verified_fault()
+                return (
+                    await self._server_fault()
+                    or await self._verified_fault()
+                    or " ".join(await self._store.closed_reasons())
+                )
         except TimeoutError:
             return f"the server does not answer within {ANSWER_SECONDS:g} s; look whether it hangs"
         except redis.RedisError as error:

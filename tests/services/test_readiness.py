@@ -11,6 +11,7 @@ from redis import Redis
 
 from infra.heartbeats import Heartbeat, Role
 from infra.redis import keys
+from infra.store.closed_shards import ClosedShards, rolled_back
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.api import Api
 from tests.helpers.replicas import COUNTED, Pair, enlist
@@ -70,6 +71,22 @@ def test_a_server_that_syncs_no_write_is_not_ready(api: Api, redis: Redis) -> No
     redis.config_set("appendfsync", "everysec")
     assert "'appendfsync' is 'everysec'" in unready(api)
     redis.config_set("appendfsync", "always")
+    until(lambda: is_ready(api))
+
+
+def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis: Redis) -> None:
+    one, other = api.players()
+    board = api.match(one, other)
+    closed = ClosedShards(redis)
+    closed.close(board % 4, rolled_back(board % 4, 9, 5))
+    assert f"shard {board % 4} is closed: 9 leaves of its log are published" in unready(api)
+    refused = one.move(board, "m13-j7")
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert refused.headers["Retry-After"]
+    assert "missing and have to be restored" in refused.json()["detail"]
+    assert api.http.get(f"/api/matches/{board}").json()["ply"] == 0
+    closed.open(board % 4)
+    assert one.move(board, "m13-j7").status_code == 200
     until(lambda: is_ready(api))
 
 
