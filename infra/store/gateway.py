@@ -21,7 +21,7 @@ from infra.failpoints import failpoint
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
-from infra.store.outcomes import CommandOutcome, parse
+from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 from infra.store.port import (
     ARCHIVED_TEXT,
     MOST_REFUSALS,
@@ -106,7 +106,7 @@ def outcome_of(answer: SubmitResult, digest: bytes) -> CommandOutcome | None:
 
 def check_digest(outcome: CommandOutcome, digest: bytes) -> CommandOutcome:
     """Return the outcome; `id-reused` when it is of another command under the same id."""
-    if outcome.digest != digest:
+    if outcome.digest not in (digest, ANY_DIGEST):
         raise Refusal(Code.ID_REUSED, NOT_ACCEPTED_TEXT[Code.ID_REUSED])
     return outcome
 

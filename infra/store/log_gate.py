@@ -41,7 +41,7 @@ class LogGate:
             for shard, size in zip(shards, self._read_sizes(client, shards), strict=True):
                 self._sizes[shard] = max(size, self.published(shard))
         # after the sizes, because a log only grows
-        for shard, end in zip(shards, self._read_ends(shards), strict=True):
+        for shard, end in zip(shards, read_ends(self._data, shards), strict=True):
             if end < self.published(shard):
                 self.close(shard, end)
         self._closed = set(self.closed.read(list(shards)))
@@ -57,13 +57,14 @@ class LogGate:
                 pipe.hget(keys.published(shard), "size")
             return [int(size or 0) for size in pipe.execute()]
 
-    def _read_ends(self, shards: Sequence[int]) -> list[int]:
-        """Return the index of the next leaf of each log."""
-        with self._data.pipeline(transaction=False) as pipe:
-            for shard in shards:
-                pipe.xinfo_stream(keys.log(shard))
-            found: list[Any] = pipe.execute(raise_on_error=False)
-        return [_end(reply) for reply in found]
+
+def read_ends(data: redis.Redis, shards: Sequence[int]) -> list[int]:
+    """Return the index of the next leaf of each log."""
+    with data.pipeline(transaction=False) as pipe:
+        for shard in shards:
+            pipe.xinfo_stream(keys.log(shard))
+        found: list[Any] = pipe.execute(raise_on_error=False)
+    return [_end(reply) for reply in found]
 
 
 def _end(reply: Any) -> int:

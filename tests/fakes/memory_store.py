@@ -12,7 +12,7 @@ from domain.match.events import NO_HASH, AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
 from infra.store.layout import Layout, Numbering, check_lanes
-from infra.store.outcomes import encode_stored
+from infra.store.outcomes import ANY_DIGEST, encode_stored
 from infra.store.port import (
     MOST_AHEAD_MS,
     MOST_REFUSALS,
@@ -143,7 +143,8 @@ class MemoryStore:
             return NotAccepted(Code.MATCH_OVER)
         known = match.outcomes.get(new.id)
         if known is not None:
-            return AlreadyDecided(known) if known[:8] == new.digest else NotAccepted(Code.ID_REUSED)
+            same = known[:8] in (new.digest, ANY_DIGEST)
+            return AlreadyDecided(known) if same else NotAccepted(Code.ID_REUSED)
         shard = shard_of(new.board, self.layout().shards)
         if shard in self.closed:
             return NotAccepted(Code.UNAVAILABLE)
