@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import redis
 
@@ -37,7 +37,11 @@ from infra.store.store_calls import (
     read_submit_reply,
     submit_call,
 )
+from infra.store.trimmed_leaves import TrimmedLeaves
 from infra.store.watermarks import WatermarkReader
+
+if TYPE_CHECKING:
+    from infra.log.published_logs import PublishedLogs
 
 LAYOUT_SECONDS: Final = 1.0
 """How old the layout may be that is returned: its lanes may change while processes run."""
@@ -51,6 +55,7 @@ class RedisStore:
 
     `clock` returns the received time in ms, for tests; `layout` is for data that has none recorded yet.
     `replicas` is how many replicas a commit waits for in the mode `replicated`.
+    Leaves that were trimmed are read from the published logs that `open_logs` returns.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class RedisStore:
         cap: int = 100_000,
         clock: Clock | None = None,
         layout: Layout | None = None,
+        open_logs: "Callable[[], PublishedLogs] | None" = None,
         *,
         replicas: int = 1,
     ) -> None:
@@ -72,6 +78,7 @@ class RedisStore:
         self._layout = layout
         self._layout_due = math.inf if layout else 0.0
         """When the layout is read again, by the monotonic clock."""
+        self._trimmed = TrimmedLeaves(open_logs)
         self._watermarks = WatermarkReader(client, clock)
 
     # layout
@@ -343,8 +350,19 @@ class RedisStore:
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log."""
+        if self._trimmed.covers(shard, start + count):
+            return self._trimmed.read(shard, start, start + count)
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-        return [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
+        rows = [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
+        if rows and rows[0][0] > start and self._is_trimmed(shard, rows[0][0]):
+            before = self._trimmed.read(shard, start, min(rows[0][0], start + count))
+            rows = [*before, *rows][:count]
+        return rows
+
+    def _is_trimmed(self, shard: int, first: int) -> bool:
+        """Return whether the log begins with the leaf `first`; else one in the middle is lost."""
+        found: Any = self._client.xrange(keys.log(shard), count=1)
+        return bool(found) and int(found[0][0].split(b"-")[0]) == first
 
     def durable_leaves(
         self, starts: Mapping[int, int], count: int
@@ -371,7 +389,11 @@ class RedisStore:
         with self._client.pipeline(transaction=False) as pipe:
             for index in indexes:
                 pipe.xrange(keys.log(shard), f"{index}-1", f"{index}-1")
-            return [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
+            found = [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
+        return [
+            self._trimmed.find(shard, index) if leaf is None else leaf
+            for index, leaf in zip(indexes, found, strict=True)
+        ]
 
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
         """Return the shards with new leaves."""

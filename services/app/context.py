@@ -51,6 +51,7 @@ from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
+from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 
@@ -134,7 +135,11 @@ class App:
         """Matches."""
         settings = self.settings
         return RedisStore(
-            self.data, settings.durability, settings.queue_cap, replicas=settings.replicas
+            self.data,
+            settings.durability,
+            settings.queue_cap,
+            replicas=settings.replicas,
+            open_logs=lambda: published_logs(settings),
         )
 
     @cached_property

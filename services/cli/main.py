@@ -252,6 +252,7 @@ _SUBCOMMANDS: Final = (
             "help": "the server's name in the log, for good, such as play.example.org "
             "(default: MATCHPOST_MAIL_DOMAIN)",
         }),),
+        "services.serve.log_keys",
     ),
     *(
         _Subcommand(

@@ -29,6 +29,7 @@ from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
+from infra.store.trimmed_leaves import published_logs
 from infra.valkey.fsync_probe import median_fdatasync
 from infra.valkey.process import is_alive, owner_of
 from infra.valkey.queue_server import queue_url
@@ -322,18 +323,16 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
 
 
 def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
-    store = RedisStore(client, settings.durability)
+    store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     try:
         return tuple(lag(store, client, spec) for spec in SPECS)
-    except (
-        ResponseError
-    ):  # a watermark is a write; the finding on durability says why none is taken
+    except ResponseError:  # a watermark is a write, and none is taken now
         return ()
 
 
 def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -> int | None:
     sizes = [one.size for one in read_published_sizes(client, shape.shards)]
-    store = RedisStore(client, settings.durability)
+    store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     try:
         return min(first_times(store, sizes, store.watermark()), default=None)
     except ResponseError:  # as above

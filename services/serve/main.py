@@ -21,7 +21,7 @@ from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
 from services.serve.banner import banner
-from services.serve.first_keys import make_first_keys
+from services.serve.log_keys import make_first_keys
 from services.serve.logging import log_to_stderr
 from services.serve.processes import (
     mail_child,

@@ -208,3 +208,25 @@ def test_moves_received_ahead_of_a_clock_that_was_set_back_are_found() -> None:
     for near in (1_000_000 + 1_000, 1_000_000 + MOST_AHEAD_MS + 1):
         facts = with_("server", shards=(msgspec.structs.replace(ahead, floor=near),))
         assert worst(judge(facts)) is Level.OK
+
+
+def test_a_log_that_is_published_is_well() -> None:
+    facts = with_("server", published=(PublishedSize(5, b"r"), PublishedSize(7, b"r")))
+    assert worst(judge(facts)) is Level.OK
+    assert "12 leaves are published" in [finding.what for finding in judge(facts)]
+
+
+def test_a_shard_whose_log_contradicts_the_published_one_is_bad() -> None:
+    fault = "shard 1: leaf 3 in the data is not the one that is published"
+    facts = with_("server", published=(PublishedSize(5), PublishedSize(7, b"r", fault)))
+    assert said(judge(facts), Level.BAD, fault)
+    both = with_("server", published=(PublishedSize(fault="no key"), PublishedSize(fault="no key")))
+    assert said(judge(both), Level.BAD, "the log is not published: no key")
+
+
+def test_a_leaf_that_waits_for_minutes_to_be_published_is_told() -> None:
+    published = (PublishedSize(5),)
+    late = with_("server", published=published, unpublished_since=SERVER.clock - 200_000)
+    assert said(judge(late), Level.WARN, "a leaf has not been published for 3 min")
+    new = with_("server", published=published, unpublished_since=SERVER.clock - 20_000)
+    assert worst(judge(new)) is Level.OK

@@ -33,7 +33,7 @@ from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, OutboxFacts
 from tests.helpers.served import SCRIPT, Served, until
 
-NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.WEB)
+NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
 
 
 @pytest.fixture
@@ -78,7 +78,9 @@ def one(facts: Facts, level: Level, words: str) -> None:
 def test_processes_that_give_signs_of_life_are_well(facts: Facts) -> None:
     (finding,) = told(facts)
     assert finding.level is Level.OK
-    assert finding.what.endswith("command worker, projection worker, scheduler, web process")
+    assert finding.what.endswith(
+        "command worker, projection worker, scheduler, publisher, web process"
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,7 @@ def test_processes_that_give_signs_of_life_are_well(facts: Facts) -> None:
     [
         (Role.PROJECTIONS, Level.WARN, "no projection worker sends signs of life"),
         (Role.SCHEDULER, Level.BAD, "no scheduler sends signs of life"),
+        (Role.PUBLISHER, Level.WARN, "no publisher sends signs of life"),
         (Role.WEB, Level.WARN, "no web process sends signs of life"),
     ],
 )

@@ -17,6 +17,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
 from workers.leased_run import LeasedRun
 from workers.log.publisher import Publisher
+from workers.log.trim import trim
 from workers.rq_worker import ListedWorker
 
 LEASE: Final = "publish"
@@ -50,12 +51,14 @@ def publish_leases(queue: redis.Redis) -> Leases[str]:
 def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) -> Publisher:
     """Return the publisher of the settings; `ObjectStoreError` if their store can't be used."""
     default = INTERVAL_SECONDS if is_local(settings.store) else CLOUD_INTERVAL_SECONDS
+    store = RedisStore(data, settings.durability)
     return Publisher(
-        RedisStore(data, settings.durability),
+        store,
         PublishedSizes(data, queue),
         open_objects(settings.store, settings.data),
         partial(read_keys, settings.keys or settings.data / FOLDER_NAME),
         settings.publish_seconds or default,
+        lambda: trim(data, store.layout().shards),
     )
 
 

@@ -1,6 +1,6 @@
 """The publisher: writes what is new in all logs to the object store, at most once in an interval.
 
-A shard whose data and published log contradict each other is left alone, with an alarm; the others go on.
+A shard whose data and published log contradict each other stops, with an alarm; the others go on.
 Nothing here is on the path of a move.
 """
 
@@ -35,7 +35,7 @@ WAIT_MS: Final = 1_000
 """How long a round waits for new leaves."""
 
 RETRY_SECONDS: Final = 5.0
-"""How long a shard is left alone whose objects could not be written."""
+"""Until a shard is tried again whose objects could not be written."""
 
 _NEVER: Final = 1 << 62
 """An index that no leaf has."""
@@ -47,7 +47,8 @@ _STOPS: Final = (ForkError, LogDamagedError, NoteError, ObjectDiffersError)
 class Publisher:
     """Publishes all shards. Call `begin` with each run, and then `round` again and again.
 
-    `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds.
+    `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
+    called with each run.
     """
 
     def __init__(
@@ -57,17 +58,19 @@ class Publisher:
         objects: ObjectStore,
         read_keys: Callable[[], LogKeys],
         interval: float,
+        trim: Callable[[], object] = lambda: None,
     ) -> None:
         self._store = store
         self._sizes = sizes
         self._objects = objects
         self._read_keys = read_keys
         self._interval = interval
+        self._trim = trim
         self._shards: dict[int, ShardPublisher] = {}
         self._faults: dict[int, str] = {}
         """Why a shard is not published, so that it is logged once."""
-        self._resting: dict[int, float] = {}
-        """Until when a shard is left alone, by the monotonic clock."""
+        self._retries: dict[int, float] = {}
+        """When a shard is tried again, by the monotonic clock."""
         self._due = 0.0
         """When something may be published again, by the monotonic clock."""
         self._keys: LogKeys | None = None
@@ -75,16 +78,17 @@ class Publisher:
     def begin(self) -> None:
         """Read the keys, and what is published of each shard."""
         self._shards.clear()
-        self._resting.clear()
+        self._retries.clear()
         try:
             self._keys = self._read_keys()
         except LogKeyError as error:
             self._keys = None
             for shard in self._all:
-                self._leave(shard, str(error), quiet=shard > 0)
+                self._stop(shard, str(error), quiet=shard > 0)
             return
         for shard in self._all:
             self._load(self._keys, shard)
+        self._trim()
 
     @property
     def _all(self) -> range:
@@ -143,38 +147,38 @@ class Publisher:
         self._guarded(shard, load)
 
     def _reload(self) -> None:
-        """Begin again with the shards that have rested."""
+        """Begin again with the shards whose time has come."""
         now = time.monotonic()
-        for shard in [shard for shard, until in self._resting.items() if until <= now]:
-            del self._resting[shard]
+        for shard in [shard for shard, until in self._retries.items() if until <= now]:
+            del self._retries[shard]
             if self._keys is not None:
                 self._load(self._keys, shard)
 
     def _guarded(self, shard: int, work: Callable[[], int]) -> int:
-        """Do something with a shard; leave it alone after an error, with a sentence for the operator."""
+        """Do something with a shard; stop it after an error, with a sentence for the operator."""
         try:
             done = work()
         except _STOPS as error:
-            self._leave(shard, str(error))
+            self._stop(shard, str(error))
             return 0
         except ObjectChangedError:
             # another publisher was faster
-            self._leave(shard, "", RETRY_SECONDS)
+            self._stop(shard, "", RETRY_SECONDS)
             return 0
         except (ObjectStoreError, NotDurable) as error:
-            self._leave(shard, str(error), RETRY_SECONDS)
+            self._stop(shard, str(error), RETRY_SECONDS)
             return 0
         if self._faults.pop(shard, ""):
             logger.warning("the log of shard %d is published again", shard)
         return done
 
-    def _leave(
+    def _stop(
         self, shard: int, fault: str, seconds: float | None = None, *, quiet: bool = False
     ) -> None:
-        """Leave a shard alone for a while, or for the rest of the run."""
+        """Stop a shard for a while, or for the rest of the run."""
         self._shards.pop(shard, None)
         if seconds is not None:
-            self._resting[shard] = time.monotonic() + seconds
+            self._retries[shard] = time.monotonic() + seconds
         if fault == self._faults.get(shard, ""):
             return
         self._faults[shard] = fault

@@ -25,7 +25,7 @@ class ShardPublisher:
         self._writer = writer
         self._sizes = sizes
         self._compared = False
-        """Whether the end of what is published has been compared with the data."""
+        """Whether the end of the published log has been compared with the data."""
 
     @property
     def size(self) -> int:

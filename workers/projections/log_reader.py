@@ -30,6 +30,7 @@ from domain.match.state import MatchState, Reason
 from domain.ratings import ranking
 from infra.projections.projection import Fact, MatchResult, MatchSetup
 from infra.store.port import Store
+from infra.store.trimmed_leaves import TrimmedLeavesError
 
 BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
@@ -133,7 +134,7 @@ class LogReader:
         """Yield leaves up to the first that can't be read."""
         try:
             found = self._store.leaves(shard, start, count)
-        except ResponseError as error:
+        except (ResponseError, TrimmedLeavesError) as error:
             # a key has another type, and reading one by one tells which
             yield from self._one_by_one(shard, start, count, error)
             return

@@ -1,0 +1,56 @@
+"""The keys of the published log: `matchpost keygen`, and those that `serve` makes at its first start."""
+
+import logging
+import sys
+
+import redis
+
+from infra.log.key_files import (
+    FOLDER_NAME,
+    LogKeyError,
+    generate_keys,
+    has_keys,
+    read_public_keys,
+)
+from infra.log.names import shard_key
+from infra.settings import Settings
+from infra.store.layout import Layout
+from infra.store.published_sizes import read_published_sizes
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+
+logger = logging.getLogger(__name__)
+
+
+def run(settings: Settings, host: str | None) -> int:
+    """Write the keys that are missing, print where, and the public keys; return the exit code."""
+    folder = settings.keys or settings.data / FOLDER_NAME
+    try:
+        made = generate_keys(folder, host or settings.mail_domain)
+        public = read_public_keys(folder)[0]
+    except LogKeyError as error:
+        print(f"matchpost: {error}", file=sys.stderr)
+        return EXIT_REFUSED
+    for file in made:
+        print(f"made {file}; back it up, and let nobody else read it")
+    print(f"The logs are named {public.name}/s00 and so on; auditors verify them by")
+    for shard in range(settings.shards):
+        print(shard_key(public, shard))
+    return EXIT_OK
+
+
+def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
+    """Make keys if there are none and nothing was ever published; log where, or what to do.
+
+    For an external server the operator makes them, because other machines may have them already.
+    """
+    folder = settings.keys or settings.data / FOLDER_NAME
+    if has_keys(folder):
+        return
+    published = any(one.size for one in read_published_sizes(data, shape.shards))
+    if published or settings.redis_url is not None:
+        # the publisher raises the alarm
+        return
+    generate_keys(folder, settings.mail_domain)
+    logger.info(
+        "made keys for the published log of %s in %s; back them up", settings.mail_domain, folder
+    )
