@@ -46,7 +46,7 @@ class ClosedShards:
     def close(self, shard: int, why: ClosedShard) -> None:
         """Close a shard, and log an alarm; one that is forked stays so."""
         before = self.read([shard]).get(shard)
-        if before == why or (before and before.kind is ClosedKind.FORKED):
+        if before and before.kind in (why.kind, ClosedKind.FORKED):
             return
         # redis-py types the mapping too narrowly
         fields: Any = {"kind": why.kind, "reason": why.reason}
@@ -71,12 +71,13 @@ class ClosedShards:
         }
 
 
-def rolled_back(shard: int, published: int, end: int) -> ClosedShard:
-    """Return that a log lacks leaves at its end."""
+def rolled_back(shard: int, published: int, end: int | None) -> ClosedShard:
+    """Return that a log lacks leaves at its end, from `end` on if that is known."""
+    where = "earlier" if end is None else f"at leaf {end}"
     return ClosedShard(
         ClosedKind.ROLLED_BACK,
-        f"shard {shard} is closed: {published} leaves of its log are published, and the data end at "
-        f"leaf {end}, because they were rolled back; no command is taken there until the missing "
+        f"shard {shard} is closed: {published} leaves are published, and the data end "
+        f"{where}, because they were rolled back; no command is taken there until the missing "
         "leaves are restored from the published log",
     )
 
@@ -85,7 +86,7 @@ def forked(shard: int, index: int) -> ClosedShard:
     """Return that a log has another leaf than the published one."""
     return ClosedShard(
         ClosedKind.FORKED,
-        f"shard {shard} is closed: leaf {index} of its log is not the published one, so the data are "
-        "another history; nothing there is repaired or signed; restore the right data, or the object "
+        f"shard {shard} is closed: leaf {index} in the data is not the one that is published, so the data "
+        "are another history; nothing there is repaired or signed; restore the right data, or the object "
         "store that belongs to these data",
     )

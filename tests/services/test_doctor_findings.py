@@ -83,7 +83,7 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (
             with_("server", published=(PublishedSize(9),), closed=(rolled_back(0, 9, 5),)),
             Level.BAD,
-            "shard 0 is closed: 9 leaves of its log are published, and the data end at leaf 5",
+            "shard 0 is closed: 9 leaves are published, and the data end at leaf 5",
         ),
         (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
         (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),

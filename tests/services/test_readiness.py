@@ -79,7 +79,7 @@ def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis:
     board = api.match(one, other)
     closed = ClosedShards(redis)
     closed.close(board % 4, rolled_back(board % 4, 9, 5))
-    assert f"shard {board % 4} is closed: 9 leaves of its log are published" in unready(api)
+    assert f"shard {board % 4} is closed: 9 leaves are published" in unready(api)
     refused = one.move(board, "m13-j7")
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert refused.headers["Retry-After"]

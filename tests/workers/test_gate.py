@@ -60,9 +60,7 @@ def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(
     assert end_of(bench) == end
     assert bench.store.inbox_size([SHARD]) == 1
     (line,) = caplog.messages
-    assert line.startswith(
-        f"ALARM: shard {SHARD} is closed: {end + 3} leaves of its log are published"
-    )
+    assert line.startswith(f"ALARM: shard {SHARD} is closed: {end + 3} leaves are published")
     found = ClosedShards(bench.client).read(range(4))
     assert {shard: one.kind for shard, one in found.items()} == {SHARD: ClosedKind.ROLLED_BACK}
 

@@ -150,7 +150,7 @@ def test_another_history_is_closed_and_left_as_it_is(bench: Bench) -> None:
     assert restorer(bench.client, bench.store, objects, 1).step()
     found = ClosedShards(bench.client).read([1])[1]
     assert found.kind is ClosedKind.FORKED
-    assert f"leaf {size - 1} of its log is not the published one" in found.reason
+    assert f"leaf {size - 1} in the data is not the one that is published" in found.reason
     assert bench.store.leaves(1, 0, 100) == other
 
 

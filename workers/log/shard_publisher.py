@@ -4,11 +4,20 @@ from collections.abc import Sequence
 
 from infra.failpoints import failpoint
 from infra.log.log_writer import LogWriter
+from infra.store.closed_shards import ClosedShard, forked, rolled_back
 from infra.store.published_sizes import PublishedSizes
 
 
 class ForkError(Exception):
     """The data do not continue what is published; the message is a sentence."""
+
+
+class ClosingError(ForkError):
+    """The data end before what is published, or have another history: the shard takes no command."""
+
+    def __init__(self, why: ClosedShard) -> None:
+        super().__init__(why.reason)
+        self.why = why
 
 
 class ShardPublisher:
@@ -24,6 +33,8 @@ class ShardPublisher:
             )
         self._writer = writer
         self._sizes = sizes
+        # before the comparison, because drains have to know it where the data lack leaves
+        self._record()
         self._compared = False
         """Whether the end of the published log has been compared with the data."""
 
@@ -41,7 +52,6 @@ class ShardPublisher:
         """Publish the leaves that were read from `start`, and return how many; `ForkError` if they can't be."""
         if not self._compared:
             self._compare(rows)
-            self._record()
         new = [(index, leaf) for index, leaf in rows if index >= self.size]
         if not new:
             return 0
@@ -57,18 +67,11 @@ class ShardPublisher:
     def _compare(self, rows: Sequence[tuple[int, bytes]]) -> None:
         shard, size = self._writer.shard, self.size
         if size and (not rows or rows[-1][0] < size - 1):
-            end = rows[-1][0] + 1 if rows else "an earlier one"
-            raise ForkError(
-                f"shard {shard}: {size} leaves are published, and the data end at leaf {end}: they were "
-                "rolled back"
-            )
+            raise ClosingError(rolled_back(shard, size, rows[-1][0] + 1 if rows else None))
         first = size - len(self._writer.recent)
         for index, leaf in rows:
             if index < size and leaf != self._writer.recent[index - first]:
-                raise ForkError(
-                    f"shard {shard}: leaf {index} in the data is not the one that is published: one of "
-                    "them is another history"
-                )
+                raise ClosingError(forked(shard, index))
         self._compared = True
 
     def _record(self) -> None:
