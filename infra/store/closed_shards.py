@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class ClosedKind(StrEnum):
-    """What is wrong with the log of a closed shard."""
+    """The fault of a closed shard's log."""
 
     ROLLED_BACK = "rolled-back"
     """It lacks published leaves."""

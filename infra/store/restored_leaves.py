@@ -2,7 +2,7 @@
 
 The commit script writes them as it wrote them first, with everything that belongs to them. It writes
 nothing where the log's next index is another, or where the match has another last event. So no
-leaf can come twice, or in the place of another, whoever else writes.
+leaf can come twice, or in the place of another, even if two processes restore at the same time.
 """
 
 from collections.abc import Iterable

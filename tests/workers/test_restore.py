@@ -8,7 +8,7 @@ from redis import Redis
 
 import workers.log.restore
 from domain.clocks.calendar import DAY
-from domain.match.commands import PlayMove, StartMatch
+from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.log_gate import LogGate
@@ -20,7 +20,8 @@ from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.rollback import Copy, copy_of, publish, put_back, read_all, restorer
-from tests.helpers.timed import BEGIN
+from tests.helpers.side import catch_up, contents
+from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from tests.workers.month import Month
 
 MOVE = PlayMove(text="m13-m9")
@@ -221,3 +222,41 @@ def test_data_that_differ_in_a_match_alone_are_not_restored(bench: Bench) -> Non
     assert found.kind is ClosedKind.FORKED
     assert "event 2 of match 1 does not follow the data" in found.reason
     assert bench.store.leaves(1, 0, 100) == leaves
+
+
+def test_projections_that_went_on_while_the_shard_was_closed_are_as_before(
+    redis_client: Redis, tmp_path: Path
+) -> None:
+    """A watermark has promised that nothing older comes, and then older events are restored."""
+    bench = TimedBench(redis_client, tmp_path / "seeds")
+    bench.challenge(SHORT, 1, 2, 5)
+
+    def play(board: int) -> None:
+        for actor, command in (
+            (ALICE, MOVE),
+            (BOB, PlayMove(text="a13-c11")),
+            (ALICE, ResignMatch()),
+        ):
+            bench.send(actor, command, board)
+            bench.drain()
+            bench.now += 60_000
+
+    play(2)
+    catch_up(bench.store, redis_client)
+    before = copy_of(redis_client)
+    play(1)
+    play(5)
+    bench.now += 3_600_000
+    catch_up(bench.store, redis_client)
+    wanted = contents(redis_client)
+    objects = MemoryObjects()
+    for shard in range(4):
+        publish(objects, bench.store, shard)
+    put_back(redis_client, before)
+    catch_up(bench.store, redis_client)
+    assert contents(redis_client) != wanted
+    restore_all(redis_client, bench, objects)
+    catch_up(bench.store, redis_client)
+    found = contents(redis_client)
+    ours = {name: one for name, one in found.items() if not name.endswith(":at")}
+    assert ours == {name: one for name, one in wanted.items() if not name.endswith(":at")}

@@ -73,7 +73,7 @@ class ShardRestorer:
         """Those of this step, as its leaves so far leave them."""
 
     def step(self) -> bool:
-        """Restore some leaves; return whether the shard needs no more of it.
+        """Restore some leaves; return whether nothing is left to do.
 
         Opens the shard after the last. Where the data are another history nothing is written, and the
         shard is closed as forked.

@@ -13,7 +13,7 @@ class ForkError(Exception):
 
 
 class ClosingError(ForkError):
-    """The data end before what is published, or have another history: the shard takes no command."""
+    """The data lack published leaves, or have another history: the shard takes no command."""
 
     def __init__(self, why: ClosedShard) -> None:
         super().__init__(why.reason)
