@@ -9,7 +9,7 @@ Matches of a closed shard can be read. `submit.lua` refuses their commands, and 
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
@@ -58,7 +58,7 @@ class ClosedShards:
         if self._data.delete(keys.closed(shard)):
             logger.warning("shard %d takes commands again", shard)
 
-    def read(self, shards: range | list[int]) -> Mapping[int, ClosedShard]:
+    def read(self, shards: Sequence[int]) -> Mapping[int, ClosedShard]:
         """Return those of these shards that are closed."""
         with self._data.pipeline(transaction=False) as pipe:
             for shard in shards:

@@ -8,34 +8,56 @@ The number is on the queue server and beside the data: the first does not go bac
 second is there when the queue server was started empty. A process never forgets a greater one.
 """
 
-from collections.abc import Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Final
 
 import redis
 
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards, rolled_back
 
+LOOK_SECONDS: Final = 0.75
+"""How long what was read of a shard is used."""
+
 
 class LogGate:
-    """The published sizes and the open shards; `data` is of the matches' Redis, `queue` of RQ's."""
+    """The published sizes and the closed shards; `data` is of the matches' Redis, `queue` of RQ's."""
 
-    def __init__(self, data: redis.Redis, queue: redis.Redis) -> None:
+    def __init__(
+        self,
+        data: redis.Redis,
+        queue: redis.Redis,
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._data = data
         self._queue = queue
-        self.closed = ClosedShards(data)
+        self._timer = timer
+        self._shards = ClosedShards(data)
         self._sizes: dict[int, int] = {}
         self._closed: set[int] = set()
+        self._due: dict[int, float] = {}
+        """When a shard is looked at again."""
 
     def published(self, shard: int) -> int:
         """Return how many leaves of a shard's log are published, as far as is known."""
         return self._sizes.get(shard, 0)
 
-    def is_open(self, shard: int) -> bool:
-        """Return whether the shard took commands at the last refresh."""
-        return shard not in self._closed
+    def closed_among(self, shards: Collection[int]) -> set[int]:
+        """Return those of these shards that are closed, as of `LOOK_SECONDS` ago or later."""
+        now = self._timer()
+        due = [shard for shard in shards if self._due.get(shard, 0.0) <= now]
+        if due:
+            self._look(due)
+            self._due.update(dict.fromkeys(due, now + LOOK_SECONDS))
+        return self._closed.intersection(shards)
 
-    def refresh(self, shards: Sequence[int]) -> None:
+    def close(self, shard: int, end: int) -> None:
+        """Close a shard whose log ends before its published size."""
+        self._closed.add(shard)
+        self._shards.close(shard, rolled_back(shard, self.published(shard), end))
+
+    def _look(self, shards: Sequence[int]) -> None:
         """Read the published sizes, and close the shards whose logs have lost leaves."""
         for client in (self._queue, self._data):
             for shard, size in zip(shards, self._read_sizes(client, shards), strict=True):
@@ -44,12 +66,8 @@ class LogGate:
         for shard, end in zip(shards, read_ends(self._data, shards), strict=True):
             if end < self.published(shard):
                 self.close(shard, end)
-        self._closed = set(self.closed.read(list(shards)))
-
-    def close(self, shard: int, end: int) -> None:
-        """Close a shard whose log ends before its published size."""
-        self._closed.add(shard)
-        self.closed.close(shard, rolled_back(shard, self.published(shard), end))
+        self._closed -= set(shards)
+        self._closed |= set(self._shards.read(shards))
 
     def _read_sizes(self, client: redis.Redis, shards: Sequence[int]) -> list[int]:
         with client.pipeline(transaction=False) as pipe:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import httpx
 import pytest
+from redis import Redis
+from redis.exceptions import ResponseError
 
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
@@ -111,12 +113,12 @@ def test_an_old_copy_of_the_data_is_closed_restored_and_opened(
     with served.client() as client:
         until(lambda: client.xlen(keys.log(1)) == end, 60)
         until(lambda: not ClosedShards(client).read(range(SHARDS)), 60)
+    until(lambda: "shard 1 takes commands again" in (tmp_path / "serve.log").read_text())
     log = (tmp_path / "serve.log").read_text()
     lost = (
         f"ALARM: shard 1 is closed: {end} leaves are published, and the data end at leaf {end - 3}"
     )
     assert lost in log
-    assert "shard 1 takes commands again" in log
     with visit(served) as visitor:
         assert visitor.match() == before
         assert visitor.play() == outcomes
@@ -186,8 +188,9 @@ def test_a_promoted_replica_that_has_missed_moves_gets_them_back(tmp_path: Path)
             until(lambda: read_published_sizes(pair.client, SHARDS)[1].size == end, 60)
             pair.primary.kill()
             assert replica.xlen(keys.log(1)) == end - 3
+            replica.config_set("min-replicas-to-write", 0)
             replica.replicaof("NO", "ONE")
-            replica.config_set("port", port)
+            until(lambda: listens(replica, port), 60)
             until(lambda: replica.xlen(keys.log(1)) >= end, 90)
             until(lambda: not ClosedShards(replica).read(range(SHARDS)), 60)
             with visit(served) as visitor:
@@ -195,3 +198,11 @@ def test_a_promoted_replica_that_has_missed_moves_gets_them_back(tmp_path: Path)
                 assert visitor.play() == outcomes
             assert "match 1 holds" in served.run("verify", "1").stdout
     assert "shard 1 takes commands again" in (tmp_path / "serve.log").read_text()
+
+
+def listens(server: Redis, port: str) -> bool:
+    """Have a server listen at the port of one that has just ended."""
+    try:
+        return bool(server.config_set("port", port))
+    except ResponseError:  # it is not free yet
+        return False

@@ -11,7 +11,7 @@ from domain.match.commands import PlayMove
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
 from infra.store.gateway import CommandGateway
-from infra.store.log_gate import LogGate
+from infra.store.log_gate import LOOK_SECONDS, LogGate
 from infra.store.published_sizes import PublishedSizes
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
@@ -68,7 +68,7 @@ def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(
 def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_look(
     bench: Bench, gate: LogGate
 ) -> None:
-    gate.refresh(range(4))
+    gate.closed_among(range(4))
     lost = bench.send(ALICE, MOVE)
     made = Drain(*(bench.store, bench.lanes, bench.client, LANE), seeds=bench.seeds, gate=gate)
     # as if another process had published in the meantime, and then the data went back
@@ -78,15 +78,20 @@ def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_l
     assert SHARD in ClosedShards(bench.client).read(range(4))
 
 
-def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(
-    bench: Bench, gate: LogGate
-) -> None:
+def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench: Bench) -> None:
+    now = 0.0
+    gate = LogGate(bench.client, bench.client, lambda: now)
     PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench), bytes(32))
-    gate.refresh(range(4))
-    bench.client.delete(keys.published(SHARD))
-    bench.client.delete(keys.log(SHARD))
-    gate.refresh(range(4))
-    assert not gate.is_open(SHARD)
+    assert gate.closed_among([SHARD]) == set()
+    bench.client.delete(keys.published(SHARD), keys.log(SHARD))
+    assert gate.closed_among([SHARD]) == set(), "what was read a moment ago is used"
+    now += LOOK_SECONDS
+    assert gate.closed_among([SHARD, SHARD + 1]) == {SHARD}
+    ClosedShards(bench.client).open(SHARD)
+    bench.start(1)
+    assert gate.closed_among([SHARD]) == {SHARD}
+    now += LOOK_SECONDS
+    assert gate.closed_among([SHARD]) == set()
 
 
 def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench: Bench) -> None:
@@ -106,7 +111,7 @@ def test_a_forked_shard_is_not_called_rolled_back(bench: Bench) -> None:
     closed = ClosedShards(bench.client)
     closed.close(SHARD, forked(SHARD, 7))
     PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench) + 1, bytes(32))
-    LogGate(bench.client, bench.client).refresh([SHARD])
+    LogGate(bench.client, bench.client).closed_among([SHARD])
     assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
     closed.open(SHARD)
     assert closed.read([SHARD]) == {}

@@ -97,15 +97,13 @@ class Drain:
         self._store = store
         self._queue = queue
         self._lane = lane
-        self._all_shards = lane.shards(shape.shards)
-        self._shards = self._all_shards
-        """Those that are not closed."""
-        self._durability = durability
+        self._shards = lane.shards(shape.shards)
         self._gate = gate
         self._contexts = StartContexts(seeds, queue if data is None else data)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
-        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger, may_run=self._may_run)
+        may_run = durability.check if durability else lambda: True
+        self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger, may_run=may_run)
         self._postponed: set[int] = set()
         """Matches with a command that can't be decided for now."""
         self._try_again = 0.0
@@ -118,15 +116,6 @@ class Drain:
         """The matches that have changed, each with the number of its last event."""
         self.batches = 0
         """How many batches were committed."""
-
-    def _may_run(self) -> bool:
-        """Return whether commands may be decided; find out which shards take them."""
-        if self._durability and not self._durability.check():
-            return False
-        if self._gate:
-            self._gate.refresh(self._all_shards)
-            self._shards = [shard for shard in self._all_shards if self._gate.is_open(shard)]
-        return bool(self._shards)
 
     def run(self) -> int:
         """Drain until the lane is empty, and return the number of outcomes."""
@@ -163,12 +152,15 @@ class Drain:
         if self._postponed and time.monotonic() >= self._try_again:
             self._postponed.clear()
         # more in each shard than are postponed, because they must not hide those that came after them
-        if not self._shards:
-            return None
         count = BATCH + 2 * self._left * len(self._shards)
         entries = self._store.read_inbox(self._shards, count)
         tasks = self._read_tasks(entries)
-        waiting = [task for task in tasks if task.sent.match not in self._postponed]
+        closed = self._gate.closed_among({entry.shard for entry in entries}) if self._gate else ()
+        waiting = [
+            task
+            for task in tasks
+            if task.sent.match not in self._postponed and task.entry.shard not in closed
+        ]
         before, self._left = self._left, len(tasks) - len(waiting)
         if not waiting:
             # further commands may be behind those that are left or were set aside
@@ -185,7 +177,7 @@ class Drain:
     def has_more(self) -> bool:
         """Return whether commands wait that can be decided; for the others the scheduler asks."""
         if not self._left:
-            return bool(self._shards) and bool(self._store.read_inbox(self._shards, 1))
+            return bool(self._store.read_inbox(self._shards, 1))
         return self._store.inbox_size(self._shards) > self._left
 
     def _publish(self) -> None:
@@ -282,7 +274,8 @@ class Drain:
         if isinstance(result, CommitConflict):
             return False
         if isinstance(result, CommitClosed):
-            self._close(write.shard, result.end)
+            if self._gate:
+                self._gate.close(write.shard, result.end)
             return False
         self._suspects.discard(write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
@@ -290,12 +283,6 @@ class Drain:
             first = outcomes.parse(result.stored).seq
             self._changed[write.board] = first + len(write.leaves) - 1
         return True
-
-    def _close(self, shard: int, end: int) -> None:
-        """Close a shard whose log has lost leaves; its commands wait until they are restored."""
-        if shard in self._shards and self._gate:
-            self._gate.close(shard, end)
-            self._shards = [one for one in self._shards if one != shard]
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""
