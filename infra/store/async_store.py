@@ -22,6 +22,11 @@ class AsyncStore:
         self._shape = shape
         self._cap = cap
 
+    @property
+    def shards(self) -> int:
+        """Return the number of shards."""
+        return self._shape.shards
+
     async def refresh_layout(self) -> None:
         """Read the layout again, because its lanes may have changed."""
         (found,) = raise_errors(await self._pipe.send([("HGETALL", keys.LAYOUT)]))

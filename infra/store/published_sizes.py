@@ -4,12 +4,14 @@ The record of the data goes back when the data are rolled back. That of the queu
 may be lost; the publisher writes it again with each run. The checkpoint in the object store is the truth.
 """
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import redis
 
 from infra.redis import keys, scripts
+
+_FIELDS: Final = ("size", "root", "fault")
 
 
 class PublishedSize(msgspec.Struct, frozen=True):
@@ -27,11 +29,11 @@ class PublishedSizes:
 
     def __init__(self, data: redis.Redis, queue: redis.Redis) -> None:
         self._data = data
-        self._queue = queue
+        self._clients = (data, queue)
 
     def record(self, shard: int, size: int, root: bytes) -> None:
         """Record that so many leaves are published; a smaller size than the recorded one is ignored."""
-        for client in (self._data, self._queue):
+        for client in self._clients:
             names = [keys.published(shard)]
             scripts.call(client, scripts.RECORD_PUBLISHED, names, [size, root.hex()])
 
@@ -39,17 +41,17 @@ class PublishedSizes:
         """Record why a shard's log is not published."""
         self._data.hset(keys.published(shard), "fault", fault)
 
-    def recorded_size(self, shard: int) -> int:
-        """Return the greater of the sizes that the two servers have recorded."""
-        found: Any = [c.hget(keys.published(shard), "size") for c in (self._data, self._queue)]
-        return max(int(size or 0) for size in found)
+    def recorded(self, shard: int) -> tuple[PublishedSize, PublishedSize]:
+        """Return the records of a shard beside the data and on the queue server."""
+        data, queue = (_read(c.hmget(keys.published(shard), *_FIELDS)) for c in self._clients)
+        return data, queue
 
 
 def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize]:
     """Return the records of all shards on one of the servers."""
     with client.pipeline(transaction=False) as pipe:
         for shard in range(shards):
-            pipe.hmget(keys.published(shard), "size", "root", "fault")
+            pipe.hmget(keys.published(shard), *_FIELDS)
         return [_read(row) for row in pipe.execute()]
 
 

@@ -21,6 +21,8 @@ from infra.mail.erasure import erase_mail
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
+from infra.objects.location import open_objects
+from infra.objects.port import ObjectStore
 from infra.people.account_notices import AccountNotices
 from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
@@ -148,6 +150,11 @@ class App:
         gate = LogGate(self.data, self.queue)
         self.store.published = gate.published
         return gate
+
+    @cached_property
+    def objects(self) -> ObjectStore:
+        """The published log and the archive; `ObjectStoreError` if they can't be used."""
+        return open_objects(self.settings.store, self.settings.data)
 
     @cached_property
     def damage(self) -> DamagedMatches:

@@ -15,6 +15,7 @@ from services.bench.baselines.boardgame_io import NoPeerError
 
 _ABOUT: Final = {
     "pipeline": "moves from inbox to durable outcome, beside other designs",
+    "publish": "leaves published, and what publishing costs the path of a move",
     "rules": "legal moves and random play, beside python-chess",
     "replay": "events folded, and plies decided again by `verify`",
     "memory": "bytes of an active match in the server",
@@ -61,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     names = parser.add_subparsers(title="benchmarks", metavar="NAME", required=True, dest="name")
     options: dict[str, Callable[[Any], None]] = {
         "pipeline": _pipeline,
+        "publish": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
         "rules": _rules,
         "replay": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
         "memory": _memory,

@@ -1,6 +1,8 @@
 """`matchpost publisher`: the process that publishes the logs."""
 
+import os
 from contextlib import ExitStack
+from typing import Final
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
@@ -15,6 +17,9 @@ from services.serve.logging import log_to_stderr
 from workers.log import job
 from workers.rq_worker import IDLE_SECONDS
 
+_NICENESS: Final = 5
+"""Its nice value: deciding moves comes first."""
+
 
 def run(settings: Settings, name: str) -> int:
     """Publish until a stop signal, and return the exit code."""
@@ -28,6 +33,7 @@ def _publish(settings: Settings) -> None:
         raise ObjectStoreError(
             "with durability none a crash may take moves back, so nothing is published"
         )
+    os.nice(_NICENESS)
     with ExitStack() as stack:
         url = settings.redis_url or socket_url(settings.data)
         data = stack.enter_context(make_client(url))

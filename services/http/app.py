@@ -74,6 +74,7 @@ from services.http.api.routes.vacations import end_vacation, show_vacation, take
 from services.http.api.short_path import ShortPath
 from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
+from services.http.published_log import show_log_keys, show_log_object
 from services.http.web.error_pages import answer_not_found
 from services.http.web.routes import WEB_ROUTES
 
@@ -140,6 +141,8 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_api,
     health,
     readiness,
+    show_log_keys,
+    show_log_object,
 )
 
 

@@ -62,6 +62,19 @@ class HealthCheck:
             pass  # `fault` says it; this process answers all the same
         return self._waiting
 
+    async def notes(self) -> list[str]:
+        """Return sentences about faults that keep no move from being kept; none if that is not known."""
+        shards = range(self._store.shards)
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                found = raise_errors(
+                    await self._pipe.send(("HGET", keys.published(n), "fault") for n in shards)
+                )
+        except _UNREACHABLE:
+            return []
+        faults = dict.fromkeys(fault.decode() for fault in found if fault)
+        return [f"the log is not published: {fault}" for fault in faults]
+
     async def fault(self) -> str:
         """Return why no move can be kept now, in a sentence; empty if one can."""
         async with self._checking:

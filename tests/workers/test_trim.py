@@ -53,7 +53,9 @@ class TrimBench:
         return RedisStore(self.client, Mode.FSYNC, open_logs=lambda: published_logs(self.settings))
 
     def publish(self) -> None:
-        make_publisher(self.settings, self.client, self.client).begin()
+        publisher = make_publisher(self.settings, self.client, self.client)
+        publisher.begin()
+        publisher.round()
 
     def logs(self, store: RedisStore) -> list[list[tuple[int, bytes]]]:
         return [store.leaves(shard, 0, 100_000) for shard in range(SHARDS)]

@@ -7,6 +7,9 @@ from infra.log.log_writer import LogWriter
 from infra.store.closed_shards import ClosedShard, forked, rolled_back
 from infra.store.published_sizes import PublishedSizes
 
+Rows = Sequence[tuple[int, bytes]]
+"""Leaves, each with its index."""
+
 
 class ForkError(Exception):
     """The data do not continue what is published; the message is a sentence."""
@@ -21,22 +24,15 @@ class ClosingError(ForkError):
 
 
 class ShardPublisher:
-    """Publishes a shard from where its checkpoint ends; make a new one after any error."""
+    """Publishes a shard from where its checkpoint ends; make a new one after any error.
+
+    Call `compare` with the leaves from `overlap` on before anything is published.
+    """
 
     def __init__(self, writer: LogWriter, sizes: PublishedSizes) -> None:
         writer.load()
-        recorded = sizes.recorded_size(writer.shard)
-        if writer.size < recorded:
-            raise ForkError(
-                f"shard {writer.shard}: {recorded} leaves were published, and the object store has a "
-                f"checkpoint of {writer.size}: it is another store, or an older copy of it"
-            )
         self._writer = writer
         self._sizes = sizes
-        # before the comparison, because drains have to know it where the data lack leaves
-        self._record()
-        self._compared = False
-        """Whether the end of the published log has been compared with the data."""
 
     @property
     def size(self) -> int:
@@ -44,35 +40,42 @@ class ShardPublisher:
         return self._writer.size
 
     @property
-    def start(self) -> int:
-        """Return the first index to read: once, some leaves that are published are compared."""
-        return self.size if self._compared else self.size - len(self._writer.recent)
+    def overlap(self) -> int:
+        """Return the index of the first published leaf that is compared with the data."""
+        return self.size - len(self._writer.recent)
 
-    def publish(self, rows: Sequence[tuple[int, bytes]]) -> int:
-        """Publish the leaves that were read from `start`, and return how many; `ForkError` if they can't be."""
-        if not self._compared:
-            self._compare(rows)
-        new = [(index, leaf) for index, leaf in rows if index >= self.size]
-        if not new:
-            return 0
-        for at, (index, _) in enumerate(new, self.size):
-            if index != at:
-                raise ForkError(
-                    f"shard {self._writer.shard}: leaf {at} is missing in the data and is not published"
-                )
-        self._writer.append([leaf for _, leaf in new])
-        self._record()
-        return len(new)
-
-    def _compare(self, rows: Sequence[tuple[int, bytes]]) -> None:
+    def compare(self, rows: Rows) -> None:
+        """Compare the last published leaves with those in the data; `ForkError` if they differ."""
         shard, size = self._writer.shard, self.size
+        data, queue = self._sizes.recorded(shard)
+        if size < (most := max(data.size, queue.size)):
+            raise ForkError(
+                f"shard {shard}: {most} leaves were published, and the object store has a checkpoint of "
+                f"{size}: it is another store, or an older copy of it"
+            )
+        if (data.size, queue.size) != (size, size):
+            # before the comparison, because drains have to know it where the data lack leaves
+            self._record()
         if size and (not rows or rows[-1][0] < size - 1):
             raise ClosingError(rolled_back(shard, size, rows[-1][0] + 1 if rows else None))
-        first = size - len(self._writer.recent)
         for index, leaf in rows:
-            if index < size and leaf != self._writer.recent[index - first]:
+            if index < size and leaf != self._writer.recent[index - self.overlap]:
                 raise ClosingError(forked(shard, index))
-        self._compared = True
+        if data.fault:
+            self._record()
+
+    def publish(self, rows: Rows) -> int:
+        """Publish the leaves that follow, and return how many; `ForkError` if one is missing."""
+        for expected, (index, _) in enumerate(rows, self.size):
+            if index != expected:
+                raise ForkError(
+                    f"shard {self._writer.shard}: leaf {expected} is missing in the data and is not "
+                    "published"
+                )
+        if rows:
+            self._writer.append([leaf for _, leaf in rows])
+            self._record()
+        return len(rows)
 
     def _record(self) -> None:
         self._sizes.record(self._writer.shard, self._writer.size, self._writer.root)

@@ -13,5 +13,7 @@ if found[1] == ARGV[1] and found[2] == ARGV[2] and not found[3] then
   return 1
 end
 redis.call('HSET', KEYS[1], 'size', ARGV[1], 'root', ARGV[2])
-redis.call('HDEL', KEYS[1], 'fault')
+if found[3] then
+  redis.call('HDEL', KEYS[1], 'fault')
+end
 return 1

@@ -37,6 +37,8 @@ class Readiness(msgspec.Struct, frozen=True):
     status: str
     """Always `ready`: a server that can't take moves answers 503."""
     version: str
+    notes: list[str]
+    """Sentences about faults that keep no move from being kept; normally none."""
 
 
 class CodeMeaning(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ async def readiness(context: NamedDependency[ApiContext]) -> Readiness:
     """
     if fault := await context.health.fault():
         raise Refusal(Code.UNAVAILABLE, fault)
-    return Readiness("ready", __version__)
+    return Readiness("ready", __version__, await context.health.notes())
 
 
 @get(

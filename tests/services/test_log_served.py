@@ -1,0 +1,119 @@
+"""The published log over HTTP, mirrored as an auditor would do it."""
+
+import gzip
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra.log.key_files import generate_keys, read_keys
+from infra.log.log_writer import LogWriter
+from infra.log.published_log import PublishedLog
+from infra.log.signed_note import VerifierKey
+from infra.objects.location import open_objects
+from infra.objects.port import ObjectNotFoundError
+from infra.redis.keys import published
+from tests.fakes.memory_objects import MemoryObjects
+from tests.helpers.api import Api
+
+LEAVES = [b"leaf %d" % index for index in range(700)]
+
+
+class HttpObjects(MemoryObjects):
+    """Reads a server's published log: an object store of which only `get` is used."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        super().__init__()
+        self._http = http
+
+    def get(self, name: str) -> bytes:
+        answer = self._http.get(f"/log/{name}")
+        if answer.status_code == 404:
+            raise ObjectNotFoundError(name)
+        answer.raise_for_status()
+        return answer.content
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory):
+    folder: Path = tmp_path_factory.mktemp("api")
+    with Api(folder) as made:
+        generate_keys(made.settings.data / "keys", "play.example.org")
+        signer = read_keys(made.settings.data / "keys").secrets[0].signer(1)
+        writer = LogWriter(open_objects(None, made.settings.data), 1, [signer])
+        writer.load()
+        writer.append(LEAVES)
+        yield made
+
+
+def test_an_auditor_copies_and_verifies_the_log_by_its_public_key_alone(api: Api):
+    lines = api.http.get("/log/keys").text.split()
+    assert len(lines) == 4
+    key = VerifierKey.parse(lines[1])
+    assert key.name == "play.example.org/log/s01"
+    log = PublishedLog(HttpObjects(api.http), 1, [key])
+    assert log.refresh() == 700
+    assert list(log.leaves(0, 700)) == LEAVES
+
+
+def test_checkpoints_are_fresh_and_tiles_never_change(api: Api):
+    def cached(path: str) -> str:
+        answer = api.http.get(f"/log/s01/{path}")
+        assert answer.status_code == 200
+        return str(answer.headers["cache-control"])
+
+    assert cached("checkpoint") == "public, max-age=1"
+    for path in ("tile/0/000", "tile/0/002.p/188", "tile/1/000.p/2", "tile/entries/001"):
+        assert cached(path).endswith("immutable")
+
+
+def test_checkpoints_are_text_and_bundles_may_be_compressed(api: Api):
+    checkpoint = api.http.get("/log/s01/checkpoint")
+    assert checkpoint.headers["content-type"] == "text/plain; charset=utf-8"
+    assert checkpoint.text.startswith("play.example.org/log/s01\n700\n")
+    plain = api.http.get("/log/s01/tile/entries/000", headers={"Accept-Encoding": "identity"})
+    assert plain.headers["content-type"] == "application/octet-stream"
+    assert "content-encoding" not in plain.headers
+    with api.http.stream(
+        "GET", "/log/s01/tile/entries/000", headers={"Accept-Encoding": "gzip"}
+    ) as packed:
+        assert packed.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(b"".join(packed.iter_raw())) == plain.content
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "s01/tile/0/001x", "s01/tile/0/003", "s01/tile/9/000", "s01/tile/0/000.p/0", "s01/nothing",
+        "s01/boards/000", "s02/checkpoint", "keys/log-key", "s1/checkpoint",
+        "s01/%2e%2e/%2e%2e/keys/log-key", "s01/tile/0/..%2f..%2f..%2f..%2fkeys%2flog-key", "s01/",
+        "s01/tile/0/000%00",
+    ],
+)  # fmt: skip
+def test_nothing_else_is_served(api: Api, path: str):
+    answer = api.http.get(f"/log/{path}")
+    assert answer.status_code == 404
+    assert b"PRIVATE" not in answer.content
+
+
+def test_a_store_that_is_away_is_unavailable(api: Api):
+    name = api.settings.data / "log" / "s01" / "checkpoint"
+    kept = name.read_bytes()
+    name.unlink()
+    name.symlink_to(name)  # a loop of links
+    try:
+        answer = api.http.get("/log/s01/checkpoint")
+    finally:
+        name.unlink()
+        name.write_bytes(kept)
+    assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+    assert str(api.settings.data) not in answer.text
+
+
+def test_readyz_notes_that_the_log_is_not_published(api: Api):
+    assert api.http.get("/readyz").json()["notes"] == []
+    api.parts.data.hset(published(2), "fault", "shard 2: another history")
+    answer = api.http.get("/readyz")
+    api.parts.data.hdel(published(2), "fault")
+    assert answer.status_code == 200
+    assert answer.json()["notes"] == ["the log is not published: shard 2: another history"]
