@@ -24,6 +24,7 @@ from infra.objects.port import (
 )
 from infra.store.port import NotDurable, Store
 from infra.store.published_sizes import PublishedSizes
+from workers.log.leaf_commands import without_last_command
 from workers.log.recovery import LogRecovery
 from workers.log.shard_publisher import ClosingError, ForkError, ShardPublisher
 
@@ -140,7 +141,13 @@ class Publisher:
                 return done
             failpoint("publish.read")
             for shard, rows in found.items():
-                done += self._guarded(shard, partial(self._shards[shard].publish, rows))
+                # so that what is published can be restored: whole commands
+                whole = (
+                    len(without_last_command([leaf for _, leaf in rows]))
+                    if len(rows) == BATCH
+                    else BATCH
+                )
+                done += self._guarded(shard, partial(self._shards[shard].publish, rows[:whole]))
             starts = {
                 shard: self._start(shard)
                 for shard, rows in found.items()

@@ -19,9 +19,6 @@ from domain.match.events import (
     EventEnvelope,
     RefusedLeaf,
     Undone,
-    decode_anchor,
-    decode_event,
-    decode_refusal,
     leaf_hash,
 )
 from domain.match.history import (
@@ -42,6 +39,7 @@ from infra.store.restored_leaves import (
     RestoredCommand,
     RestoredLeaves,
 )
+from workers.log.leaf_commands import command_of, decode_leaf, without_last_command
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +51,6 @@ COMPARED: int = 4_096
 
 _NO_ENTRY = "0-0"
 """The inbox entry of a restored command: none. If it waits once more, the drain finds its outcome."""
-
-_Leaf = EventEnvelope | RefusedLeaf | AnchorLeaf
 
 
 class ShardRestorer:
@@ -117,12 +113,12 @@ class ShardRestorer:
         end = min(start + STEP, self._log.size)
         leaves = list(self._log.leaves(start, end))
         if end < self._log.size:
-            leaves = _without_last_command(leaves)
+            leaves = without_last_command(leaves)
         self._written.write(self._shard, start, self._commands(leaves))
 
     def _commands(self, leaves: list[bytes]) -> Iterator[Restored]:
-        found = [(_decode(data), data) for data in leaves]
-        for _, group in groupby(found, key=lambda row: _command_of(row[0])):
+        found = [(decode_leaf(data), data) for data in leaves]
+        for _, group in groupby(found, key=lambda row: command_of(row[0])):
             rows = list(group)
             match rows[0][0]:
                 case AnchorLeaf() as anchor:
@@ -206,26 +202,3 @@ def _state_after(board: int, group: list[EventEnvelope], before: Snapshot) -> Ma
     for envelope in group:
         state = evolve(state, envelope.body, envelope.at)
     return state
-
-
-def _decode(data: bytes) -> _Leaf:
-    for read in (decode_event, decode_refusal):
-        try:
-            return read(data)
-        except msgspec.MsgspecError:
-            continue
-    return decode_anchor(data)
-
-
-def _command_of(leaf: _Leaf) -> tuple[int, bytes]:
-    """Return what the leaves of one commit have in common: match and command, or the chain."""
-    return (leaf.chain, b"") if isinstance(leaf, AnchorLeaf) else (leaf.match, leaf.command)
-
-
-def _without_last_command(leaves: list[bytes]) -> list[bytes]:
-    """Return leaves without the last command's, of which more may follow."""
-    last = _command_of(_decode(leaves[-1]))
-    end = len(leaves)
-    while end > 1 and _command_of(_decode(leaves[end - 1])) == last:
-        end -= 1
-    return leaves[:end]
