@@ -134,7 +134,8 @@ def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
     served: Served, tmp_path: Path
 ) -> None:
     with visit(served) as visitor:
-        visitor.play()
+        outcomes = visitor.play()
+        published = visitor.match()
     wait_until_published(served)
     served.end()
     put_back(tmp_path / "data", tmp_path / "copy")
@@ -159,6 +160,16 @@ def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
         assert visitor.http.get("/readyz").status_code == 503
     assert "shard 1 is closed: leaf 1 in the data is not the one" in served.run("doctor").stdout
     assert (tmp_path / "data" / "log" / "s01" / "checkpoint").read_bytes() == checkpoint
+    shown = served.run("log", "discard", "1")
+    assert "leaves 1 to 3 of the data are discarded, of the matches 1" in shown.stdout, shown.stderr
+    assert served.run("log", "discard", "0", "--yes").returncode == 1
+    assert served.run("log", "discard", "1", "--yes").returncode == 0
+    with served.client() as client:
+        until(lambda: not ClosedShards(client).read(range(SHARDS)), 90)
+    with visit(served) as visitor:
+        assert visitor.match() == published
+        assert visitor.play() == outcomes
+    assert "match 1 holds" in served.run("verify", "1").stdout
 
 
 @pytest.mark.slow

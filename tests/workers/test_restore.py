@@ -11,6 +11,7 @@ from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
+from infra.store.discarded_leaves import discard, find_discarded, first_difference
 from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
 from infra.store.published_sizes import PublishedSizes
@@ -19,7 +20,15 @@ from services.cli.verify import damaged_matches
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
-from tests.helpers.rollback import Copy, copy_of, publish, put_back, read_all, restorer
+from tests.helpers.rollback import (
+    Copy,
+    copy_of,
+    publish,
+    published_log,
+    put_back,
+    read_all,
+    restorer,
+)
 from tests.helpers.side import catch_up, contents
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from tests.workers.month import Month
@@ -153,6 +162,42 @@ def test_another_history_is_closed_and_left_as_it_is(bench: Bench) -> None:
     assert found.kind is ClosedKind.FORKED
     assert f"leaf {size - 1} in the data is not the one that is published" in found.reason
     assert bench.store.leaves(1, 0, 100) == other
+
+
+@pytest.mark.parametrize("days", [2, 6])
+def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
+    redis_client: Redis, tmp_path: Path, days: int
+) -> None:
+    month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=4, lucky=True)
+    copies: list[Copy] = []
+    month._at(BEGIN + days * DAY, lambda: copies.append(copy_of(redis_client)))
+    month.run(days=12)
+    objects = MemoryObjects()
+    wanted = comparable(redis_client)
+    for shard in range(4):
+        publish(objects, month.store, shard)
+    put_back(redis_client, copies[0])
+    ends = [len(month.store.leaves(shard, 0, 100_000)) for shard in range(4)]
+    month.now = BEGIN + 12 * DAY
+    for board in range(1, MATCHES + 1):
+        for account in month.state(board).seats[:2]:
+            month._say(board, account, ResignMatch())
+    closed = ClosedShards(redis_client)
+    for shard in range(4):
+        log = published_log(objects, shard)
+        assert restorer(redis_client, month.store, objects, shard).step()
+        assert closed.read([shard])[shard].kind is ClosedKind.FORKED
+        first = first_difference(month.store, shard, list(log.leaves(0, log.size)), 0)
+        assert first == ends[shard]
+        found = find_discarded(redis_client, month.store, shard, first)
+        discard(redis_client, month.store, found, log.size)
+        assert len(month.store.leaves(shard, 0, 100_000)) == ends[shard]
+        assert closed.read([shard])[shard].kind is ClosedKind.ROLLED_BACK
+    assert list(damaged_matches(month.store, range(1, MATCHES + 1))) == []
+    restore_all(redis_client, month, objects)
+    assert list(damaged_matches(month.store, range(1, MATCHES + 1))) == []
+    found_again = comparable(redis_client)
+    assert {name: found_again.get(name) for name in wanted} == wanted
 
 
 def test_a_restored_shard_is_open_and_plays_on(bench: Bench) -> None:
