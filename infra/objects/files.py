@@ -76,7 +76,7 @@ class FileObjects:
                 file.unlink()
             except (FileNotFoundError, NotADirectoryError):
                 return
-            sync_folder(file.parent)
+            sync_folder(_remove_empty(file.parent))
 
     def names(self, folder: str) -> list[str]:
         """Return the names of the objects in a folder."""
@@ -123,6 +123,15 @@ class FileObjects:
             if error.errno in _ABSENT:
                 raise ObjectNotFoundError(f"{self._root / name} does not exist") from None
             raise ObjectStoreError(f"{self._root / name}: {error.strerror}") from error
+
+
+def _remove_empty(folder: Path) -> Path:
+    """Remove a folder if it is empty, and return the one whose entries have changed."""
+    try:
+        folder.rmdir()
+    except OSError:
+        return folder
+    return folder.parent
 
 
 @contextmanager

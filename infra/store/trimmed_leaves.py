@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs
 
 
-class TrimmedLeavesError(LookupError):
-    """Leaves were trimmed, and their published log can't be read; the message is a sentence."""
+class TrimmedLeavesError(Exception):
+    """Leaves were trimmed, and their published log can't be read; the message is a sentence.
+
+    It says nothing about the match: the object store may be away.
+    """
 
 
 class TrimmedLeaves:

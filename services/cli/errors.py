@@ -12,6 +12,7 @@ from infra.durability import DurabilityError
 from infra.game_packages import GamePackageError
 from infra.objects.port import ObjectStoreError
 from infra.settings import SettingsError
+from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.valkey.binary import BinaryError
 from infra.valkey.directory import DirectoryError
 from infra.valkey.server import EmbeddedError
@@ -19,7 +20,14 @@ from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN, server_fa
 
 logger = logging.getLogger(__name__)
 
-_SENTENCES = (ObjectStoreError, DirectoryError, DurabilityError, EmbeddedError, BinaryError)
+_SENTENCES = (
+    TrimmedLeavesError,
+    ObjectStoreError,
+    DirectoryError,
+    DurabilityError,
+    EmbeddedError,
+    BinaryError,
+)
 
 
 def report(error: Exception) -> int:

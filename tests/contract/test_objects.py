@@ -9,6 +9,9 @@ from uuid import uuid4
 
 import pytest
 
+from infra.log.log_writer import LogWriter
+from infra.log.names import LogSecret, shard_key
+from infra.log.published_log import PublishedLog
 from infra.objects.cloud import CloudObjects
 from infra.objects.files import FileObjects
 from infra.objects.location import check_store_url, open_objects
@@ -189,6 +192,18 @@ def test_no_name_leaves_the_store(objects: ObjectStore, name: str):
             act()
 
 
+def test_a_log_is_published_and_read_back(objects: ObjectStore):
+    secret = LogSecret("play.example.org/log", bytes(32))
+    leaves = [b"leaf %d" % index for index in range(600)]
+    for end in (200, 255, 600):
+        writer = LogWriter(objects, 7, [secret.signer(7)])
+        writer.load()
+        writer.append(leaves[writer.size : end])
+    log = PublishedLog(objects, 7, [shard_key(secret.public, 7)])
+    assert list(log.leaves(0, log.refresh())) == leaves
+    assert objects.names("s07/tile/0/000.p") == []
+
+
 # what may go wrong
 
 
@@ -224,6 +239,17 @@ def test_what_a_killed_writer_leaves_is_no_object(tmp_path: Path):
     objects.create("a/b", b"one")
     (tmp_path / "a" / ".0123").write_bytes(b"half")
     assert objects.names("a") == ["a/b"]
+
+
+def test_the_last_object_of_a_folder_takes_the_folder_with_it(tmp_path: Path):
+    objects = FileObjects(tmp_path)
+    for name in ("a/b", "a/067.p/1", "a/067.p/2"):
+        objects.create(name, b"one")
+    objects.delete("a/067.p/1")
+    assert (tmp_path / "a" / "067.p").exists()
+    objects.delete("a/067.p/2")
+    assert [file.name for file in (tmp_path / "a").iterdir()] == ["b"]
+    objects.create("a/067.p/3", b"one")
 
 
 def test_files_are_for_their_user_only(tmp_path: Path):

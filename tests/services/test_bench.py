@@ -47,6 +47,17 @@ def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
 
 
 @pytest.mark.slow
+def test_publishing_is_measured_alone_and_beside_the_path() -> None:
+    found = bench("publish", "--matches", "4")
+    assert found["unit"] == "leaves"
+    assert set(found["peers"]) == {"moves_decided_alone", "moves_decided_beside"}
+    # the moves, the starts, and in each of the four shards the anchor of its draws
+    assert found["details"]["leaves"] == 4 + 4 + sum(len(game.moves) for game in games(4))
+    assert found["details"]["bytes a leaf"] > 34
+    assert found["details"]["lag, s"]["most"] >= found["details"]["lag, s"]["median"]
+
+
+@pytest.mark.slow
 def test_the_rules_are_measured_beside_python_chess() -> None:
     found = bench("rules", "--plies", "200")
     assert found["unit"] == "random plies"

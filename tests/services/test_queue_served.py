@@ -25,8 +25,8 @@ def test_jobs_and_leases_are_there_and_nothing_else_is(tmp_path: Path) -> None:
         assert not [name for name in signals if not name.startswith(("rq:", "{lease:", DURABILITY))]
 
 
-WORKERS = 4
-"""Two command workers, and those of projections and maintenance."""
+WORKERS = 5
+"""Two command workers, and those of projections, of the published log and of maintenance."""
 
 
 def registered(served: Served) -> int:

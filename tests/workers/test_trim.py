@@ -9,9 +9,12 @@ from infra.log.key_files import generate_keys
 from infra.mail.progress import MailerProgress
 from infra.redis import keys
 from infra.settings import Settings
+from infra.store.damaged_matches import DamagedMatches
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError, published_logs
+from infra.valkey.server import EmbeddedServer
+from services.cli import verify
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.side import catch_up, contents
@@ -108,6 +111,23 @@ def test_a_rebuild_reads_the_published_log_and_gives_the_same(trimmed: TrimBench
         trimmed.client.delete(name)
     catch_up(trimmed.reader(), trimmed.client)
     assert contents(trimmed.client) == live
+
+
+def test_a_match_is_verified_by_the_published_log(
+    trimmed: TrimBench, valkey: EmbeddedServer, capsys: pytest.CaptureFixture[str]
+):
+    settings = Settings(data=trimmed.folder, redis_url=valkey.url)
+    assert verify.run("1", settings) == 0
+    said = capsys.readouterr().out
+    catch_up(trimmed.store, trimmed.client)
+    assert trim(trimmed.client, SHARDS, kept=0)[1] > trimmed.store.leaf_indexes(1)[5]
+    assert verify.run("1", settings) == 0
+    assert capsys.readouterr().out == said
+    (trimmed.folder / "log" / "s01" / "tile" / "entries" / "000").unlink()
+    # the match is not to blame
+    with pytest.raises(TrimmedLeavesError, match="does not exist"):
+        verify.run("1", settings)
+    assert DamagedMatches(trimmed.client).all() == {}
 
 
 def test_a_publisher_goes_on_after_trimming(trimmed: TrimBench):
