@@ -87,6 +87,7 @@ def forked(shard: int, index: int) -> ClosedShard:
     return ClosedShard(
         ClosedKind.FORKED,
         f"shard {shard} is closed: leaf {index} in the data is not the one that is published, so the data "
-        "are another history; nothing there is repaired or signed; restore the right data, or the object "
-        "store that belongs to these data",
+        "are another history; nothing there is repaired or signed until you decide: "
+        f"`matchpost log discard {shard}` takes the published log for right; else put back the right data, "
+        "or the object store that belongs to them",
     )
