@@ -28,7 +28,7 @@ class LogRecovery:
         self._due = 0.0
 
     def lost(self, shards: range) -> list[int]:
-        """Return the closed shards that can be restored; drains close some, so it looks now and then."""
+        """Return the closed shards that can be restored, as of `LOOK_SECONDS` ago or later."""
         if time.monotonic() < self._due:
             return []
         found = self._closed.read(shards)
