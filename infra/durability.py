@@ -6,6 +6,12 @@ it answers (`appendfsync always`), and each commit ends in a barrier, `WAITAOF 1
 confirms that the log was synced up to that commit. The barrier alone is no proof: under `everysec`
 a Valkey answers it too early.
 
+A failover to a replica would take back what had not reached it, so `fsync` is refused for a server that
+has replicas. `replicated` waits for them too, `WAITAOF 1 R`, and the server itself must refuse writes
+while it has fewer than R replicas that follow it (`min-replicas-to-write`).
+
+`managed` verifies nothing: the operator vouches for a service that does not show its settings.
+
 `none` promises nothing: outcomes are reported as pending, never as accepted.
 """
 
@@ -13,13 +19,17 @@ import logging
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, Final
+from functools import partial
+from operator import eq
+from typing import Any, Final, NamedTuple
 
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from infra import replicas as followers
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +46,13 @@ REQUIRED: Final[Mapping[str, str]] = {
     "no-appendfsync-on-rewrite": "no",
     "maxmemory-policy": "noeviction",
 }
-"""The settings of the server that `fsync` needs."""
+"""The settings of the server that `fsync` needs, and those of each replica under `replicated`."""
+
+MINIMUM_REPLICAS: Final = "min-replicas-to-write"
+MAXIMUM_LAG: Final = "min-replicas-max-lag"
+
+MOST_LAG: Final = 10
+"""Seconds without a sign of a replica after which the server must not count it any longer."""
 
 
 class Mode(StrEnum):
@@ -45,13 +61,24 @@ class Mode(StrEnum):
     FSYNC = "fsync"
     """The move is on the server's disk."""
 
+    REPLICATED = "replicated"
+    """The move is on the server's disk and on those of replicas."""
+
+    MANAGED = "managed"
+    """Whatever the operator of a managed service vouches for."""
+
     NONE = "none"
     """Nothing: a crash of the machine may lose moves. For tests and benchmarks."""
 
     @property
     def durable(self) -> bool:
         """Return whether an outcome may be called accepted; else it stays pending."""
-        return self is Mode.FSYNC
+        return self is not Mode.NONE
+
+    @property
+    def verified(self) -> bool:
+        """Return whether the server has to show by its settings that it keeps the promise."""
+        return self in (Mode.FSYNC, Mode.REPLICATED)
 
 
 class DurabilityError(Exception):
@@ -61,12 +88,25 @@ class DurabilityError(Exception):
     """
 
 
-def verify(client: Redis, mode: Mode) -> None:
-    """Verify that a server is new enough and as durable as `mode` requires.
+def verify(client: Redis, mode: Mode, replicas: int = 1) -> None:
+    """Verify that a server is new enough and as durable as `mode` requires, and its replicas too.
 
-    Raises DurabilityError if it is not, or if its settings can't be read. Connection errors of
-    redis-py pass through.
+    `replicas` is how many replicas `replicated` waits for. Raises DurabilityError if the server is not, or
+    if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be asked
+    is no fault, because each commit waits for its sync.
     """
+    if mode is Mode.REPLICATED:
+        for replica in followers.read_replicas(_information(client)):
+            found = followers.read_settings(client, replica, REQUIRED)
+            if found is None:
+                continue
+            if fault := settings_fault(found, mode, server=f"the replica {replica.address}"):
+                raise DurabilityError(fault)
+    verify_server(client, mode, replicas)
+
+
+def verify_server(client: Redis, mode: Mode, replicas: int = 1) -> None:
+    """Verify the server alone, as `verify` does, by commands that any of its connections may send."""
     information = _information(client)
     _version_of(information)
     if not mode.durable:
@@ -75,8 +115,17 @@ def verify(client: Redis, mode: Mode) -> None:
             "and every outcome is reported as pending"
         )
         return
-    settings = _ask("CONFIG GET", lambda: client.config_get(*REQUIRED))
-    if fault := role_fault(information) or settings_fault(settings):
+    if not mode.verified:
+        if fault := role_fault(information):
+            raise DurabilityError(fault)
+        return
+    settings = _ask("CONFIG GET", lambda: client.config_get(*required_settings(mode)))
+    fault = (
+        role_fault(information)
+        or settings_fault(settings, mode, replicas)
+        or replica_fault(information, mode, replicas)
+    )
+    if fault:
         raise DurabilityError(fault)
     _check_wait(client)
 
@@ -112,26 +161,38 @@ def parse_version(text: str) -> tuple[int, int]:
 
 
 def append_barrier(
-    pipeline: Pipeline, mode: Mode = Mode.FSYNC, timeout: int = BARRIER_TIMEOUT
+    pipeline: Pipeline,
+    mode: Mode = Mode.FSYNC,
+    timeout: int = BARRIER_TIMEOUT,
+    *,
+    replicas: int = 1,
 ) -> None:
-    """Add the barrier as the last command of a commit's pipeline; nothing when `mode` is none.
+    """Add the barrier as the last command of a commit's pipeline; nothing when `mode` has none.
 
     It covers every write sent before it on the same connection. `timeout` is in milliseconds.
     """
-    if mode.durable:
-        pipeline.waitaof(1, 0, timeout)
+    if mode.verified:
+        pipeline.waitaof(1, replicas if mode is Mode.REPLICATED else 0, timeout)
 
 
-def check_barrier(reply: object) -> bool:
+def check_barrier(reply: object, mode: Mode = Mode.FSYNC, replicas: int = 1) -> bool:
     """Return whether a barrier's reply, [synced here, synced at replicas], confirms the writes.
 
     False for an error, and for anything else than such a pair.
     """
     match reply:
-        case [int(local), int()]:
-            return local >= 1
+        case [int(local), int(remote)]:
+            return local >= 1 and (mode is not Mode.REPLICATED or remote >= replicas)
         case _:
             return False
+
+
+class _Need(NamedTuple):
+    """A setting that a server must have, and its right values."""
+
+    setting: str
+    wanted: str
+    fits: Callable[[str], bool]
 
 
 def role_fault(information: Mapping[str, Any]) -> str:
@@ -160,25 +221,75 @@ def write_fault(information: Mapping[str, Any]) -> str:
     return ""
 
 
-def settings_fault(found: Mapping[str, str]) -> str:
-    """Return the first setting of a server that `fsync` forbids; empty if all are right."""
-    for setting, wanted in REQUIRED.items():
+def required_settings(mode: Mode) -> tuple[str, ...]:
+    """Return the names of the settings that `settings_fault` needs."""
+    more = (MINIMUM_REPLICAS, MAXIMUM_LAG) if mode is Mode.REPLICATED else ()
+    return (*REQUIRED, *more)
+
+
+def settings_fault(
+    found: Mapping[str, str],
+    mode: Mode = Mode.FSYNC,
+    replicas: int = 0,
+    *,
+    server: str = "the server",
+) -> str:
+    """Return the first setting of a server that `mode` forbids; empty if all are right.
+
+    With `replicas` under `replicated`, the settings by which it counts its replicas are checked too.
+    """
+    for setting, wanted, fits in _needs(mode, replicas):
         value = found.get(setting)
         if value is None:
             return (
-                f"durability not verified: the server does not show its setting {setting!r}; "
+                f"durability not verified: {server} does not show its setting {setting!r}; "
                 "allow CONFIG GET, or set MATCHPOST_DURABILITY=none"
             )
-        if value != wanted:
+        if not fits(value):
             return (
-                f"the server's setting {setting!r} is {value!r}, durability fsync needs "
-                f"{wanted!r}; change it, or set MATCHPOST_DURABILITY=none"
+                f"{server}'s setting {setting!r} is {value!r}, durability {mode} needs "
+                f"{wanted}; change it, or set MATCHPOST_DURABILITY=none"
             )
     return ""
 
 
+def _needs(mode: Mode, replicas: int) -> list[_Need]:
+    needs = [_Need(name, repr(value), partial(eq, value)) for name, value in REQUIRED.items()]
+    if mode is Mode.REPLICATED and replicas:
+        needs += [
+            _Need(MINIMUM_REPLICAS, f"at least {replicas}", lambda n: int(n) >= replicas),
+            _Need(MAXIMUM_LAG, f"1 to {MOST_LAG}", lambda n: 1 <= int(n) <= MOST_LAG),
+        ]
+    return needs
+
+
+def replica_fault(information: Mapping[str, Any], mode: Mode, replicas: int = 1) -> str:
+    """Return why a server with these replicas, by its INFO, can't keep the promise; else empty."""
+    found = followers.read_replicas(information)
+    if mode is Mode.FSYNC and found:
+        return (
+            f"the server has {_count(len(found))}, and a failover would take back moves that had not "
+            "reached the one that is promoted; set MATCHPOST_DURABILITY=replicated, or disconnect "
+            "what follows the server"
+        )
+    good = sum(replica.follows for replica in found)
+    if mode is Mode.REPLICATED and good < replicas:
+        return (
+            f"{_count(good)} of the server can be waited for, and a move needs {replicas}; look "
+            "whether they run and reach the server, or change MATCHPOST_REPLICAS"
+        )
+    return ""
+
+
+def _count(number: int) -> str:
+    return "1 replica" if number == 1 else f"{number or 'no'} replicas"
+
+
 def _check_wait(client: Redis) -> None:
-    """Send one barrier, which a replica, or a server that only seems durable, can't confirm."""
+    """Send one barrier, which a replica, or a server that only seems durable, can't confirm.
+
+    Replicas confirm only what was written on the connection: see `DurabilityWatch.confirm`.
+    """
     reply = _ask("WAITAOF", lambda: client.waitaof(1, 0, BARRIER_TIMEOUT))
     if not check_barrier(reply):
         raise DurabilityError(

@@ -32,6 +32,7 @@ from infra.durability import (
     append_barrier,
     check_barrier,
     verify,
+    verify_server,
     write_fault,
 )
 from infra.redis import keys
@@ -50,6 +51,19 @@ FAULT_SECONDS: Final = 2.0
 
 OLD_SECONDS: Final = 15.0
 """Age of a note after which a drain verifies the server itself: no scheduler seems to run."""
+
+UNSYNCED_TEXT: Final = {
+    mode: f"a write was not synced{at} within {BARRIER_TIMEOUT} ms; {remedy}"
+    for mode, at, remedy in (
+        (Mode.FSYNC, "", "look at the server's disk"),
+        (
+            Mode.REPLICATED,
+            " by enough replicas",
+            "look whether they run, and keep append-only files",
+        ),
+    )
+}
+"""The fault of a server on which a trial write was not synced."""
 
 PAUSE_SECONDS: Final = 0.5
 """How long a check that fails takes, because the next drain would be there at once."""
@@ -96,6 +110,7 @@ class DurabilityWatch:
         data: redis.Redis,
         queue: redis.Redis,
         mode: Mode,
+        replicas: int = 1,
         *,
         timer: Callable[[], float] = time.monotonic,
         pause: Callable[[float], None] = time.sleep,
@@ -103,6 +118,7 @@ class DurabilityWatch:
         self._data = data
         self._notes = DurabilityNotes(queue)
         self._mode = mode
+        self._replicas = replicas
         self._timer = timer
         self._pause = pause
         self._due = timer()
@@ -112,7 +128,7 @@ class DurabilityWatch:
 
     def verify_connections(self) -> None:
         """Verify each server that `data` is connected to from now on; call it before the first use."""
-        if self._mode.durable:
+        if self._mode.verified:
             self._data.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
 
     def _connected(self, connection: Any) -> None:
@@ -122,7 +138,7 @@ class DurabilityWatch:
         if run_id == self._run_id:
             return
         try:
-            verify(server, self._mode)  # type: ignore[arg-type]  # it has the methods that are needed
+            verify_server(server, self._mode, self._replicas)  # type: ignore[arg-type]  # it has the methods that are needed
         except DurabilityError as error:
             raise UnverifiedServerError(str(error)) from error
         self._run_id = run_id
@@ -152,6 +168,19 @@ class DurabilityWatch:
             logger.warning("the note of durability can't be written: %s", error)
         return fault
 
+    def confirm(self) -> bool:
+        """Return whether all that was written until now is durable; for outcomes that are found stored.
+
+        A server that syncs each write before it answers shows no other. But it shows a write before its
+        replicas have synced it.
+        """
+        if self._mode is not Mode.REPLICATED:
+            return True
+        try:
+            return self._write()
+        except ResponseError:  # without enough replicas the server takes no write
+            return False
+
     def tick(self) -> None:
         """Verify the server if it is due; for the scheduler, which calls it each second."""
         if not self._mode.durable or self._timer() < self._due:
@@ -162,10 +191,10 @@ class DurabilityWatch:
 
     def _verify(self) -> str:
         try:
-            verify(self._data, self._mode)
+            verify(self._data, self._mode, self._replicas)
             if refused := write_fault(self._data.info()):
                 return refused
-            return "" if self._write() else f"a write was not synced within {BARRIER_TIMEOUT} ms"
+            return "" if self._write() else UNSYNCED_TEXT[self._mode]
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)
         except RedisError as error:
@@ -176,9 +205,9 @@ class DurabilityWatch:
         now = time_ms(self._data)
         with self._data.pipeline(transaction=False) as pipe:
             pipe.set(keys.BARRIER, now)
-            append_barrier(pipe, self._mode)
-            _, reply = pipe.execute()
-        return check_barrier(reply)
+            append_barrier(pipe, self._mode, replicas=self._replicas)
+            _, *replies = pipe.execute()
+        return all(check_barrier(reply, self._mode, self._replicas) for reply in replies)
 
     def _log(self, fault: str) -> None:
         if fault and fault != self._logged:
@@ -193,7 +222,7 @@ class UnverifiedServerError(RedisConnectionError):
 
 
 class _ConnectedServer:
-    """The server at the other end of one connection, as `infra.durability.verify` asks it."""
+    """The server at the other end of one connection, as `infra.durability.verify_server` asks it."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection

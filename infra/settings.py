@@ -118,14 +118,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     durability: Annotated[
         Mode,
         about(
-            "fsync or none",
-            "What an accepted move promises: `fsync`, that it is on the server's disk; `none`, "
-            "nothing, and moves are reported as pending only. With `none` the embedded server "
-            "leaves syncing to the system: a killed process loses nothing, a crash of the "
-            "machine about the last half minute.",
+            "fsync, replicated, managed or none",
+            "What an accepted move promises: `fsync`, that it is on the disk of the server, which must "
+            "have no replicas; `replicated`, that it is on the disks of the server and its replicas; "
+            "`managed`, what your provider promises: nothing is verified; `none`, nothing, and moves are "
+            "reported as pending only. With `none` the embedded server leaves syncing to the system: a "
+            "killed process loses nothing, a crash of the machine about the last half minute.",
             "`fsync`",
         ),
     ] = Mode.FSYNC
+    replicas: Annotated[
+        Annotated[int, msgspec.Meta(ge=1, le=16)],
+        about(
+            "a whole number from 1 to 16",
+            "How many replicas must have synced a move before it is accepted, with durability "
+            "`replicated`. With all that there are, a failover to any of them takes nothing back.",
+            "1",
+        ),
+    ] = 1
     workers: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=256)],
         about(
@@ -261,11 +271,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "off"
     lmtp: Annotated[
         Path | None,
-        about(
-            "the path of a socket",
-            "The unix socket on which mail is taken by LMTP.",
-            "none",
-        ),
+        about("the path of a socket", "The unix socket on which mail is taken by LMTP.", "none"),
     ] = None
     relay: Annotated[
         str | None,

@@ -9,7 +9,6 @@ The processes of `matchpost serve` keep what they need between their jobs.
 from collections.abc import Callable
 from functools import partial
 
-from infra.durability_watch import DurabilityWatch
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.key_check import check_mail_key
 from infra.mail.smtp_client import SmtpRelay
@@ -48,10 +47,10 @@ def drain(number: int, of: int) -> None:
     """Drain lane `number` of so many: decide the commands that wait."""
     _set_limits()
     with App(load()) as parts:
-        durability = DurabilityWatch(parts.data, parts.queue, parts.settings.durability)
+        durability = parts.durability_watch()
         durability.verify_connections()
         dependencies = parts.store, parts.lanes, parts.data, parts.queue, parts.seeds
-        DrainJob(*dependencies, durability=durability).run(Lane(number, of))
+        DrainJob(*dependencies, durability=durability, gate=parts.gate).run(Lane(number, of))
 
 
 def send_mail() -> None:

@@ -240,7 +240,7 @@ class Scheduler:
                 code = answer.code
             case _:  # pragma: no cover - the union is closed
                 assert_never(answer)
-        if code in ("", Code.BUSY):
+        if code in ("", Code.BUSY, Code.UNAVAILABLE):
             return one  # done since the match was read, or sent again by the next tick
         _log_refusal(one, needs, code)
         # the match has not changed, so only a command with another id can still help

@@ -81,7 +81,7 @@ def verify(board: int, events: Sequence[bytes]) -> AuditResult:
     """Check a match's whole history; raises `BrokenHistory` with the first invalid event."""
     snapshot = EMPTY_SNAPSHOT
     for group in _events_by_command(check_chain(board, events)):
-        state = _decide_again(board, group, snapshot).state
+        state = decide_again(board, group, snapshot)[1].state
         # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
     return AuditResult(snapshot.state, snapshot.head, len(events))
@@ -93,7 +93,13 @@ def _events_by_command(envelopes: Sequence[EventEnvelope]) -> Iterator[list[Even
         yield list(group)
 
 
-def _decide_again(board: int, group: Sequence[EventEnvelope], snapshot: Snapshot) -> Snapshot:
+def decide_again(
+    board: int, group: Sequence[EventEnvelope], snapshot: Snapshot
+) -> tuple[Decision, Snapshot]:
+    """Return the decision of the command that led to these events, and the snapshot after them.
+
+    Raises `BrokenHistory` where that gives other events.
+    """
     first = group[0]
     sent = CommandEnvelope(
         board, first.command, first.actor, possible_commands(first, snapshot.state.ply)[0]
@@ -117,7 +123,7 @@ def _decide_again(board: int, group: Sequence[EventEnvelope], snapshot: Snapshot
         # `prev` was checked by the stored bytes
         if replace(decode_event(data), prev=recorded.prev) != recorded:
             raise BrokenHistory(recorded.seq, "deciding it again gives another time or actor")
-    return after
+    return decision, after
 
 
 def _recorded_context(group: Sequence[EventEnvelope]) -> DecisionContext:

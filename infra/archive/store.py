@@ -64,8 +64,10 @@ class StoreWithArchive(RedisStore):
         archive: Archive,
         cap: int = 100_000,
         open_logs: "Callable[[], PublishedLogs] | None" = None,
+        *,
+        replicas: int = 1,
     ) -> None:
-        super().__init__(client, mode, cap, open_logs=open_logs)
+        super().__init__(client, mode, cap, open_logs=open_logs, replicas=replicas)
         self._archive = archive
 
     def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:

@@ -26,6 +26,7 @@ from redis._parsers import _AsyncHiredisParser
 from redis._parsers.helpers import parse_info
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
+from redis.connection import Connection, UnixDomainSocketConnection
 from redis.retry import Retry
 
 from infra.liveness import WatchedParser
@@ -48,6 +49,9 @@ _COMMON: Final[Mapping[str, Any]] = {
     "protocol": 2,
     "decode_responses": False,
 }
+
+_OF_ONE_SERVER: Final = frozenset({"path", "db", "redis_connect_func"})
+"""Arguments of a connection that are not those of another server."""
 
 # redis-py lets the query string of a URL override every argument, our timeouts and retries too
 _QUERY_OPTIONS: Final = frozenset(
@@ -96,6 +100,20 @@ def make_async_client(
         **_COMMON,
     )
     return asyncio.Redis.from_pool(pool)
+
+
+def make_sibling(client: Redis, host: str, port: int, timeout: float) -> Redis:
+    """Return a client of another server, with the login and the encryption of `client`.
+
+    `timeout` is in seconds. The caller closes it.
+    """
+    pool = client.connection_pool
+    options = {k: v for k, v in pool.connection_kwargs.items() if k not in _OF_ONE_SERVER}
+    options |= {"host": host, "port": port}
+    options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+    kind = pool.connection_class
+    kind = Connection if issubclass(kind, UnixDomainSocketConnection) else kind
+    return Redis.from_pool(ConnectionPool(connection_class=kind, **options))
 
 
 Clock: TypeAlias = Callable[[], int]

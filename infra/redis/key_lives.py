@@ -98,6 +98,7 @@ KEY_LIVES: Final = (
     KeyLife("{challenges}:filling", "infra.people.challenges.indexes", "they start", "challenges"),
     KeyLife("{beats}", "infra.heartbeats", "expires after a day", "processes"),
     KeyLife("{beats}:barrier", "infra.durability_watch", "the next one replaces it", _ONE),
+    KeyLife("{s07.a1y}:closed", "infra.store.closed_shards", "the shard's log is restored", _SHARD),
     KeyLife("durable", "infra.durability_watch", "expires after 30 s", _ONE),
     KeyLife("{broadcast}", _MESSAGES, "expires after 90 days", "broadcasts, 50"),
     KeyLife("{broadcast}:told", "infra.people.message_notices", "expires", "broadcasts"),

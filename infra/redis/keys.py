@@ -9,6 +9,7 @@
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07.a1y}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
 | `{s07.a1y}:published` | hash: `size` and `root` of the published log, `reads` of its leaves by the publisher, `fault` why it stopped; a copy without `reads` is on the queue server |
+| `{s07.a1y}:closed` | hash: why the shard takes no command, and whether it can be restored: `infra.store.closed_shards` |
 | `{s07.a1y}:over` | sorted set: board of a match that has ended and is not retired by the ms of its end |
 | `{s07.a1y}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |
 | `{s07.a1y}:m:<board>` | string: 32-byte head hash, a byte of marks (`commit.lua`), then the packed state |
@@ -219,6 +220,7 @@ shard_boards: Final = _of_shard("boards")
 shard_allocated_ids: Final = _of_shard("ids")
 ended: Final = _of_shard("over")
 archived: Final = _of_shard("gone")
+closed: Final = _of_shard("closed")
 published: Final = _of_shard("published")
 
 snapshot: Final = _of_match("")

@@ -59,7 +59,8 @@ class _Sending(msgspec.Struct, eq=False):
 class AsyncCommandGateway:
     """Submits commands by micro-batches, and waits for their outcomes. Open it in the loop.
 
-    `read_fault` reads why the server can't keep a move now; then commands are refused.
+    `read_fault` reads why the server can't keep a move now; then commands are refused. `confirm` returns
+    whether outcomes that are found stored are durable.
     """
 
     def __init__(
@@ -68,8 +69,11 @@ class AsyncCommandGateway:
         lanes: AsyncLaneLeases,
         client: aredis.Redis,
         read_fault: Callable[[], Awaitable[str]] | None = None,
+        *,
+        confirm: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self._store = store
+        self._confirm = confirm
         self._read_fault = read_fault
         self._fault = ""
         self._lanes = lanes
@@ -105,7 +109,7 @@ class AsyncCommandGateway:
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
-            return outcome_before_limit(found, submission.digest)
+            return await self.confirmed(outcome_before_limit(found, submission.digest))
         check_fault(self._fault)
         future = self._expect(sent)
         sending = _Sending(submission, future, seconds)
@@ -118,9 +122,17 @@ class AsyncCommandGateway:
             if sending.end is not None:
                 sending.end.cancel()
             self._forget(sent, future)
-        if not sending.known:
-            failpoint("submit.heard")
-        return check_digest(parse(stored), submission.digest)
+        outcome = check_digest(parse(stored), submission.digest)
+        if sending.known:
+            return await self.confirmed(outcome)
+        failpoint("submit.heard")
+        return outcome
+
+    async def confirmed(self, outcome: CommandOutcome) -> CommandOutcome:
+        """Return an outcome that was found stored, once it is durable; else raise `OutcomePending`."""
+        if self._confirm is not None and not await self._confirm():
+            raise OutcomePending(PENDING_TEXT)
+        return outcome
 
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
@@ -200,6 +212,8 @@ class AsyncCommandGateway:
                 if self._read_fault is not None:
                     self._fault = await self._read_fault()
                 found = await self._store.outcomes(wanted) if wanted else []
+                if any(found) and self._confirm is not None and not await self._confirm():
+                    continue  # the replicas may have them a moment later
             except (aredis.RedisError, OSError, LookupError, Refusal):
                 continue  # a caller that waits gets `OutcomePending` in time
             for (_, command), stored in zip(wanted, found, strict=True):

@@ -35,6 +35,13 @@ class BoardNumbers:
                 pipe.get(self._allocated(command))
             return [None if found is None else int(found) for found in pipe.execute()]
 
+    def restore_call(self, command: CommandId, board: int) -> scripts.Call:
+        """Return the call that restores the number of a start: a repetition gets it again."""
+        _, names, _ = self._call(command)
+        shared = self._layout.numbering is Numbering.SERVER
+        count = board if shared else board // self._layout.shards
+        return scripts.RESTORE_BOARD, names, [command, board, count]
+
     def highest(self) -> int:
         """Return the highest number that a board can have; 0 before the first."""
         if self._layout.numbering is Numbering.SERVER:

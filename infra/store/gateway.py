@@ -7,7 +7,7 @@ benchmarks submit by them too.
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, Protocol, Self
 from uuid import uuid4
 
@@ -21,7 +21,7 @@ from infra.failpoints import failpoint
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
-from infra.store.outcomes import CommandOutcome, parse
+from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 from infra.store.port import (
     ARCHIVED_TEXT,
     MOST_REFUSALS,
@@ -49,7 +49,8 @@ NOT_ACCEPTED_TEXT: Final = {
     Code.TOO_MANY_REFUSALS: f"{MOST_REFUSALS} commands were refused at this ply; further ones are "
     "refused until the match has moved on",
     Code.DAMAGED: "the match can't be read from the archive; the server's log says why",
-    Code.UNAVAILABLE: "the archive can't be read now; try again in a minute",
+    Code.UNAVAILABLE: "the server can't take this command now, because moves of this part of its matches have "
+    "to be restored first, or because the archive can't be read; try again in a minute",
     Code.BUSY: "the server has more commands waiting than it takes; try again in a minute",
 }
 """The sentence for each code with which the store does not accept a command."""
@@ -111,7 +112,7 @@ def refusal_of(answer: NotAccepted) -> Refusal:
 
 def check_digest(outcome: CommandOutcome, digest: bytes) -> CommandOutcome:
     """Return the outcome; `id-reused` when it is of another command under the same id."""
-    if outcome.digest != digest:
+    if outcome.digest not in (digest, ANY_DIGEST):
         raise Refusal(Code.ID_REUSED, NOT_ACCEPTED_TEXT[Code.ID_REUSED])
     return outcome
 
@@ -145,7 +146,8 @@ def outcome_before_limit(stored: bytes | None, digest: bytes) -> CommandOutcome:
 class CommandGateway:
     """Submits commands and waits for their outcomes. Not for several threads at once.
 
-    With `durability` it refuses commands while the server can't keep what it accepts.
+    With `durability` it refuses commands while the server can't keep what it accepts. `confirm` returns
+    whether outcomes that are found stored are durable.
     """
 
     def __init__(
@@ -154,8 +156,11 @@ class CommandGateway:
         lanes: LaneLeases,
         client: redis.Redis,
         durability: DurabilityNotes | None = None,
+        *,
+        confirm: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store = store
+        self._confirm = confirm
         self._durability = durability
         self._durability_read = -LOOK_SECONDS
         """When the note of durability was last read, by the monotonic clock."""
@@ -186,12 +191,12 @@ class CommandGateway:
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             stored = self._store.outcome(sent.match, sent.id)
-            return outcome_before_limit(stored, submission.digest)
+            return self._confirmed(outcome_before_limit(stored, submission.digest))
         self._check_durability()
         failpoint("submit.ready")
         (answer,) = self._store.submit([submission])
         if (known := outcome_of(answer, submission.digest)) is not None:
-            return known
+            return self._confirmed(known)
         failpoint("submit.queued")
         self._request_drain(self._store.layout().lane_of(sent.match))
         failpoint("submit.woken")
@@ -233,5 +238,11 @@ class CommandGateway:
                     return parse(stored)
             stored_now = self._store.outcome(sent.match, sent.id)
             if stored_now is not None:
-                return parse(stored_now)
+                return self._confirmed(parse(stored_now))
         raise OutcomePending(PENDING_TEXT)
+
+    def _confirmed(self, outcome: CommandOutcome) -> CommandOutcome:
+        """Return an outcome that was found stored, once it is durable; else raise `OutcomePending`."""
+        if not self._confirm():
+            raise OutcomePending(PENDING_TEXT)
+        return outcome

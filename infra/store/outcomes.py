@@ -40,6 +40,10 @@ NUMBERED_CODES: Final = (
 _NUMBERS: Final = {str(code): number for number, code in enumerate(NUMBERED_CODES)}
 
 
+ANY_DIGEST: Final = bytes(8)
+"""The digest of an outcome that was restored from the log, which does not have the command as it was sent."""
+
+
 class CommandOutcome(msgspec.Struct, frozen=True):
     """The outcome of one command."""
 

@@ -28,9 +28,10 @@ Each guarantee has a test in the contract suite that every adapter passes:
 14. A match is retired whole or not at all, and only if nothing was written to it since it was read.
     Where the archive can be read, all that is read of a retired match is as it was before, except
     counts of refusals and conditional moves, of which it has none.
+15. A closed shard takes no command. No leaf is written below the published size of its log.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
@@ -44,14 +45,12 @@ from infra.store.outcomes import encode_stored, tail
 MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
 
-
 MOST_AHEAD_MS: Final = 600_000
 """How far commands may be received ahead of the server's clock, ms.
 
 Received times decide whether a move is in time. So this is the most that a player can lose when a clock
 that ran ahead is put right, and it is little beside a turn of days.
 """
-
 
 ARCHIVED_TEXT: Final = "the match is over, and in the archive"
 """The sentence for a command that came to a match in the archive."""
@@ -87,10 +86,7 @@ class AlreadyDecided(msgspec.Struct, frozen=True):
 
 
 class NotAccepted(msgspec.Struct, frozen=True):
-    """The command was not accepted: `id-reused`, `match-over`, `too-many-refusals` or `busy`.
-
-    Also `damaged` and `unavailable`, for a match whose outcomes are in an archive that can't be read.
-    """
+    """The command was not accepted: see `infra.store.gateway.NOT_ACCEPTED_TEXT`."""
 
     code: str
 
@@ -180,7 +176,13 @@ class CommitArchived(msgspec.Struct, frozen=True):
     """An outcome to announce; it is not stored."""
 
 
-CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict
+class CommitClosed(msgspec.Struct, frozen=True):
+    """The log has lost published leaves and ends at `end`; the command stays in the inbox."""
+
+    end: int
+
+
+CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed
 
 
 def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:
@@ -205,6 +207,9 @@ class InboxState(msgspec.Struct, frozen=True):
 
 class Store(Protocol):
     """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
+
+    published: Callable[[int], int]
+    """Returns how many leaves of a shard's log are published: no leaf is written below."""
 
     def layout(self) -> Layout:
         """Return the layout; `LookupError` before `create`.
@@ -291,7 +296,7 @@ class Store(Protocol):
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the chain that follows number `chain` - 1; False if another process was first.
 
-        As durable as a commit when it returns True.
+        As durable as a commit if True. `ShardClosedError` if the log has lost published leaves.
         """
         ...
 
@@ -393,6 +398,10 @@ class Store(Protocol):
         in the log.
         """
         ...
+
+
+class ShardClosedError(Exception):
+    """A shard's log has lost published leaves; nothing is written to it."""
 
 
 class NotDurable(Exception):  # noqa: N818 - it says what the commit is

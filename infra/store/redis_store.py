@@ -9,21 +9,21 @@ import redis
 
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
-from infra.durability import Mode, append_barrier, check_barrier
-from infra.failpoints import failpoint
+from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms, to_ms
 from infra.redis.reads import read_one
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
+from infra.store.durable_scripts import DurableScripts
 from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
 from infra.store.port import (
     CommitConflict,
     CommitResult,
     InboxEntry,
     InboxState,
-    NotDurable,
     SeedChain,
+    ShardClosedError,
     Submission,
     SubmitResult,
     Watermark,
@@ -32,7 +32,7 @@ from infra.store.port import (
 )
 from infra.store.store_calls import (
     commit_call,
-    read_commit_reply,
+    read_commit_replies,
     read_inbox_state,
     read_submit_reply,
     retire_call,
@@ -55,6 +55,7 @@ class RedisStore:
     """See `infra.store.port.Store`.
 
     `clock` returns the received time in ms, for tests; `layout` is for data that has none recorded yet.
+    `replicas` is how many replicas a commit waits for in the mode `replicated`.
     Leaves that were trimmed are read from the published logs that `open_logs` returns.
     """
 
@@ -66,9 +67,12 @@ class RedisStore:
         clock: Clock | None = None,
         layout: Layout | None = None,
         open_logs: "Callable[[], PublishedLogs] | None" = None,
+        *,
+        replicas: int = 1,
     ) -> None:
         self._client = client
-        self._mode = mode
+        self._durably = DurableScripts(client, mode, replicas)
+        self.published: Callable[[int], int] = lambda _: 0
         self._cap = cap
         self._clock = clock
         self._layout = layout
@@ -206,24 +210,16 @@ class RedisStore:
             runs.setdefault(write.shard, []).append(i)
         shards = self.layout().shards
         calls = [
-            commit_call(shards, shard, [writes[i] for i in run]) for shard, run in runs.items()
+            commit_call(shards, shard, [writes[i] for i in run], self.published(shard))
+            for shard, run in runs.items()
         ]
-        replies = self._run_durably(calls)
+        replies = self._durably.run(calls)
         results: list[CommitResult] = [CommitConflict()] * len(writes)
         for run, reply in zip(runs.values(), replies, strict=False):
-            for i, result in zip(run, reply, strict=True):
-                results[i] = read_commit_reply(writes[i], result)
+            found = read_commit_replies([writes[i] for i in run], reply)
+            for i, result in zip(run, found, strict=True):
+                results[i] = result
         return results
-
-    def _run_durably(self, calls: Sequence[scripts.Call]) -> list[Any]:
-        """Run scripts, wait until their writes are durable, and return their replies."""
-        replies = scripts.call_all(
-            self._client, calls, finish=lambda pipe: append_barrier(pipe, self._mode)
-        )
-        failpoint("commit.answered")
-        if self._mode.durable and not check_barrier(replies[-1]):
-            raise NotDurable("the server did not confirm that the commit is on disk")
-        return replies[: len(calls)]
 
     # draws
 
@@ -244,8 +240,10 @@ class RedisStore:
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the next chain."""
         names = [keys.log(shard), keys.seed_chain(shard)]
-        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf]
-        (done,) = self._run_durably([(scripts.ANCHOR_SEED_CHAIN, names, args)])
+        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf, self.published(shard), ""]
+        (done,) = self._durably.run([(scripts.ANCHOR_SEED_CHAIN, names, args)])
+        if done < 0:
+            raise ShardClosedError(f"the log of shard {shard} has lost published leaves")
         return bool(done)
 
     # reading
@@ -290,7 +288,7 @@ class RedisStore:
         """Store the conditional moves."""
         shard = self._shard(board)
         names = [keys.snapshot(shard, board), keys.conditional_moves(shard, board)]
-        (done,) = self._run_durably([(scripts.SET_CONDITIONAL_MOVES, names, [head, before, after])])
+        (done,) = self._durably.run([(scripts.SET_CONDITIONAL_MOVES, names, [head, before, after])])
         return bool(done)
 
     def outcome(self, board: int, command: CommandId) -> bytes | None:
@@ -350,14 +348,15 @@ class RedisStore:
         with self._client.pipeline(transaction=False) as pipe:
             for shard, start in starts.items():
                 pipe.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-            if self._mode.durable:
+            if self._durably.have_barrier:
                 # the barrier covers what this connection has written; so it writes after it has read
                 for shard in starts:
                     pipe.hincrby(keys.published(shard), "reads", 1)
-                append_barrier(pipe, self._mode)
+                self._durably.append_barrier(pipe)
             found: Any = pipe.execute()
-        if self._mode.durable and not check_barrier(found[-1]):
-            raise NotDurable("the server did not confirm that the leaves it has shown are on disk")
+        self._durably.check(
+            found[-1], "the server did not confirm that the leaves it has shown are on disk"
+        )
         return {
             shard: [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in rows]
             for shard, rows in zip(starts, found, strict=False)

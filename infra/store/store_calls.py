@@ -1,7 +1,7 @@
 """The script calls of the store, and the readers of their replies; both stores on a server use them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from redis.exceptions import ResponseError
 
@@ -12,6 +12,7 @@ from infra.store.port import (
     MOST_AHEAD_MS,
     MOST_REFUSALS,
     AlreadyDecided,
+    CommitClosed,
     CommitConflict,
     CommitDone,
     CommitResult,
@@ -25,12 +26,20 @@ from infra.store.port import (
     refusal_field,
 )
 
+_NOT_ACCEPTED: Final = {
+    b"reused": Code.ID_REUSED,
+    b"archived": Code.MATCH_OVER,
+    b"closed": Code.UNAVAILABLE,
+    b"refused-too-often": Code.TOO_MANY_REFUSALS,
+    b"full": Code.BUSY,
+}
+
 
 def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
     """Return the call that submits a command; `received` in ms, or empty for the server's time."""
     shard = keys.shard_of(new.board, shards)
     names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
-    names += [keys.floor(shard), keys.archived(shard)]
+    names += [keys.floor(shard), keys.archived(shard), keys.closed(shard)]
     args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
     args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS, MOST_AHEAD_MS]
     args.append(keys.archive_bit(new.board, shards))
@@ -44,16 +53,17 @@ def read_submit_reply(reply: Any) -> SubmitResult:
             return Queued(reply[1].decode(), int(reply[2]))
         case b"known":
             return AlreadyDecided(reply[1])
-        case b"reused":
-            return NotAccepted(Code.ID_REUSED)
-        case b"archived":
-            return NotAccepted(Code.MATCH_OVER)
-        case b"refused-too-often":
-            return NotAccepted(Code.TOO_MANY_REFUSALS)
-        case b"full":
-            return NotAccepted(Code.BUSY)
+        case why if why in _NOT_ACCEPTED:
+            return NotAccepted(_NOT_ACCEPTED[why])
         case other:
             raise ResponseError(f"submit answered {other!r}")
+
+
+def read_commit_replies(run: Sequence[Write], reply: Any) -> list[CommitResult]:
+    """Return the results of the writes of one `commit_call`."""
+    if reply[0] == b"closed":
+        return [CommitClosed(int(reply[1]))] * len(run)
+    return [read_commit_reply(write, row) for write, row in zip(run, reply, strict=True)]
 
 
 def read_commit_reply(write: Write, reply: Any) -> CommitResult:
@@ -71,12 +81,17 @@ def read_commit_reply(write: Write, reply: Any) -> CommitResult:
             raise ResponseError(f"commit answered {other!r}")
 
 
-def commit_call(shards: int, shard: int, run: Sequence[Write]) -> scripts.Call:
-    """Return the call that commits writes of one shard, in order."""
+def commit_call(
+    shards: int, shard: int, run: Sequence[Write], least: int, most: int | None = None
+) -> scripts.Call:
+    """Return the call that commits writes of one shard, in order.
+
+    The first leaf's index has to be from `least` to `most`.
+    """
     names = [keys.inbox(shard), keys.log(shard), keys.attempts(shard), keys.seed_chain(shard)]
     names += [keys.due(shard), keys.ended(shard), keys.archived(shard)]
     places: dict[int, int] = {}
-    args: list[scripts.Arg] = [shards]
+    args: list[scripts.Arg] = [shards, least, "" if most is None else most]
     for write in run:
         board = write.board
         if board not in places:

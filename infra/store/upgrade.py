@@ -6,7 +6,7 @@ The data are copied under the keys of format 2, compared, and only then are the 
 the next one goes on.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Final, TypeVar
 
@@ -173,7 +173,7 @@ def _write_checked(pipe: Any, shard: int, match: FormatOneMatch) -> None:
 def write_match(pipe: Any, shard: int, match: FormatOneMatch) -> None:
     """Write what format 2 keeps of a match, from its events and outcomes.
 
-    This and `write_leaf` are the only places that know how format 2 stores them. What follows from the
+    This, `write_events` and `write_leaf` know how format 2 stores them. What follows from the
     events is made again from them, which raises `BrokenHistory` if they do not hold;
     `match.leaf_indexes()` is the order of the match's leaves in the log.
     """
@@ -181,18 +181,24 @@ def write_match(pipe: Any, shard: int, match: FormatOneMatch) -> None:
     if match.outcomes:
         stored = {id_: _outcome(one) for id_, one in match.outcomes.items()}
         pipe.hset(keys.outcomes(shard, board), mapping=stored)
-    audit = verify(board, match.events) if match.events else None
     pipe.set(keys.locator(shard, board), locators.encode(match.leaf_indexes()))
-    if audit is None:
-        return  # only refusals
+    if match.events:  # else only refusals
+        write_events(pipe, shard, board, match.events, match.conditional_moves)
+
+
+def write_events(
+    pipe: Any, shard: int, board: int, events: Sequence[bytes], conditional_moves: bytes = b""
+) -> None:
+    """Write a match's events, and what follows from them: snapshot, due time and end."""
+    audit = verify(board, events)
     state = audit.state
     packed = pack_snapshot(Snapshot(audit.head, state))
-    pipe.set(keys.snapshot(shard, board), with_marks(packed.state, match.conditional_moves))
+    pipe.set(keys.snapshot(shard, board), with_marks(packed.state, conditional_moves))
     if packed.moves:
         pipe.set(keys.moves(shard, board), packed.moves)
     if packed.turns:
         pipe.set(keys.turns(shard, board), packed.turns)
-    pipe.rpush(keys.events(shard, board), *match.events)
+    pipe.rpush(keys.events(shard, board), *events)
     if due := next_due(state):
         pipe.zadd(keys.due(shard), {str(board): due})
     if state.over:

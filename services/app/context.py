@@ -16,7 +16,7 @@ from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.draw_texts import DrawTexts
 from infra.durability import verify
-from infra.durability_watch import DurabilityNotes
+from infra.durability_watch import DurabilityNotes, DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.erasure import erase_mail
@@ -53,6 +53,7 @@ from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway, Gateway
 from infra.store.leases import LaneLeases
+from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
@@ -150,6 +151,7 @@ class App:
             settings.durability,
             self.archive,
             settings.queue_cap,
+            replicas=settings.replicas,
             open_logs=lambda: published_logs(settings),
         )
 
@@ -162,6 +164,13 @@ class App:
         from infra.archive.objects import open_archive  # noqa: PLC0415 - slow to import, and seldom needed
 
         return open_archive(self.settings)
+
+    @cached_property
+    def gate(self) -> LogGate:
+        """The gate of the logs; the store asks it from now on."""
+        gate = LogGate(self.data, self.queue)
+        self.store.published = gate.published
+        return gate
 
     @cached_property
     def objects(self) -> ObjectStore:
@@ -312,7 +321,9 @@ class App:
         """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
         notes = DurabilityNotes(self.queue) if self.durable else None
-        gateway = CommandGateway(self.store, self.lanes, self.queue, notes)
+        gateway = CommandGateway(
+            self.store, self.lanes, self.queue, notes, confirm=self.durability_watch().confirm
+        )
         return self._closing.enter_context(gateway)
 
     def ready(self) -> None:
@@ -322,10 +333,15 @@ class App:
         """
         _ = self._verified
 
+    def durability_watch(self) -> DurabilityWatch:
+        """Return a new watch over the server's durability."""
+        settings = self.settings
+        return DurabilityWatch(self.data, self.queue, settings.durability, settings.replicas)
+
     @cached_property
     def _verified(self) -> bool:
         if self.durable:
-            verify(self.data, self.settings.durability)
+            verify(self.data, self.settings.durability, self.settings.replicas)
         return True
 
     @property

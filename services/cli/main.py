@@ -243,6 +243,17 @@ _SUBCOMMANDS: Final = (
         (("--name", {"default": "publisher", "help": "the process's name in the log"}),),
     ),
     _Subcommand(
+        "log",
+        "decide that the published log is right where the data differ from it",
+        "Discard the leaves of a closed shard that differ from the published log, with all that "
+        "follows from them; the published ones are then restored. Shows first what that is.",
+        (
+            ("action", {"choices": ["discard"], "help": "what to do"}),
+            ("shard", {"type": _whole, "metavar": "SHARD", "help": "the shard's number"}),
+            ("--yes", {"action": "store_true", "help": "do it"}),
+        ),
+    ),
+    _Subcommand(
         "keygen",
         "make the keys that sign the published log",
         "Make the keys that sign the published log and receipts, and print the public ones. Keys that "

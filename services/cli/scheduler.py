@@ -12,7 +12,6 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.draw_texts import DrawTexts
-from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.liveness import LIVENESS
 from infra.mail.wakeup import MailerWakeup
@@ -71,7 +70,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     check = ClockCheck(ServerClockRecord(data))
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
-        DurabilityWatch(data, parts.queue, parts.settings.durability).tick,
+        parts.durability_watch().tick,
         Scheduler(store, lanes, clock_check=check).tick,
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,

@@ -33,7 +33,7 @@ from domain.match.events import (
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
 from infra.archive.store import StoreWithArchive
 from infra.settings import Settings
-from infra.store.outcomes import CommandOutcome, parse
+from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 from infra.store.port import Store
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
@@ -177,7 +177,8 @@ def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
             if indexes and index <= indexes[-1]:
                 raise BrokenHistory(envelope.seq, "the log has it before its predecessor")
             indexes.append(index)
-        if determines_command(first, rules) and outcome.digest not in _digests(first, ply):
+        known = outcome.digest != ANY_DIGEST and determines_command(first, rules)
+        if known and outcome.digest not in _digests(first, ply):
             raise BrokenHistory(
                 first.seq, "the outcome stored for its command is of another command"
             )

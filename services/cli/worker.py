@@ -74,13 +74,12 @@ def _project(settings: Settings) -> None:
 
 
 def _decide(settings: Settings) -> None:
-    from infra.durability_watch import DurabilityWatch  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
     from services.heartbeating import heartbeating  # noqa: PLC0415
     from workers.commands import worker  # noqa: PLC0415
 
     with App(settings, listening=IDLE_SECONDS) as parts:
-        durability = DurabilityWatch(parts.data, parts.queue, settings.durability)
+        durability = parts.durability_watch()
         durability.verify_connections()
         parts.store.layout()
         if lost := parts.seeds.lost_shards():
@@ -93,5 +92,6 @@ def _decide(settings: Settings) -> None:
             job = worker.DrainJob(
                 *(parts.store, parts.lanes, parts.data, parts.queue, parts.seeds),
                 durability=durability,
+                gate=parts.gate,
             )
             worker.run(job, parts.queue)

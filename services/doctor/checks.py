@@ -9,7 +9,8 @@ from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
 from services.doctor.clocks import check_clocks
 from services.doctor.directory import DirectoryFacts
-from services.doctor.facts import Facts, LaneFacts, QueueFacts, ServerFacts
+from services.doctor.durability import check_durability
+from services.doctor.facts import Facts
 from services.doctor.findings import (
     GIB,
     MIB,
@@ -26,6 +27,7 @@ from services.doctor.findings import (
 from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes
 from services.doctor.published_log import check_archive, check_published_log
+from services.doctor.queue_facts import LaneFacts, QueueFacts
 from services.lane_texts import division, idle_workers
 
 LATE_MS: Final = 15_000
@@ -54,36 +56,7 @@ def _server(facts: Facts) -> Iterator[Finding]:
         return
     server = facts.server
     yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
-    yield _durability(facts, server)
-    if server.replicas and facts.settings.durability.durable:
-        yield warn(
-            "durability",
-            f"the server has {count(server.replicas, 'replica', 'replicas')}, and an accepted move is on "
-            "the primary's disk alone: a failover takes back what had not reached the replica",
-            "promote a replica only if the primary's disk is lost, and then run `matchpost verify`; a copy "
-            "for backups is safer",
-        )
-    if not server.log_ok:
-        yield bad(
-            "durability",
-            "the server could not write its append-only file",
-            "look at its log and its disk; moves are refused until it can write",
-        )
-
-
-def _durability(facts: Facts, server: ServerFacts) -> Finding:
-    if server.not_durable:
-        what, _, remedy = server.not_durable.rpartition("; ")
-        return bad(
-            "durability", what or remedy, remedy if what else "look at the server's settings"
-        )
-    if not facts.settings.durability.durable:
-        return warn(
-            "durability",
-            "durability is none: a crash of the machine may lose moves",
-            "remove MATCHPOST_DURABILITY=none, unless this is a trial",
-        )
-    return ok("durability", "every accepted move is on the server's disk")
+    yield from check_durability(facts.settings, server)
 
 
 def _shape(facts: Facts) -> Iterator[Finding]:

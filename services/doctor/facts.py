@@ -1,6 +1,5 @@
 """The facts: what the server, RQ's Redis, the data directory and the clock report, not yet judged."""
 
-import socket
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -8,14 +7,11 @@ from typing import Any, Final
 import msgspec
 import redis
 from redis.exceptions import RedisError, ResponseError
-from rq import Queue, Worker
-from rq.registry import FailedJobRegistry
-from rq.serializers import JSONSerializer
-from rq.worker import BaseWorker
 
 from domain.clocks.calendar import DAY
 from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import DurabilityError, check_version, verify
+from infra.durability import REQUIRED, DurabilityError, Mode, check_version, verify
+from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.open_files import TOO_FEW, most_open_files
@@ -23,19 +19,20 @@ from infra.projections.lag import Lag, first_times, lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
-from infra.rq_jobs import COMMANDS, SUSPENDED
+from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
-from infra.valkey.process import is_alive
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 from services.doctor.directory import DirectoryFacts, read_directory
+from services.doctor.queue_facts import QueueFacts, read_queue
 
 OVERDUE_MS: Final = 60_000
 """Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
@@ -112,47 +109,18 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Recorded steps of its clock."""
     hashes: HashLimits | None = None
     """None if the server does not show them."""
+    closed: tuple[ClosedShard, ...] = ()
+    """The shards that take no command."""
     published: tuple[PublishedSize, ...] = ()
     """How far the log of each shard is published."""
     unpublished_since: int | None = None
     """When the first leaf was received that is not published, in ms; None if it is not known."""
-    replicas: int = 0
+    replicas: tuple[Replica, ...] = ()
     """Replicas that are connected to it."""
     archive: ArchiveFigures | None = None
     """None without data. Late are matches that have been due for a day."""
-
-
-class LaneFacts(msgspec.Struct, frozen=True):
-    """A lane's lease."""
-
-    lane: str
-    """Such as `0/3`: lane 0 of 3."""
-    holder: str
-    """Empty if no drain holds it, `wanted` if a drain was requested."""
-    ttl: int
-    """Milliseconds until it ends; negative if it never ends."""
-    unreleased: bool
-    """Whether a drain holds it, or ended without releasing it."""
-
-
-class WorkerFacts(msgspec.Struct, frozen=True):
-    """A command worker as registered with RQ."""
-
-    pid: int
-    host: str
-    alive: bool
-    """Whether the process exists; on another machine, whether RQ still lists it."""
-
-
-class QueueFacts(msgspec.Struct, frozen=True):
-    """RQ's Redis."""
-
-    waiting: int
-    failed: int
-    workers: tuple[WorkerFacts, ...]
-    lanes: tuple[LaneFacts, ...]
-    suspended: bool = False
-    """Whether an operator has suspended the workers."""
+    unasked: tuple[str, ...] = ()
+    """Addresses of replicas whose settings can't be read."""
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -196,7 +164,7 @@ def gather(settings: Settings, clock: Callable[[], int] = now) -> Facts:
         place = queue_url(settings)
         try:
             with make_client(place) as client:
-                queue = _queue(client, server.shape if server else None)
+                queue = read_queue(client, server.shape if server else None)
         except RedisError as error:
             queue_why = _reason(place, error)
     left = tuple(abandoned_chains(settings.seeds or settings.data / "seeds"))
@@ -234,10 +202,14 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
         hashes=_hash_limits(client),
+        closed=tuple(ClosedShards(client).read(range(shape.shards)).values()) if shape else (),
         published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
-        replicas=int(info.get("connected_slaves", 0)),
         archive=_archive(client, settings, shape, clock) if shape else None,
+        replicas=tuple(read_replicas(info)),
+        unasked=unreadable(client, info, REQUIRED)
+        if settings.durability is Mode.REPLICATED
+        else (),
     )
 
 
@@ -266,9 +238,10 @@ def _name(info: Mapping[str, Any]) -> str:
 def _not_durable(client: redis.Redis, settings: Settings) -> str:
     try:
         if settings.durability.durable:
-            verify(client, settings.durability)
-        else:
-            check_version(client)
+            verify(client, settings.durability, settings.replicas)
+            watch = DurabilityWatch(client, client, settings.durability, settings.replicas)
+            return "" if watch.confirm() else UNSYNCED_TEXT[settings.durability]
+        check_version(client)
     except DurabilityError as error:
         return str(error)
     return ""
@@ -312,13 +285,19 @@ def _shard(number: int, row: tuple[Any, ...]) -> ShardFacts:
 
 def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
     store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
-    return tuple(lag(store, client, spec) for spec in SPECS)
+    try:
+        return tuple(lag(store, client, spec) for spec in SPECS)
+    except ResponseError:  # a watermark is a write, and none is taken now
+        return ()
 
 
 def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -> int | None:
     sizes = [one.size for one in read_published_sizes(client, shape.shards)]
     store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
-    return min(first_times(store, sizes, store.watermark()), default=None)
+    try:
+        return min(first_times(store, sizes, store.watermark()), default=None)
+    except ResponseError:  # as above
+        return None
 
 
 def _archive(client: redis.Redis, settings: Settings, shape: Layout, clock: int) -> ArchiveFigures:
@@ -327,40 +306,3 @@ def _archive(client: redis.Redis, settings: Settings, shape: Layout, clock: int)
 
 def _received(first: Any) -> int | None:
     return int(first[0][1].get(b"t", 0)) if first else None
-
-
-def _queue(client: redis.Redis, shape: Layout | None) -> QueueFacts:
-    queue = Queue(COMMANDS, connection=client, serializer=JSONSerializer)
-    # the mailer is a worker of RQ's, too
-    workers = Worker.all(connection=client, serializer=JSONSerializer)
-    deciding = [worker for worker in workers if COMMANDS in worker.queue_names()]
-    return QueueFacts(
-        waiting=queue.count,
-        failed=FailedJobRegistry(queue=queue).get_job_count(cleanup=False),
-        workers=tuple(map(_worker, deciding)),
-        lanes=_lanes(client, shape.lanes if shape else 0),
-        suspended=bool(client.exists(SUSPENDED)),
-    )
-
-
-def _worker(worker: BaseWorker) -> WorkerFacts:
-    here = worker.hostname == socket.gethostname()
-    pid = int(worker.pid or 0)
-    # RQ drops a worker, of any machine, that has sent no heartbeat for its time to live
-    return WorkerFacts(pid, str(worker.hostname), alive=not here or is_alive(pid))
-
-
-def _lanes(client: redis.Redis, count: int) -> tuple[LaneFacts, ...]:
-    lanes = keys.all_lanes(count)
-    with client.pipeline(transaction=False) as pipe:
-        for lane in lanes:
-            pipe.get(keys.lease(lane))
-            pipe.pttl(keys.lease(lane))
-            pipe.exists(keys.lease_mark(lane))
-        replies = iter(pipe.execute())
-    return tuple(
-        LaneFacts(str(lane), (holder or b"").decode(errors="replace"), left, bool(unreleased))
-        for lane, (holder, left, unreleased) in zip(
-            lanes, zip(*[replies] * 3, strict=True), strict=True
-        )
-    )

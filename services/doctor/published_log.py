@@ -15,10 +15,14 @@ def check_published_log(facts: Facts) -> Iterator[Finding]:
     server = facts.server
     if server is None or not server.published:
         return
+    for one in server.closed:
+        what, _, rest = one.reason.partition("; ")
+        yield bad("log", what, rest)
     if not facts.settings.durability.durable:
         yield note("log", "nothing is published, because with durability none moves may be lost")
         return
-    faults = dict.fromkeys(one.fault for one in server.published if one.fault)
+    closed = {one.reason for one in server.closed}
+    faults = {one.fault: None for one in server.published if one.fault and one.fault not in closed}
     for fault in faults:
         yield bad(
             "log",
@@ -32,7 +36,7 @@ def check_published_log(facts: Facts) -> Iterator[Finding]:
             f"a leaf has not been published for {span(late // 1000)}",
             "look at the publisher's lines in the log of `serve`; moves are taken all the same",
         )
-    elif not faults:
+    elif not faults and not closed:
         leaves = count(sum(one.size for one in server.published), "leaf is", "leaves are")
         yield ok("log", f"{leaves} published")
 

@@ -15,7 +15,6 @@ from domain.errors import Refusal
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from infra.archive.async_store import AsyncStoreWithArchive
-from infra.durability_watch import DurabilityWatch
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
@@ -185,11 +184,14 @@ async def open_context(
         )
         queue_pipe = pipe if parts.queue_url == parts.url else apart
         lanes = AsyncLaneLeases(queue_pipe, lambda lane: enqueue_drain(parts.queue, lane))
-        watch = DurabilityWatch(parts.data, parts.queue, parts.settings.durability)
+        watch = parts.durability_watch()
         health = HealthCheck(parts.settings, store, pipe, queue_pipe, watch)
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
-            AsyncCommandGateway(store, lanes, queue, health.noted_fault) as gateway,
+            AsyncCommandGateway(
+                *(store, lanes, queue, health.noted_fault),
+                confirm=partial(asyncio.to_thread, watch.confirm),
+            ) as gateway,
             MatchWatch(store, queue) as watched,
             NoticeStream(parts.notices, horizon) as bulletins,
         ):

@@ -6,7 +6,13 @@ from typing import Any, Final
 
 import redis
 
-from infra.durability import REQUIRED, role_fault, settings_fault, write_fault
+from infra.durability import (
+    replica_fault,
+    required_settings,
+    role_fault,
+    settings_fault,
+    write_fault,
+)
 from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import Role, lost_by_all, parse_heartbeats
 from infra.redis import keys
@@ -36,7 +42,8 @@ class HealthCheck:
         queue: AutoPipeline,
         watch: DurabilityWatch,
     ) -> None:
-        self._durable = settings.durability.durable
+        self._mode = settings.durability
+        self._replicas = settings.replicas
         self._store = store
         self._pipe = pipe
         self._queue = queue
@@ -79,7 +86,11 @@ class HealthCheck:
     async def _check(self) -> str:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                return await self._server_fault() or await self._verified_fault()
+                return (
+                    await self._server_fault()
+                    or await self._verified_fault()
+                    or " ".join(await self._store.closed_reasons())
+                )
         except TimeoutError:
             return f"the server does not answer within {ANSWER_SECONDS:g} s; look whether it hangs"
         except redis.RedisError as error:
@@ -90,14 +101,15 @@ class HealthCheck:
     async def _server_fault(self) -> str:
         """Return what is wrong with the server's state, its settings and the workers' seeds."""
         words = [("INFO",), ("TIME",), ("HVALS", keys.HEARTBEATS)]
-        if self._durable:
-            words.append(("CONFIG", "GET", *REQUIRED))
+        if self._mode.verified:
+            words.append(("CONFIG", "GET", *required_settings(self._mode)))
         information, now, beats, *found = raise_errors(await self._pipe.send(words))
         info = info_of(information)
         return (
             role_fault(info)
             or write_fault(info)
-            or (settings_fault(settings_of(found[0])) if found else "")
+            or (settings_fault(settings_of(found[0]), self._mode, self._replicas) if found else "")
+            or replica_fault(info, self._mode, self._replicas)
             or _seeds_fault(beats, to_ms(now))
         )
 
@@ -111,7 +123,7 @@ class HealthCheck:
         return await asyncio.to_thread(self._watch.fault) if note is None else note.decode()
 
     async def _note(self) -> bytes | None:
-        if not self._durable:
+        if not self._mode.durable:
             return b""
         (note,) = raise_errors(await self._queue.send([("GET", keys.DURABILITY)]))
         return None if note is None else bytes(note)

@@ -4,6 +4,7 @@ import shlex
 import shutil
 from typing import Final
 
+from infra.durability import Mode
 from infra.redis.clients import redact_url
 from infra.settings import Settings
 from services.serve.processes import console_script
@@ -50,6 +51,8 @@ def _preparation(settings: Settings) -> list[str]:
     else:
         # the URL may hold a password
         lines.append("export MATCHPOST_REDIS_URL=...   (as for this server)")
-    if not settings.durability.durable:
+    if settings.durability is not Mode.FSYNC:
         lines.append(f"export MATCHPOST_DURABILITY={settings.durability}")
+    if settings.durability is Mode.REPLICATED:
+        lines.append(f"export MATCHPOST_REPLICAS={settings.replicas}")
     return lines

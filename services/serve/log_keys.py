@@ -1,4 +1,4 @@
-"""The keys of the published log: `matchpost keygen`, and those that `serve` makes at its first start."""
+"""The published log at a start of `serve`: its keys, which `matchpost keygen` makes too, and its sizes."""
 
 import logging
 import sys
@@ -13,9 +13,12 @@ from infra.log.key_files import (
     read_public_keys,
 )
 from infra.log.names import shard_key
+from infra.log.published_logs import PublishedLogs
+from infra.log.signed_note import NoteError
+from infra.objects.port import ObjectStoreError
 from infra.settings import Settings
 from infra.store.layout import Layout
-from infra.store.published_sizes import read_published_sizes
+from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 
 logger = logging.getLogger(__name__)
@@ -54,3 +57,27 @@ def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> Non
     logger.info(
         "made keys for the published log of %s in %s; back them up", settings.mail_domain, folder
     )
+
+
+def record_published_sizes(
+    settings: Settings, data: redis.Redis, queue: redis.Redis, shape: Layout
+) -> None:
+    """Record how far the logs are published, before anything can be committed.
+
+    Data that were put back do not know it, and the server of the queue may have been started empty.
+    `ObjectStoreError` if it can't be read: then a roll-back could not be noticed.
+    """
+    logs, sizes = PublishedLogs(settings), PublishedSizes(data, queue)
+    for shard in range(shape.shards):
+        try:
+            log = logs.of(shard)
+            log.refresh()
+        except LogKeyError:
+            # nothing is published, or the publisher raises the alarm
+            return
+        except NoteError as error:
+            raise ObjectStoreError(
+                f"the published log of shard {shard} can't be read: {error}"
+            ) from error
+        if log.checkpoint:
+            sizes.record(shard, log.size, log.checkpoint.root)

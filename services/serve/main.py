@@ -12,6 +12,7 @@ from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
 from infra.machine import memory_limit
 from infra.mail.wakeup import begin_mailing
+from infra.objects.port import ObjectStoreError
 from infra.open_files import raise_limit
 from infra.redis.clients import make_client
 from infra.settings import Settings
@@ -21,7 +22,7 @@ from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
 from services.serve.banner import banner
-from services.serve.log_keys import make_first_keys
+from services.serve.log_keys import make_first_keys, record_published_sizes
 from services.serve.logging import log_to_stderr
 from services.serve.processes import (
     mail_child,
@@ -47,7 +48,7 @@ def run(settings: Settings) -> int:
     try:
         with ExitStack() as stack:
             _serve(settings, stack)
-    except (EmbeddedError, DurabilityError, LookupError, OSError) as error:
+    except (EmbeddedError, DurabilityError, LookupError, ObjectStoreError, OSError) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return 2
     logger.info("stopped; everything accepted is kept")
@@ -68,11 +69,11 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         servers.append(stack.enter_context(server))
         url = server.url
         if settings.queue_url is None:
-            servers.append(queue := stack.enter_context(queue_server(settings.data)))
-            for_children = msgspec.structs.replace(settings, queue_url=queue.url)
+            servers.append(second := stack.enter_context(queue_server(settings.data)))
+            for_children = msgspec.structs.replace(settings, queue_url=second.url)
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")
-    verify(data, settings.durability)
+    verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
     if idle := idle_workers(settings.workers, shape):
@@ -82,6 +83,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     children.append(maintenance_child(for_children, url))
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
+        queue = stack.enter_context(make_client(for_children.queue_url or url))
+        record_published_sizes(settings, data, queue, shape)
         children.append(publisher_child(for_children, url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:

@@ -12,11 +12,12 @@ from domain.match.events import NO_HASH, AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
 from infra.store.layout import Layout, Numbering, check_lanes
-from infra.store.outcomes import encode_stored
+from infra.store.outcomes import ANY_DIGEST, encode_stored
 from infra.store.port import (
     MOST_AHEAD_MS,
     MOST_REFUSALS,
     AlreadyDecided,
+    CommitClosed,
     CommitConflict,
     CommitDone,
     CommitResult,
@@ -25,6 +26,7 @@ from infra.store.port import (
     NotAccepted,
     Queued,
     SeedChain,
+    ShardClosedError,
     Submission,
     SubmitResult,
     Watermark,
@@ -88,6 +90,9 @@ class MemoryStore:
         self._ended: dict[int, dict[int, int]] = defaultdict(dict)
         self._archived: set[int] = set()
         self._draws: dict[int, SeedChain] = {}
+        self.published: Callable[[int], int] = lambda _: 0
+        self.closed: set[int] = set()
+        """Shards that take no command."""
         self._floor = 0
         """The time of the last watermark: nothing is received before it."""
         self._anchors: dict[tuple[int, int], int] = {}
@@ -136,12 +141,15 @@ class MemoryStore:
         match = self._matches[new.board]
         known = match.outcomes.get(new.id)
         if known is not None:
-            return AlreadyDecided(known) if known[:8] == new.digest else NotAccepted(Code.ID_REUSED)
+            same = known[:8] in (new.digest, ANY_DIGEST)
+            return AlreadyDecided(known) if same else NotAccepted(Code.ID_REUSED)
         if new.board in self._archived:
             return NotAccepted(Code.MATCH_OVER)
+        shard = shard_of(new.board, self.layout().shards)
+        if shard in self.closed:
+            return NotAccepted(Code.UNAVAILABLE)
         if match.refusals.get(refusal_field(new.actor, new.ply), 0) >= MOST_REFUSALS:
             return NotAccepted(Code.TOO_MANY_REFUSALS)
-        shard = shard_of(new.board, self.layout().shards)
         if len(self._inboxes[shard]) >= self._cap:
             return NotAccepted(Code.BUSY)
         received = self._received(shard)
@@ -189,7 +197,13 @@ class MemoryStore:
 
     def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         """Commit."""
-        return [self._commit(write) for write in writes]
+        shards = {write.shard for write in writes}
+        ends = {shard: len(self._logs[shard]) for shard in shards}
+        lost = {shard for shard in shards if ends[shard] < self.published(shard)}
+        return [
+            CommitClosed(ends[one.shard]) if one.shard in lost else self._commit(one)
+            for one in writes
+        ]
 
     def _commit(self, write: Write) -> CommitResult:
         match = self._matches[write.board]
@@ -246,6 +260,8 @@ class MemoryStore:
         if (before.chain if before else 0) != chain - 1:
             return False
         index = len(self._logs[shard])
+        if index < self.published(shard):
+            raise ShardClosedError(f"the log of shard {shard} has lost published leaves")
         self._logs[shard].append(leaf)
         self._draws[shard] = SeedChain(chain, 0, anchor, index)
         self._anchors[shard, chain] = index

@@ -52,7 +52,10 @@ def test_an_empty_variable_counts_as_not_set():
         ({"MATCHPOST_WORKERS": "0"}, "MATCHPOST_WORKERS must be a whole number from 1"),
         ({"MATCHPOST_SHARDS": "101"}, "MATCHPOST_SHARDS must be a whole number from 1 to 100"),
         ({"MATCHPOST_QUEUE_CAP": "-1"}, "MATCHPOST_QUEUE_CAP must be a whole number, at least 1"),
-        ({"MATCHPOST_DURABILITY": "yes"}, "MATCHPOST_DURABILITY must be fsync or none, not 'yes'"),
+        (
+            {"MATCHPOST_DURABILITY": "yes"},
+            "MATCHPOST_DURABILITY must be fsync, replicated, managed or none, not 'yes'",
+        ),
         ({"MATCHPOST_REDIS_URL": "http://x"}, "MATCHPOST_REDIS_URL must be a redis://, rediss://"),
         ({"MATCHPOST_QUEUE_URL": "redis://h/x"}, "MATCHPOST_QUEUE_URL is unusable: the database"),
         ({"MATCHPOST_CONFIG": "absent.toml"}, "MATCHPOST_CONFIG names absent.toml, which does not"),

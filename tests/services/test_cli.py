@@ -143,7 +143,10 @@ def test_a_server_without_data_is_told(valkey, redis_client, nowhere):
 def test_a_setting_that_makes_no_sense_is_told(nowhere):
     done = nowhere.run("do", "help", "--durability", "maybe")
     assert done.returncode == 2
-    assert done.stderr == "matchpost: --durability must be fsync or none, not 'maybe'\n"
+    assert (
+        done.stderr
+        == "matchpost: --durability must be fsync, replicated, managed or none, not 'maybe'\n"
+    )
 
 
 def test_settings_are_read_from_the_file_that_is_named(nowhere, tmp_path):

@@ -13,6 +13,7 @@ from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
 from infra.projections.specs import RATINGS
 from infra.settings import Settings
+from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
 from infra.store.port import MOST_AHEAD_MS
 from infra.store.published_sizes import PublishedSize
@@ -22,12 +23,10 @@ from services.doctor.directory import DirectoryFacts
 from services.doctor.facts import (
     Facts,
     HashLimits,
-    LaneFacts,
-    QueueFacts,
     ServerFacts,
     ShardFacts,
-    WorkerFacts,
 )
+from services.doctor.queue_facts import LaneFacts, QueueFacts, WorkerFacts
 from tests.helpers.doctor import GIB, said
 
 NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
@@ -83,7 +82,11 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
 @pytest.mark.parametrize(
     ("facts", "level", "words"),
     [
-        (with_("server", replicas=2), Level.WARN, "has 2 replicas, and an accepted move is on"),
+        (
+            with_("server", published=(PublishedSize(9),), closed=(rolled_back(0, 9, 5),)),
+            Level.BAD,
+            "shard 0 is closed: 9 leaves are published, and the data end at leaf 5",
+        ),
         (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
         (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),
         (with_("directory", fsync_ms=45.0), Level.WARN, "a sync takes 45.0 ms"),

@@ -11,7 +11,10 @@ from redis import Redis
 
 from infra.heartbeats import Heartbeat, Role
 from infra.redis import keys
+from infra.store.closed_shards import ClosedShards, rolled_back
+from infra.valkey.server import EmbeddedServer
 from tests.helpers.api import Api
+from tests.helpers.replicas import COUNTED, Pair, enlist
 from tests.helpers.served import Served, until
 
 
@@ -55,10 +58,35 @@ def test_a_server_that_becomes_a_replica_is_not_ready(api: Api, redis: Redis) ->
     until(lambda: is_ready(api))
 
 
+def test_a_server_with_a_replica_is_not_ready_under_fsync(
+    api: Api, redis: Redis, tmp_path: Path
+) -> None:
+    with EmbeddedServer(tmp_path / "replica") as replica:
+        enlist(redis, replica)
+        assert "the server has 1 replica, and a failover would take back moves" in unready(api)
+    until(lambda: is_ready(api))
+
+
 def test_a_server_that_syncs_no_write_is_not_ready(api: Api, redis: Redis) -> None:
     redis.config_set("appendfsync", "everysec")
     assert "'appendfsync' is 'everysec'" in unready(api)
     redis.config_set("appendfsync", "always")
+    until(lambda: is_ready(api))
+
+
+def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis: Redis) -> None:
+    one, other = api.players()
+    board = api.match(one, other)
+    closed = ClosedShards(redis)
+    closed.close(board % 4, rolled_back(board % 4, 9, 5))
+    assert f"shard {board % 4} is closed: 9 leaves are published" in unready(api)
+    refused = one.move(board, "m13-j7")
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert refused.headers["Retry-After"]
+    assert "missing and have to be restored" in refused.json()["detail"]
+    assert api.http.get(f"/api/matches/{board}").json()["ply"] == 0
+    closed.open(board % 4)
+    assert one.move(board, "m13-j7").status_code == 200
     until(lambda: is_ready(api))
 
 
@@ -139,3 +167,66 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
             lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200, 60
         )
         until(lambda: http.get("/readyz").status_code == 200, 60)
+
+
+@pytest.mark.slow
+def test_a_replicated_server_takes_moves_only_while_its_replica_syncs_them(tmp_path: Path) -> None:
+    with Pair(tmp_path, COUNTED) as pair:
+        env = {
+            "MATCHPOST_HTTP": "127.0.0.1:0",
+            "MATCHPOST_COMMAND_RATE": "1000000",
+            "MATCHPOST_REDIS_URL": pair.primary.url,
+            "MATCHPOST_DURABILITY": "replicated",
+        }
+        with (
+            Served(tmp_path / "data", env) as served,
+            httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http,
+        ):
+            served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+            assert http.get("/readyz").status_code == 200
+            body = {"userid": "alice", "password": "builder2", "label": "t", "scopes": ["play"]}
+            token = http.post("/api/tokens", json=body).json()["token"]
+            http.headers["Authorization"] = f"Bearer {token}"
+
+            def move() -> httpx.Response:
+                order = {"do": "move", "ply": 0, "move": "m13-j7"}
+                return http.post(
+                    "/api/matches/1/commands",
+                    json=order,
+                    params={"wait": 1},
+                    headers={"Idempotency-Key": "0123456789abcdef"},
+                )
+
+            replica = pair.replica.pid or 0
+            os.kill(replica, signal.SIGSTOP)
+            try:
+                assert move().status_code == 202
+                until(lambda: http.get("/api/matches/1").json()["ply"] == 1, 60)
+                assert move().status_code in (202, 503)
+                until(lambda: http.get("/readyz").status_code == 503, 60)
+            finally:
+                os.kill(replica, signal.SIGCONT)
+            until(lambda: move().status_code == 200, 60)
+            until(lambda: http.get("/readyz").status_code == 200, 60)
+            pair.replica.stop()
+            until(lambda: http.get("/readyz").status_code == 503, 60)
+            assert (
+                "no replicas of the server can be waited for"
+                in http.get("/readyz").json()["detail"]
+            )
+            assert "no replicas of the server" in served.run("doctor").stdout
+            enlist_again(pair)
+            until(lambda: http.get("/readyz").status_code == 200, 60)
+
+
+def test_serve_does_not_start_under_fsync_on_a_server_with_a_replica(tmp_path: Path) -> None:
+    with Pair(tmp_path, {}) as pair:
+        served = Served(tmp_path / "data", {"MATCHPOST_REDIS_URL": pair.primary.url})
+        refused = served.run("serve")
+    assert refused.returncode == 2
+    assert "a failover would take back moves" in refused.stderr
+
+
+def enlist_again(pair: Pair) -> None:
+    pair.replica.start()
+    enlist(pair.client, pair.replica)

@@ -135,7 +135,7 @@ def test_leaves_that_are_not_durable_are_not_published(
     publisher = bench.publisher()
     bench.add(0, 10)
     with monkeypatch.context() as patched:
-        patched.setattr("infra.store.redis_store.check_barrier", lambda _: False)
+        patched.setattr("infra.store.durable_scripts.check_barrier", lambda *_: False)
         assert publisher.round() == 0
     assert bench.published(0) == []
     assert publisher.round() == 10

@@ -31,8 +31,17 @@ from infra.seed_chains import SeedChains
 from infra.store import outcomes
 from infra.store.board_channel import add_news
 from infra.store.leases import LaneLeases
+from infra.store.log_gate import LogGate
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
-from infra.store.port import CommitConflict, CommitDone, CommitResult, InboxEntry, Store, Write
+from infra.store.port import (
+    CommitClosed,
+    CommitConflict,
+    CommitDone,
+    CommitResult,
+    InboxEntry,
+    Store,
+    Write,
+)
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspect, Suspects, suspect
@@ -95,12 +104,14 @@ class Drain:
         data: redis.Redis | None = None,
         linger: float = 0.0,
         durability: DurabilityWatch | None = None,
+        gate: LogGate | None = None,
     ) -> None:
         shape = store.layout()
         self._store = store
         self._queue = queue
         self._lane = lane
         self._shards = lane.shards(shape.shards)
+        self._gate = gate
         self._contexts = StartContexts(seeds, queue if data is None else data)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
@@ -163,7 +174,12 @@ class Drain:
         count = BATCH + 2 * self._left * len(self._shards)
         entries = self._store.read_inbox(self._shards, count)
         tasks = self._read_tasks(entries)
-        waiting = [task for task in tasks if task.sent.match not in self._postponed]
+        closed = self._gate.closed_among({entry.shard for entry in entries}) if self._gate else ()
+        waiting = [
+            task
+            for task in tasks
+            if task.sent.match not in self._postponed and task.entry.shard not in closed
+        ]
         before, self._left = self._left, len(tasks) - len(waiting)
         if not waiting:
             # further commands may be behind those that are left or were set aside
@@ -308,6 +324,10 @@ class Drain:
         if isinstance(result, CommitConflict):
             return False
         write, channel = decided
+        if isinstance(result, CommitClosed):
+            if self._gate:
+                self._gate.close(write.shard, result.end)
+            return False
         self._suspects.discard(write.board, write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
         if isinstance(result, CommitDone) and write.snapshot is not None:

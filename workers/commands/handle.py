@@ -30,7 +30,15 @@ from domain.match.state import MatchState, initial, next_due
 from infra.liveness import LIVENESS
 from infra.seed_chains import LostSeedsError
 from infra.store import outcomes
-from infra.store.port import CommitDone, CommitResult, InboxEntry, Store, Write, refusal_field
+from infra.store.port import (
+    CommitDone,
+    CommitResult,
+    InboxEntry,
+    ShardClosedError,
+    Store,
+    Write,
+    refusal_field,
+)
 from workers.commands.limits import LIMITED
 from workers.commands.start_context import StartContexts
 
@@ -118,8 +126,8 @@ class CommandHandler:
                     write, after = _chain(task, match, self._decider(sent, state, context))
                     if write.k:
                         self._contexts.use_seed(shard, context)
-        except LostSeedsError as error:
-            # no alarm, because `SeedChains` logs one for all commands that need the secret
+        except (LostSeedsError, ShardClosedError) as error:
+            # no alarm, because one is logged for all commands that need the secret, or for the shard
             logger.debug("match %d waits: %s", sent.match, error)
             return Undecided.POSTPONED
         except BaseTimeoutException:

@@ -12,6 +12,7 @@ from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, DRAIN
 from infra.seed_chains import SeedChains
 from infra.store.leases import LaneLeases
+from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.turn_notes import note_turn
 from workers.commands import limits
@@ -30,7 +31,7 @@ SWITCH_SECONDS: Final = 0.0002
 class DrainJob:
     """The job that drains a lane, with what each of its runs needs."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each dependency
         self,
         store: Store,
         lanes: LaneLeases,
@@ -40,6 +41,7 @@ class DrainJob:
         decider: Decider = decide,
         *,
         durability: DurabilityWatch | None = None,
+        gate: LogGate | None = None,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -48,6 +50,7 @@ class DrainJob:
         self._seeds = seeds
         self._decider = decider
         self._durability = durability
+        self._gate = gate
 
     def run(self, lane: Lane, stopping: Callable[[], bool] = lambda: False) -> None:
         """Drain a lane, and report in the job that runs what was done."""
@@ -62,6 +65,7 @@ class DrainJob:
             data=self._data,
             linger=LINGER_SECONDS,
             durability=self._durability,
+            gate=self._gate,
         )
         if outcomes := drain.run():
             seconds = round(drain.seconds, 3)

@@ -8,15 +8,20 @@ from typing import Final
 import redis
 
 from infra.log.key_files import FOLDER_NAME, read_keys
+from infra.log.published_logs import PublishedLogs
 from infra.objects.location import is_local, open_objects
 from infra.rq_jobs import PUBLISH, PUBLISHED_LOG
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShards
 from infra.store.leases import Leases
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
+from infra.store.restored_leaves import RestoredLeaves
 from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
 from workers.leased_run import LeasedRun
 from workers.log.publisher import Publisher
+from workers.log.recovery import LogRecovery
+from workers.log.restore import ShardRestorer
 from workers.log.trim import trim
 from workers.rq_worker import ListedWorker
 
@@ -51,7 +56,14 @@ def publish_leases(queue: redis.Redis) -> Leases[str]:
 def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) -> Publisher:
     """Return the publisher of the settings; `ObjectStoreError` if their store can't be used."""
     default = INTERVAL_SECONDS if is_local(settings.store) else CLOUD_INTERVAL_SECONDS
-    store = RedisStore(data, settings.durability)
+    store = RedisStore(data, settings.durability, replicas=settings.replicas)
+    logs, closed = PublishedLogs(settings), ClosedShards(data)
+
+    def restorer(shard: int) -> ShardRestorer:
+        log = logs.of(shard)
+        log.refresh()
+        return ShardRestorer(store, RestoredLeaves(data, store.layout()), closed, log)
+
     return Publisher(
         store,
         PublishedSizes(data, queue),
@@ -59,6 +71,7 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
         partial(read_keys, settings.keys or settings.data / FOLDER_NAME),
         settings.publish_seconds or default,
         lambda: trim(data, store.layout().shards),
+        recovery=LogRecovery(closed, restorer),
     )
 
 

@@ -24,7 +24,9 @@ from infra.objects.port import (
 )
 from infra.store.port import NotDurable, Store
 from infra.store.published_sizes import PublishedSizes
-from workers.log.shard_publisher import ForkError, ShardPublisher
+from workers.log.leaf_commands import without_last_command
+from workers.log.recovery import LogRecovery
+from workers.log.shard_publisher import ClosingError, ForkError, ShardPublisher
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +50,7 @@ class Publisher:
     """Publishes all shards. Call `begin` with each run, and then `round` again and again.
 
     `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
-    called with each run.
+    called with each run. `recovery` closes and restores shards.
     """
 
     def __init__(
@@ -59,6 +61,8 @@ class Publisher:
         read_keys: Callable[[], LogKeys],
         interval: float,
         trim: Callable[[], object] = lambda: None,
+        *,
+        recovery: LogRecovery | None = None,
     ) -> None:
         self._store = store
         self._sizes = sizes
@@ -66,6 +70,7 @@ class Publisher:
         self._read_keys = read_keys
         self._interval = interval
         self._trim = trim
+        self._recovery = recovery
         self._shards: dict[int, ShardPublisher] = {}
         self._faults: dict[int, str] = {}
         """Why a shard is not published, so that it is logged once."""
@@ -96,17 +101,32 @@ class Publisher:
 
     def round(self, wait_ms: int = WAIT_MS) -> int:
         """Publish what is new, and return the number of leaves; wait for some if there are none."""
+        restoring = self._restore()
         early = self._due - time.monotonic()
-        if early > 0:
+        if early > 0 and not restoring:
             time.sleep(min(early, wait_ms / 1000))
             return 0
         self._reload()
         starts = [self._start(shard) for shard in self._all]
-        news = self._store.wait_for_leaves(starts, wait_ms)
+        news = self._store.wait_for_leaves(starts, 0 if restoring else wait_ms)
         if not news:
             return 0
         self._due = time.monotonic() + self._interval
         return self._publish({shard: starts[shard] for shard in news})
+
+    def _restore(self) -> bool:
+        """Restore some leaves of the shards that were rolled back; return whether there are any."""
+        if self._recovery is None:
+            return False
+        lost = [one for one in self._recovery.lost(self._all) if one not in self._retries]
+        for shard in lost:
+            self._shards.pop(shard, None)
+            try:
+                if self._recovery.step(shard):
+                    self._retries[shard] = 0.0
+            except (LogDamagedError, LogKeyError, NoteError, ObjectStoreError) as error:
+                self._stop(shard, f"shard {shard} can't be restored: {error}", RETRY_SECONDS)
+        return bool(lost)
 
     def _start(self, shard: int) -> int:
         return self._shards[shard].size if shard in self._shards else _NEVER
@@ -121,7 +141,13 @@ class Publisher:
                 return done
             failpoint("publish.read")
             for shard, rows in found.items():
-                done += self._guarded(shard, partial(self._shards[shard].publish, rows))
+                # so that what is published can be restored: whole commands
+                whole = (
+                    len(without_last_command([leaf for _, leaf in rows]))
+                    if len(rows) == BATCH
+                    else BATCH
+                )
+                done += self._guarded(shard, partial(self._shards[shard].publish, rows[:whole]))
             starts = {
                 shard: self._start(shard)
                 for shard, rows in found.items()
@@ -156,6 +182,11 @@ class Publisher:
         """Do something with a shard; stop it after an error, with a sentence for the operator."""
         try:
             done = work()
+        except ClosingError as error:
+            if self._recovery:
+                self._recovery.close(shard, error.why)
+            self._stop(shard, str(error), quiet=self._recovery is not None)
+            return 0
         except _STOPS as error:
             self._stop(shard, str(error))
             return 0

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from infra.failpoints import failpoint
 from infra.log.log_writer import LogWriter
+from infra.store.closed_shards import ClosedShard, forked, rolled_back
 from infra.store.published_sizes import PublishedSizes
 
 Rows = Sequence[tuple[int, bytes]]
@@ -12,6 +13,14 @@ Rows = Sequence[tuple[int, bytes]]
 
 class ForkError(Exception):
     """The data do not continue what is published; the message is a sentence."""
+
+
+class ClosingError(ForkError):
+    """The data lack published leaves, or have another history: the shard takes no command."""
+
+    def __init__(self, why: ClosedShard) -> None:
+        super().__init__(why.reason)
+        self.why = why
 
 
 class ShardPublisher:
@@ -44,19 +53,15 @@ class ShardPublisher:
                 f"shard {shard}: {most} leaves were published, and the object store has a checkpoint of "
                 f"{size}: it is another store, or an older copy of it"
             )
+        if (data.size, queue.size) != (size, size):
+            # before the comparison, because drains have to know it where the data lack leaves
+            self._record()
         if size and (not rows or rows[-1][0] < size - 1):
-            end = rows[-1][0] + 1 if rows else "an earlier one"
-            raise ForkError(
-                f"shard {shard}: {size} leaves are published, and the data end at leaf {end}: they were "
-                "rolled back"
-            )
+            raise ClosingError(rolled_back(shard, size, rows[-1][0] + 1 if rows else None))
         for index, leaf in rows:
             if index < size and leaf != self._writer.recent[index - self.overlap]:
-                raise ForkError(
-                    f"shard {shard}: leaf {index} in the data is not the one that is published: one of "
-                    "them is another history"
-                )
-        if data.fault or (data.size, queue.size) != (size, size):
+                raise ClosingError(forked(shard, index))
+        if data.fault:
             self._record()
 
     def publish(self, rows: Rows) -> int:

@@ -3,9 +3,10 @@
 -- KEYS  1 inbox  2 log  3 tries  4 draws  5 due  6 ended matches  7 archived matches; then for
 --       each match of the run: snapshot, moves, turns, events, locator, outcomes, refusals,
 --       conditional moves
--- ARGV  1 number of shards; then for each command its words, as below, then the bytes of its
---       leaves
--- Returns  for each command one of
+-- ARGV  1 number of shards  2 least index of the first leaf  3 most, '' for any; then for each
+--       command its words, as below, then the bytes of its leaves
+-- Returns  {'closed', index} if the log's next index is another: nothing written; else for each
+--       command one of
 --       {'done', stored outcome}   committed now
 --       {'known', stored outcome}  committed before, under the same command id; nothing written
 --       {'archived'}               the match is in the archive; nothing written
@@ -105,9 +106,12 @@ end
 local suspected = redis.call('HLEN', tries) > 0
 local some_gone = redis.call('STRLEN', gone) > 0
 local index = next_index(log)
+if index < tonumber(ARGV[2]) or (ARGV[3] ~= '' and index > tonumber(ARGV[3])) then
+  return {'closed', index}
+end
 
 local results, decided = {}, {}
-local at = 2
+local at = 4
 while at <= #ARGV do
   -- no table, because filling one for each command would cost as much as several calls
   local entry, match, id, decided_on, digest, tail, refusal, snapshot, more_moves, more_turns,

@@ -1,12 +1,13 @@
 -- Adds a command to its shard's inbox, or answers it from its stored outcome.
 --
 -- KEYS  1 inbox  2 outcomes of the match  3 refusals of the match  4 floor of the shard's clock
---       5 archived matches
+--       5 archived matches  6 why the shard is closed
 -- ARGV  1 command id  2 digest (8 bytes)  3 packed command  4 reply channel
 --       5 received ms, or '' for TIME  6 most entries the inbox may hold  7 field of the refusals
 --       8 most refusals in it  9 ms by which the floor may be ahead of the time
 --       10 bit of the match in KEYS 5
 -- Returns  {'known', stored outcome} | {'reused'} | {'archived'} | {'refused-too-often'} | {'full'}
+--          | {'closed'}
 --          | {'queued', entry id, received ms}
 
 if redis.call('GETBIT', KEYS[5], ARGV[10]) == 1 then
@@ -14,10 +15,15 @@ if redis.call('GETBIT', KEYS[5], ARGV[10]) == 1 then
 end
 local known = redis.call('HGET', KEYS[2], ARGV[1])
 if known then
-  if string.sub(known, 1, 8) ~= ARGV[2] then
+  local digest = string.sub(known, 1, 8)
+  -- that of an outcome which was restored from the log is not known: see ANY_DIGEST
+  if digest ~= ARGV[2] and digest ~= string.rep('\0', 8) then
     return {'reused'}
   end
   return {'known', known}
+end
+if redis.call('EXISTS', KEYS[6]) == 1 then
+  return {'closed'}
 end
 local refused = redis.call('HGET', KEYS[3], ARGV[7])
 if refused and tonumber(refused) >= tonumber(ARGV[8]) then

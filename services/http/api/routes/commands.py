@@ -258,7 +258,8 @@ async def command_outcome(
     if not outcome.accepted:
         return Response(answered(board, id_, outcome, language), headers=headers)
     with outcome_at(board, id_):
-        return Response(answered(board, id_, finish(context.app, outcome)), headers=headers)
+        outcome = await context.gateway.confirmed(finish(context.app, outcome))
+        return Response(answered(board, id_, outcome), headers=headers)
 
 
 async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:

@@ -1,0 +1,62 @@
+"""The doctor's check of durability: what an accepted move rests on."""
+
+from collections.abc import Iterator
+
+from infra.durability import Mode
+from infra.settings import Settings
+from services.doctor.facts import ServerFacts
+from services.doctor.findings import Finding, bad, count, note, ok, warn
+
+
+def check_durability(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
+    """Return whether accepted moves are as safe as the settings promise."""
+    yield _promise(settings, server)
+    if settings.durability is Mode.REPLICATED:
+        yield from _replicas(settings, server)
+    if not server.log_ok:
+        yield bad(
+            "durability",
+            "the server could not write its append-only file",
+            "look at its log and its disk; moves are refused until it can write",
+        )
+
+
+def _promise(settings: Settings, server: ServerFacts) -> Finding:
+    if server.not_durable:
+        what, _, remedy = server.not_durable.rpartition("; ")
+        return bad(
+            "durability", what or remedy, remedy if what else "look at the server's settings"
+        )
+    match settings.durability:
+        case Mode.NONE:
+            return warn(
+                "durability",
+                "durability is none: a crash of the machine may lose moves",
+                "remove MATCHPOST_DURABILITY=none, unless this is a trial",
+            )
+        case Mode.MANAGED:
+            return note(
+                "durability",
+                "durability is managed: nothing is verified, and an accepted move is as safe as the "
+                "provider of the server makes it",
+            )
+        case Mode.REPLICATED:
+            copies = count(settings.replicas, "replica", "replicas")
+            return ok(
+                "durability",
+                f"every accepted move is on the disks of the server and of {copies}",
+            )
+        case _:
+            return ok("durability", "every accepted move is on the server's disk")
+
+
+def _replicas(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
+    if len(server.replicas) > settings.replicas:
+        yield note(
+            "durability",
+            f"the server has {len(server.replicas)} replicas, and a move waits for "
+            f"{settings.replicas} of them: promote the one that has most, or raise "
+            "MATCHPOST_REPLICAS",
+        )
+    for address in server.unasked:
+        yield note("durability", f"the settings of the replica {address} can't be read from here")

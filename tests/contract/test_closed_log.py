@@ -1,0 +1,64 @@
+"""A log that has lost published leaves: nothing is written to it."""
+
+import pytest
+
+from domain.match.events import NO_HASH
+from domain.match.history import PackedSnapshot
+from infra.store.outcomes import tail
+from infra.store.port import (
+    CommitClosed,
+    CommitDone,
+    CommitResult,
+    ShardClosedError,
+    Store,
+    Submission,
+    Write,
+)
+from tests.helpers.given import ALICE
+
+BOARDS = (4, 5)
+"""One in shard 0 and one in shard 1."""
+
+
+def commit(store: Store, *boards: int) -> list[CommitResult]:
+    """Commit a first event of each match."""
+    writes = []
+    for board in boards:
+        id_ = b"%016d" % board
+        store.submit([Submission(board, id_, b"digest..", b"payload", ALICE, 0, "door:1")])
+        (entry,) = store.read_inbox([board % 4], 1)
+        place = (board % 4, entry.id, board, id_, NO_HASH, b"digest..", tail("", 1))
+        writes.append(Write(*place, (b"event %d" % board,), PackedSnapshot(b"h" * 32)))
+    return store.commit(writes)
+
+
+def test_no_commit_is_written_below_the_published_size(store: Store) -> None:
+    store.published = lambda shard: 1 if shard == 0 else 0
+    closed, done = commit(store, *BOARDS)
+    assert closed == CommitClosed(0)
+    assert isinstance(done, CommitDone)
+    assert store.leaves(0, 0, 10) == []
+    assert store.events(BOARDS[0]) == []
+    assert store.outcomes(BOARDS[0]) == {}
+    assert store.inbox_size([0]) == 1, "the command waits"
+    store.published = lambda _: 0
+    (done,) = commit(store, BOARDS[0])
+    assert isinstance(done, CommitDone)
+
+
+def test_commits_go_on_at_the_published_size_and_above(store: Store) -> None:
+    commit(store, BOARDS[0])
+    store.published = lambda _: 1
+    (done,) = commit(store, BOARDS[0] + 4)
+    assert isinstance(done, CommitDone)
+    assert [index for index, _ in store.leaves(0, 0, 10)] == [0, 1]
+
+
+def test_no_chain_of_seeds_is_anchored_below_the_published_size(store: Store) -> None:
+    store.published = lambda _: 1
+    with pytest.raises(ShardClosedError):
+        store.anchor(0, 1, bytes(32), b"leaf")
+    assert store.leaves(0, 0, 10) == []
+    assert store.seed_chain(0) is None
+    store.published = lambda _: 0
+    assert store.anchor(0, 1, bytes(32), b"leaf")

@@ -1,0 +1,68 @@
+"""Data that go back: a copy of everything on a server, put back later; and a published log."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from redis import Redis
+
+from infra.log.log_writer import LogWriter
+from infra.log.names import LogSecret, shard_key
+from infra.log.published_log import PublishedLog
+from infra.store.closed_shards import ClosedShards
+from infra.store.port import Store
+from infra.store.restored_leaves import RestoredLeaves
+from tests.fakes.memory_objects import MemoryObjects
+from workers.log.restore import ShardRestorer
+
+SECRET = LogSecret("play.example.org/log", bytes(range(32)))
+
+Copy = Mapping[bytes, tuple[int, bytes]]
+
+
+def copy_of(client: Redis) -> Copy:
+    """All keys with their lives and values."""
+    return {name: (max(0, client.pttl(name)), client.dump(name)) for name in client.keys("*")}
+
+
+def put_back(client: Redis, copy: Copy) -> None:
+    """Have a server as it was when the copy was made."""
+    client.flushall()
+    for name, (life, value) in copy.items():
+        client.restore(name, life, value)
+
+
+def publish(objects: MemoryObjects, store: Store, shard: int, size: int | None = None) -> int:
+    """Publish a shard's log, up to a size or whole; gives the published size."""
+    writer = LogWriter(objects, shard, [SECRET.signer(shard)])
+    writer.load()
+    leaves = [leaf for _, leaf in store.leaves(shard, writer.size, 1_000_000)]
+    if leaves:
+        writer.append(leaves[: None if size is None else size - writer.size])
+    return writer.size
+
+
+def published_log(objects: MemoryObjects, shard: int) -> PublishedLog:
+    """What is published of a shard."""
+    log = PublishedLog(objects, shard, [shard_key(SECRET.public, shard)])
+    log.refresh()
+    return log
+
+
+def restorer(client: Redis, store: Store, objects: MemoryObjects, shard: int) -> ShardRestorer:
+    """A restorer of a shard."""
+    written = RestoredLeaves(client, store.layout())
+    return ShardRestorer(store, written, ClosedShards(client), published_log(objects, shard))
+
+
+def read_all(client: Redis, pattern: str) -> dict[str, Any]:
+    """The values of keys, to be compared."""
+    readers = {
+        b"string": client.get,
+        b"hash": client.hgetall,
+        b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
+        b"list": lambda name: client.lrange(name, 0, -1),
+        b"stream": client.xrange,
+    }
+    return {
+        name.decode(): readers[client.type(name)](name) for name in sorted(client.keys(pattern))
+    }

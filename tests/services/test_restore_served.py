@@ -1,0 +1,219 @@
+"""A real server whose data go back: it closes, restores what was published, and loses no move."""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from redis import Redis
+from redis.exceptions import ResponseError
+
+from infra.redis import keys
+from infra.store.closed_shards import ClosedKind, ClosedShards
+from infra.store.published_sizes import read_published_sizes
+from infra.valkey.server import EmbeddedServer
+from tests.helpers.replicas import Pair
+from tests.helpers.served import Served, until
+
+SHARDS = 4
+ENV = {
+    "MATCHPOST_HTTP": "127.0.0.1:0",
+    "MATCHPOST_COMMAND_RATE": "1000000",
+    "MATCHPOST_SHARDS": str(SHARDS),
+}
+ORDERS = (("alice", "m13-m9"), ("alice", "m13-m9"), ("bob", "m1-m5"))
+"""A move, one that is refused because it is not the player's turn, and an illegal one."""
+
+
+class Visitor:
+    """A client of a running server, with tokens of two players."""
+
+    def __init__(self, http: httpx.Client) -> None:
+        self.http = http
+        self._tokens = {name: self._login(name) for name in ("alice", "bob")}
+
+    def play(
+        self, orders: tuple[tuple[str, str], ...] = ORDERS
+    ) -> list[tuple[int, object, object]]:
+        """Send moves, each with the same key whenever it is sent; gives what came of them."""
+        answers = []
+        for number, (player, text) in enumerate(orders):
+            answer = self.http.post(
+                "/api/matches/1/commands",
+                json={"do": "move", "move": text},
+                headers={
+                    "Idempotency-Key": f"key-{number:012}-{text}",
+                    "Authorization": f"Bearer {self._tokens[player]}",
+                },
+            )
+            body = answer.json()
+            answers.append((answer.status_code, body.get("code"), body.get("seq")))
+        return answers
+
+    def match(self) -> dict[str, object]:
+        """The match as the API shows it, without the present time."""
+        found: dict[str, object] = self.http.get("/api/matches/1").json()
+        return {name: value for name, value in found.items() if name != "clock"}
+
+    def _login(self, name: str) -> str:
+        body = {"userid": name, "password": "builder2", "label": "t", "scopes": ["play"]}
+        return str(self.http.post("/api/tokens", json=body).json()["token"])
+
+
+@contextmanager
+def visit(served: Served) -> Iterator[Visitor]:
+    with httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http:
+        yield Visitor(http)
+
+
+def wait_until_published(served: Served) -> None:
+    """Wait until all leaves of all logs are published."""
+    with served.client() as client:
+
+        def is_published() -> bool:
+            sizes = [one.size for one in read_published_sizes(client, SHARDS)]
+            return sizes == [client.xlen(keys.log(shard)) for shard in range(SHARDS)]
+
+        until(is_published, 60)
+
+
+def put_back(data: Path, copy: Path) -> None:
+    """Replace the data by an earlier copy, and leave the object store as it is."""
+    shutil.rmtree(data / "valkey")
+    shutil.copytree(copy, data / "valkey")
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with Served(tmp_path / "data", ENV) as served:
+        served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+        wait_until_published(served)
+        served.end()
+        shutil.copytree(tmp_path / "data" / "valkey", tmp_path / "copy")
+        served.start()
+        yield served
+
+
+@pytest.mark.slow
+def test_an_old_copy_of_the_data_is_closed_restored_and_opened(
+    served: Served, tmp_path: Path
+) -> None:
+    with visit(served) as visitor:
+        outcomes = visitor.play()
+        before = visitor.match()
+    assert [status for status, _, _ in outcomes] == [200, 409, 422]
+    wait_until_published(served)
+    with served.client() as client:
+        end = client.xlen(keys.log(1))
+    served.end()
+    put_back(tmp_path / "data", tmp_path / "copy")
+    served.start()
+    with served.client() as client:
+        until(lambda: client.xlen(keys.log(1)) == end, 60)
+        until(lambda: not ClosedShards(client).read(range(SHARDS)), 60)
+    until(lambda: "shard 1 takes commands again" in (tmp_path / "serve.log").read_text())
+    log = (tmp_path / "serve.log").read_text()
+    lost = (
+        f"ALARM: shard 1 is closed: {end} leaves are published, and the data end at leaf {end - 3}"
+    )
+    assert lost in log
+    with visit(served) as visitor:
+        assert visitor.match() == before
+        assert visitor.play() == outcomes
+        assert visitor.play((*ORDERS, ("bob", "m13-m9")))[-1][0] in (200, 409, 422)
+    verified = served.run("verify", "1")
+    assert "match 1 holds" in verified.stdout, verified.stderr
+    assert "is closed" not in served.run("doctor").stdout
+    wait_until_published(served)
+
+
+@pytest.mark.slow
+def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
+    served: Served, tmp_path: Path
+) -> None:
+    with visit(served) as visitor:
+        outcomes = visitor.play()
+        published = visitor.match()
+    wait_until_published(served)
+    served.end()
+    put_back(tmp_path / "data", tmp_path / "copy")
+    # a server that does not know the published log plays on
+    shutil.move(tmp_path / "data" / "log", tmp_path / "log")
+    shutil.move(tmp_path / "data" / "keys", tmp_path / "keys")
+    with Served(tmp_path / "data", ENV) as other, visit(other) as visitor:
+        visitor.play((("alice", "m13-j7"), ("alice", "m13-j7"), ("bob", "m1-m5")))
+        state = visitor.match()
+    shutil.rmtree(tmp_path / "data" / "log", ignore_errors=True)
+    shutil.rmtree(tmp_path / "data" / "keys", ignore_errors=True)
+    shutil.move(tmp_path / "log", tmp_path / "data" / "log")
+    shutil.move(tmp_path / "keys", tmp_path / "data" / "keys")
+    checkpoint = (tmp_path / "data" / "log" / "s01" / "checkpoint").read_bytes()
+    served.start()
+    with served.client() as client:
+        until(lambda: 1 in ClosedShards(client).read(range(SHARDS)), 60)
+        assert ClosedShards(client).read([1])[1].kind is ClosedKind.FORKED
+    with visit(served) as visitor:
+        assert visitor.match() == state
+        assert visitor.play((("alice", "m13-m9"),))[0][:2] == (503, "unavailable")
+        assert visitor.http.get("/readyz").status_code == 503
+    assert "shard 1 is closed: leaf 1 in the data is not the one" in served.run("doctor").stdout
+    assert (tmp_path / "data" / "log" / "s01" / "checkpoint").read_bytes() == checkpoint
+    shown = served.run("log", "discard", "1")
+    assert "leaves 1 to 3 of the data are discarded, of the matches 1" in shown.stdout, shown.stderr
+    assert served.run("log", "discard", "0", "--yes").returncode == 1
+    assert served.run("log", "discard", "1", "--yes").returncode == 0
+    with served.client() as client:
+        until(lambda: not ClosedShards(client).read(range(SHARDS)), 90)
+    with visit(served) as visitor:
+        assert visitor.match() == published
+        assert visitor.play() == outcomes
+    assert "match 1 holds" in served.run("verify", "1").stdout
+
+
+@pytest.mark.slow
+def test_a_promoted_replica_that_has_missed_moves_gets_them_back(tmp_path: Path) -> None:
+    """A failover under `managed`, where nobody has verified that replicas have what was accepted."""
+    with (
+        Pair(tmp_path, {}) as pair,
+        EmbeddedServer(tmp_path / "queue", durable=False) as queue,
+        pair.replica.client() as replica,
+    ):
+        port = pair.client.config_get("port")["port"]
+        env = ENV | {
+            "MATCHPOST_REDIS_URL": f"redis://127.0.0.1:{port}",
+            "MATCHPOST_QUEUE_URL": queue.url,
+            "MATCHPOST_DURABILITY": "managed",
+        }
+        served = Served(tmp_path / "data", env)
+        assert served.run("keygen").returncode == 0
+        with served:
+            served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+            until(lambda: replica.xlen(keys.log(1)) == pair.client.xlen(keys.log(1)), 60)
+            replica.replicaof("127.0.0.1", "1")  # where nothing answers
+            with visit(served) as visitor:
+                outcomes = visitor.play()
+                before = visitor.match()
+            end = pair.client.xlen(keys.log(1))
+            until(lambda: read_published_sizes(pair.client, SHARDS)[1].size == end, 60)
+            pair.primary.kill()
+            assert replica.xlen(keys.log(1)) == end - 3
+            replica.config_set("min-replicas-to-write", 0)
+            replica.replicaof("NO", "ONE")
+            until(lambda: listens(replica, port), 60)
+            until(lambda: replica.xlen(keys.log(1)) >= end, 90)
+            until(lambda: not ClosedShards(replica).read(range(SHARDS)), 60)
+            with visit(served) as visitor:
+                assert visitor.match() == before
+                assert visitor.play() == outcomes
+            assert "match 1 holds" in served.run("verify", "1").stdout
+    assert "shard 1 takes commands again" in (tmp_path / "serve.log").read_text()
+
+
+def listens(server: Redis, port: str) -> bool:
+    """Have a server listen at the port of one that has just ended."""
+    try:
+        return bool(server.config_set("port", port))
+    except ResponseError:  # it is not free yet
+        return False

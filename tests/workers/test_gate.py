@@ -1,0 +1,117 @@
+"""The gate: drains and gateways when data have lost published leaves."""
+
+import logging
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from domain.errors import Code, Refusal
+from domain.match.commands import PlayMove
+from infra.redis import keys
+from infra.store.closed_shards import ClosedKind, ClosedShards, forked
+from infra.store.gateway import CommandGateway
+from infra.store.log_gate import LOOK_SECONDS, LogGate
+from infra.store.published_sizes import PublishedSizes
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE
+from tests.helpers.lanes import LANE
+from workers.commands.drain import Drain
+
+MOVE = PlayMove(text="m13-m9")
+SHARD = 1
+
+
+@pytest.fixture
+def bench(redis_client: Redis, tmp_path: Path) -> Bench:
+    bench = Bench(redis_client, tmp_path / "seeds")
+    bench.start(1, 2)
+    return bench
+
+
+@pytest.fixture
+def gate(bench: Bench) -> LogGate:
+    gate = LogGate(bench.client, bench.client)
+    bench.store.published = gate.published
+    return gate
+
+
+def end_of(bench: Bench, shard: int = SHARD) -> int:
+    return len(bench.store.leaves(shard, 0, 1_000))
+
+
+def drain(bench: Bench, gate: LogGate) -> int:
+    return Drain(
+        *(bench.store, bench.lanes, bench.client, LANE), seeds=bench.seeds, gate=gate
+    ).run()
+
+
+def test_a_drain_decides_nothing_in_a_shard_that_lacks_published_leaves(
+    bench: Bench, gate: LogGate, caplog: pytest.LogCaptureFixture
+) -> None:
+    end = end_of(bench)
+    PublishedSizes(bench.client, bench.client).record(SHARD, end + 3, bytes(32))
+    lost, other = bench.send(ALICE, MOVE, 1), bench.send(ALICE, MOVE, 2)
+    with caplog.at_level(logging.ERROR):
+        assert drain(bench, gate) == 1
+        assert drain(bench, gate) == 0
+    assert bench.outcome(other).accepted
+    assert bench.outcome(lost) is None
+    assert end_of(bench) == end
+    assert bench.store.inbox_size([SHARD]) == 1
+    (line,) = caplog.messages
+    assert line.startswith(f"ALARM: shard {SHARD} is closed: {end + 3} leaves are published")
+    found = ClosedShards(bench.client).read(range(4))
+    assert {shard: one.kind for shard, one in found.items()} == {SHARD: ClosedKind.ROLLED_BACK}
+
+
+def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_look(
+    bench: Bench, gate: LogGate
+) -> None:
+    gate.closed_among(range(4))
+    lost = bench.send(ALICE, MOVE)
+    made = Drain(*(bench.store, bench.lanes, bench.client, LANE), seeds=bench.seeds, gate=gate)
+    # as if another process had published in the meantime, and then the data went back
+    bench.store.published = lambda shard: end_of(bench) + 1 if shard == SHARD else 0
+    assert made.run() == 0
+    assert bench.outcome(lost) is None
+    assert SHARD in ClosedShards(bench.client).read(range(4))
+
+
+def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench: Bench) -> None:
+    now = 0.0
+    gate = LogGate(bench.client, bench.client, lambda: now)
+    PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench), bytes(32))
+    assert gate.closed_among([SHARD]) == set()
+    bench.client.delete(keys.published(SHARD), keys.log(SHARD))
+    assert gate.closed_among([SHARD]) == set(), "what was read a moment ago is used"
+    now += LOOK_SECONDS
+    assert gate.closed_among([SHARD, SHARD + 1]) == {SHARD}
+    ClosedShards(bench.client).open(SHARD)
+    bench.start(1)
+    assert gate.closed_among([SHARD]) == {SHARD}
+    now += LOOK_SECONDS
+    assert gate.closed_among([SHARD]) == set()
+
+
+def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench: Bench) -> None:
+    played = bench.send(ALICE, MOVE)
+    bench.drain()
+    ClosedShards(bench.client).close(SHARD, forked(SHARD, 7))
+    with CommandGateway(bench.store, bench.lanes, bench.client) as gateway:
+        with pytest.raises(Refusal) as refused:
+            gateway.send(bench.order(ALICE, MOVE), 0, 0)
+        assert refused.value.code is Code.UNAVAILABLE
+        assert gateway.send(played, 0, 0).accepted, "an outcome that is stored is returned"
+    assert bench.store.inbox_size([SHARD]) == 0
+    assert bench.state().ply == 1
+
+
+def test_a_forked_shard_is_not_called_rolled_back(bench: Bench) -> None:
+    closed = ClosedShards(bench.client)
+    closed.close(SHARD, forked(SHARD, 7))
+    PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench) + 1, bytes(32))
+    LogGate(bench.client, bench.client).closed_among([SHARD])
+    assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
+    closed.open(SHARD)
+    assert closed.read([SHARD]) == {}

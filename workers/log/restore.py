@@ -1,0 +1,204 @@
+"""Restores the leaves that a shard's log has lost, from the published log.
+
+Events are decided again, so snapshot, clock, seeds and all else are what they were. The bytes of the
+leaves are those that were published. What the log does not have is not restored: conditional moves of the
+matches that have lost events, and the sentences of refusals.
+"""
+
+import logging
+from collections.abc import Iterator
+from itertools import groupby
+
+import msgspec
+
+from domain.errors import Code
+from domain.match.audit import decide_again
+from domain.match.decide import Decision
+from domain.match.events import (
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    Undone,
+    leaf_hash,
+)
+from domain.match.history import (
+    BrokenHistory,
+    Snapshot,
+    pack_snapshot,
+    unpack_snapshot,
+)
+from domain.match.state import MatchState, evolve, next_due
+from infra.log.published_log import PublishedLog
+from infra.store import outcomes
+from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards, forked
+from infra.store.port import Store, Write, refusal_field
+from infra.store.restored_leaves import (
+    NotRestoredError,
+    Restored,
+    RestoredAnchor,
+    RestoredCommand,
+    RestoredLeaves,
+)
+from workers.log.leaf_commands import command_of, decode_leaf, without_last_command
+
+logger = logging.getLogger(__name__)
+
+STEP: int = 1_024
+"""About how many leaves are restored in one step."""
+
+COMPARED: int = 4_096
+"""The last leaves of the data that are compared with the published ones, if there are so many."""
+
+_NO_ENTRY = "0-0"
+"""The inbox entry of a restored command: none. If it waits once more, the drain finds its outcome."""
+
+
+class ShardRestorer:
+    """Restores one closed shard, step by step; `log` is at the checkpoint to restore."""
+
+    def __init__(
+        self, store: Store, written: RestoredLeaves, closed: ClosedShards, log: PublishedLog
+    ) -> None:
+        self._store = store
+        self._written = written
+        self._closed = closed
+        self._log = log
+        self._shard = log.shard
+        self._compared = False
+        self._matches: dict[int, Snapshot] = {}
+        """Those of this step, as its leaves so far leave them."""
+
+    def step(self) -> bool:
+        """Restore some leaves; return whether nothing is left to do.
+
+        Opens the shard after the last. Where the data are another history nothing is written, and the
+        shard is closed as forked.
+        """
+        end = self._written.end(self._shard)
+        if not self._compared and not self._compare(end):
+            return True
+        if end < self._log.size:
+            try:
+                self._restore(end)
+            except (NotRestoredError, msgspec.MsgspecError) as error:
+                if self._written.end(self._shard) != end:
+                    return False  # another process restores it, too
+                reason = f"shard {self._shard} is closed, and can't be restored: {error}"
+                self._closed.close(self._shard, ClosedShard(ClosedKind.FORKED, reason))
+                return True
+            return False
+        self._closed.open(self._shard)
+        return True
+
+    def _compare(self, end: int) -> bool:
+        """Return whether the last leaves of the data are the published ones; else close the shard."""
+        common = min(end, self._log.size)
+        first = max(0, common - COMPARED)
+        rows = [row for row in self._store.leaves(self._shard, first, COMPARED) if row[0] < common]
+        published = self._log.leaves(first, common)
+        wanted = dict(enumerate(published, first))
+        for index, data in rows:
+            if wanted[index] != data:
+                self._closed.close(self._shard, forked(self._shard, index))
+                return False
+        self._compared = True
+        logger.warning(
+            "shard %d: leaves %d to %d are restored from the published log",
+            *(self._shard, end, self._log.size - 1),
+        )
+        return True
+
+    def _restore(self, start: int) -> None:
+        self._matches.clear()
+        end = min(start + STEP, self._log.size)
+        leaves = list(self._log.leaves(start, end))
+        if end < self._log.size:
+            leaves = without_last_command(leaves)
+        self._written.write(self._shard, start, self._commands(leaves))
+
+    def _commands(self, leaves: list[bytes]) -> Iterator[Restored]:
+        found = [(decode_leaf(data), data) for data in leaves]
+        for _, group in groupby(found, key=lambda row: command_of(row[0])):
+            rows = list(group)
+            match rows[0][0]:
+                case AnchorLeaf() as anchor:
+                    yield RestoredAnchor(anchor, rows[0][1])
+                case RefusedLeaf() as leaf:
+                    yield RestoredCommand(self._refusal(leaf, rows[0][1]), starts=False)
+                case EventEnvelope() as first:
+                    events = [one for one, _ in rows if isinstance(one, EventEnvelope)]
+                    write = self._events(events, tuple(data for _, data in rows))
+                    yield RestoredCommand(write, starts=first.seq == 1)
+
+    def _refusal(self, leaf: RefusedLeaf, data: bytes) -> Write:
+        board = leaf.match
+        before, _ = self._load(board)
+        text = (
+            f"it was refused as {leaf.code}; the sentence is missing, because the server's data were "
+            "rolled back and restored"
+        )
+        return Write(
+            shard=self._shard,
+            entry=_NO_ENTRY,
+            board=board,
+            id=leaf.command,
+            head=before.head,
+            digest=outcomes.ANY_DIGEST,
+            tail=outcomes.tail(Code(leaf.code), before.state.seq, text),
+            leaves=(data,),
+            snapshot=None,
+            refusal_field=refusal_field(leaf.actor, before.state.ply),
+        )
+
+    def _events(self, group: list[EventEnvelope], leaves: tuple[bytes, ...]) -> Write:
+        first = group[0]
+        board = first.match
+        before, conditional_moves = self._load(board)
+        if before.head != first.prev:
+            raise NotRestoredError(f"event {first.seq} of match {board} does not follow the data")
+        state = _state_after(board, group, before)
+        after = Snapshot(leaf_hash(leaves[-1]), state)
+        self._matches[board] = after
+        rewritten = any(isinstance(one.body, Undone) for one in group)
+        chain, k = Decision(tuple(one.body for one in group)).seed or (0, 0)
+        return Write(
+            shard=self._shard,
+            entry=_NO_ENTRY,
+            board=board,
+            id=first.command,
+            head=first.prev,
+            digest=outcomes.ANY_DIGEST,
+            tail=outcomes.tail("", first.seq),
+            leaves=leaves,
+            snapshot=pack_snapshot(after, None if rewritten else before.state),
+            rewritten=rewritten,
+            ended=state.at if state.over else 0,
+            due=next_due(state),
+            # those that are stored were prepared for another position
+            conditional_before=conditional_moves,
+            chain=chain,
+            k=k,
+        )
+
+    def _load(self, board: int) -> tuple[Snapshot, bytes]:
+        """Return a match before its next restored leaf, and its conditional moves."""
+        if board in self._matches:
+            return self._matches[board], b""
+        packed, conditional_moves = self._written.read_match(self._shard, board)
+        found = self._matches[board] = unpack_snapshot(packed)
+        return found, conditional_moves
+
+
+def _state_after(board: int, group: list[EventEnvelope], before: Snapshot) -> MatchState:
+    """Return the state after a command's events.
+
+    Events that the rules would not give, such as those whose rules are missing here, are folded as they are.
+    """
+    try:
+        return decide_again(board, group, before)[1].state
+    except BrokenHistory as broken:
+        logger.warning("match %d is restored without deciding again: %s", board, broken)
+    state = before.state
+    for envelope in group:
+        state = evolve(state, envelope.body, envelope.at)
+    return state
