@@ -25,9 +25,9 @@ from infra.store.port import (
     Submission,
     SubmitResult,
     Write,
-    archived_result,
 )
 from infra.store.redis_store import RedisStore
+from infra.store.store_calls import archived_result
 
 if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs

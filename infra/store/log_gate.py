@@ -5,7 +5,7 @@ one of them would fork the log. So a drain knows how many leaves of each shard a
 that number with its commits, and the commit script refuses to write below it.
 
 The number is on the queue server and beside the data: the first does not go back with the data, the
-second is there when the queue server was started empty. A process never forgets a greater one.
+second is read where the queue server was started empty. A process never forgets a greater one.
 """
 
 import time
@@ -59,9 +59,11 @@ class LogGate:
 
     def _look(self, shards: Sequence[int]) -> None:
         """Read the published sizes, and close the shards whose logs have lost leaves."""
-        for client in (self._queue, self._data):
-            for shard, size in zip(shards, self._read_sizes(client, shards), strict=True):
-                self._sizes[shard] = max(size, self.published(shard))
+        known = self._read_sizes(self._queue, shards)
+        unknown = [shard for shard in shards if known[shard] is None]
+        known |= self._read_sizes(self._data, unknown)
+        for shard, size in known.items():
+            self._sizes[shard] = max(size or 0, self.published(shard))
         # after the sizes, because a log only grows
         for shard, end in zip(shards, read_ends(self._data, shards), strict=True):
             if end < self.published(shard):
@@ -69,11 +71,15 @@ class LogGate:
         self._closed -= set(shards)
         self._closed |= set(self._shards.read(shards))
 
-    def _read_sizes(self, client: redis.Redis, shards: Sequence[int]) -> list[int]:
+    def _read_sizes(self, client: redis.Redis, shards: Sequence[int]) -> dict[int, int | None]:
+        """Return the published sizes that a server has; None for a shard of which it has none."""
+        if not shards:
+            return {}
         with client.pipeline(transaction=False) as pipe:
             for shard in shards:
                 pipe.hget(keys.published(shard), "size")
-            return [int(size or 0) for size in pipe.execute()]
+            sizes = [None if size is None else int(size) for size in pipe.execute()]
+        return dict(zip(shards, sizes, strict=True))
 
 
 def read_ends(data: redis.Redis, shards: Sequence[int]) -> list[int]:

@@ -36,11 +36,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from domain.errors import Code
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.store.layout import Layout
-from infra.store.outcomes import encode_stored, tail
 
 MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
@@ -183,12 +181,6 @@ class CommitClosed(msgspec.Struct, frozen=True):
 
 
 CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed
-
-
-def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:
-    """Return the result of a commit to a match in the archive, which may know the command's outcome."""
-    refused = tail(Code.MATCH_OVER, 0, ARCHIVED_TEXT)
-    return CommitArchived(known or encode_stored(write.digest, 0, refused))
 
 
 def refusal_field(actor: AccountId, ply: int) -> str:

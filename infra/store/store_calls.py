@@ -8,10 +8,13 @@ from redis.exceptions import ResponseError
 from domain.errors import Code
 from infra.redis import keys, scripts
 from infra.store import snapshots
+from infra.store.outcomes import encode_stored, tail
 from infra.store.port import (
+    ARCHIVED_TEXT,
     MOST_AHEAD_MS,
     MOST_REFUSALS,
     AlreadyDecided,
+    CommitArchived,
     CommitClosed,
     CommitConflict,
     CommitDone,
@@ -22,7 +25,6 @@ from infra.store.port import (
     Submission,
     SubmitResult,
     Write,
-    archived_result,
     refusal_field,
 )
 
@@ -143,3 +145,9 @@ def read_inbox_state(reply: Any) -> InboxState:
     if isinstance(reply, Exception):
         return InboxState(0, "")
     return InboxState(int(reply["length"]), reply["last-generated-id"].decode())
+
+
+def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:
+    """Return the result of a commit to a match in the archive, which may know the command's outcome."""
+    refused = tail(Code.MATCH_OVER, 0, ARCHIVED_TEXT)
+    return CommitArchived(known or encode_stored(write.digest, 0, refused))

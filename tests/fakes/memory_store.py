@@ -31,9 +31,9 @@ from infra.store.port import (
     SubmitResult,
     Watermark,
     Write,
-    archived_result,
     refusal_field,
 )
+from infra.store.store_calls import archived_result
 
 
 class _MemoryMatch(msgspec.Struct):

@@ -104,7 +104,6 @@ local function write_checked(locator, places, moves, more_moves, turns, more_tur
 end
 
 local suspected = redis.call('HLEN', tries) > 0
-local some_gone = redis.call('STRLEN', gone) > 0
 local index = next_index(log)
 if index < tonumber(ARGV[2]) or (ARGV[3] ~= '' and index > tonumber(ARGV[3])) then
   return {'closed', index}
@@ -136,7 +135,8 @@ while at <= #ARGV do
     prepared = redis.call('GET', conditional) or ''
   end
 
-  if some_gone and redis.call('GETBIT', gone, math.floor(tonumber(board) / shards)) == 1 then
+  -- of a match in the archive nothing else is left
+  if current == '' and redis.call('GETBIT', gone, math.floor(tonumber(board) / shards)) == 1 then
     decided[#decided + 1] = entry
     results[#results + 1] = {'archived'}
   elseif known then
