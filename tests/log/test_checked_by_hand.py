@@ -1,0 +1,88 @@
+"""The programs and commands of docs/check-a-log.md, on a log that was written here."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from infra.log.log_writer import LogWriter
+from infra.log.names import LogSecret, shard_key
+from infra.log.published_log import PublishedLog
+from infra.objects.files import FileObjects
+
+PAGE = Path(__file__).parents[2] / "docs" / "check-a-log.md"
+SHARD = 7
+SECRET = LogSecret("play.example.org/log", bytes(range(32)))
+KEY = shard_key(SECRET.public, SHARD)
+LEAVES = [b"leaf %d " % index + bytes(index % 90) for index in range(700)]
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a published log in `s07`, and the programs of the page."""
+    objects = FileObjects(tmp_path)
+    writer = LogWriter(objects, SHARD, [SECRET.signer(SHARD)])
+    writer.load()
+    writer.append(LEAVES)
+    whole, one = blocks("python")
+    (tmp_path / "check_log.py").write_text(whole, "utf-8")
+    (tmp_path / "check_proof.py").write_text(one, "utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-I", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_all_leaves_are_checked_without_this_program(folder: Path) -> None:
+    found = run(folder, "check_log.py", "s07")
+    assert found.stdout == "play.example.org/log/s07: these 700 leaves were signed\n", found.stderr
+
+
+def test_a_changed_leaf_is_found_without_this_program(folder: Path) -> None:
+    bundle = folder / "s07" / "tile" / "entries" / "001"
+    bundle.chmod(0o600)
+    bundle.write_bytes(bundle.read_bytes().replace(b"leaf 300 ", b"leaf 301 "))
+    found = run(folder, "check_log.py", "s07")
+    assert found.returncode == 1
+    assert "are not those that were signed" in found.stderr
+
+
+@pytest.mark.parametrize("index", [0, 1, 255, 256, 511, 512, 640, 698, 699])
+def test_a_proof_is_checked_without_this_program(folder: Path, index: int) -> None:
+    log = PublishedLog(FileObjects(folder), SHARD, [KEY])
+    log.refresh()
+    (folder / "proof").write_text(str(log.inclusion(index)), "utf-8")
+    (folder / "leaf").write_bytes(LEAVES[index])
+    (folder / "other").write_bytes(LEAVES[(index + 1) % 700])
+    found = run(folder, "check_proof.py", "proof", "leaf")
+    assert f": leaf {index} of 700 was signed" in found.stdout, found.stderr
+    assert run(folder, "check_proof.py", "proof", "other").returncode == 1
+
+
+@pytest.mark.skipif(not shutil.which("openssl"), reason="OpenSSL is not installed")
+def test_openssl_verifies_the_signature(folder: Path) -> None:
+    (commands,) = blocks("sh")
+
+    def verified(key: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            ["bash", "-c", commands],
+            cwd=folder,
+            env={**os.environ, "KEY": key},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    assert "Signature Verified Successfully" in verified(str(KEY)).stdout
+    wrong = LogSecret("play.example.org/log", bytes(32))
+    assert verified(str(shard_key(wrong.public, SHARD))).returncode == 1
