@@ -185,8 +185,11 @@ def shard_tags(shards: int) -> str:
 
 
 def archive_bit(board: int, shards: int) -> int:
-    """Return the place of a match in the bits of its shard's archived matches."""
-    return board // shards
+    """Return the place of a match in the bits of its shard's archived matches.
+
+    A string has 2^32 bits; the last stands for all boards above, which nobody has given out.
+    """
+    return min(board // shards, 2**32 - 1)
 
 
 def archive_mark(board: int, shards: int) -> tuple[str, int]:

@@ -125,7 +125,9 @@ def told(answer: httpx.Response) -> str:
 
 
 def test_every_route_is_in_the_table(places):
-    assert {handler.handler_name for handler in ROUTES} == TABLE.keys() == places.keys()
+    # the published log is public, and has a format of its own: tests/services/test_log_served.py
+    names = {handler.handler_name for handler in ROUTES} - {"show_log_keys", "show_log_object"}
+    assert names == TABLE.keys() == places.keys()
 
 
 @pytest.fixture(scope="module")

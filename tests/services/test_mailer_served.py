@@ -85,7 +85,7 @@ def test_no_password_of_the_relay_is_logged(served: Served, sink: Sink, tmp_path
     log = tmp_path / "serve.log"
     until(lambda: "mail can't be sent, and waits: " in log.read_text())
     assert "s3cret" not in log.read_text()
-    assert "example.org" not in log.read_text()
+    assert "@example.org" not in log.read_text()
 
 
 def test_without_a_relay_there_is_no_process_for_it(tmp_path: Path):

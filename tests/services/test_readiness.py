@@ -83,7 +83,7 @@ def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis:
     refused = one.move(board, "m13-j7")
     assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
     assert refused.headers["Retry-After"]
-    assert "missing and have to be restored" in refused.json()["detail"]
+    assert "have to be restored first" in refused.json()["detail"]
     assert api.http.get(f"/api/matches/{board}").json()["ply"] == 0
     closed.open(board % 4)
     assert one.move(board, "m13-j7").status_code == 200

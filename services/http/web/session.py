@@ -63,7 +63,6 @@ class MatchOfPage(NamedTuple):
     """The match that a page's address names, as it was read together with the session."""
 
     snapshot: Snapshot
-    """An empty one for a match that does not exist."""
     moves: bytes
     """The conditional moves."""
     userids: list[str | None]
@@ -168,7 +167,8 @@ def _session_and_match(
 ) -> tuple[SessionCheck | None, MatchOfPage | None]:
     """Return the session of a cookie, and the match of the address: together they are two round trips.
 
-    Without a session, or if the match can't be read, there is no match: its page reads it by itself.
+    Without a session, or if the match is not in Redis or can't be read, there is no match: its page reads it
+    by itself, from the archive, too.
     """
     app, board = context.app, request.path_params.get("board")
     if request.method != "GET" or not isinstance(board, int):
@@ -181,7 +181,7 @@ def _session_and_match(
     if session is None:
         return None, None
     try:
-        snapshot = unpack_snapshot(stored)
+        snapshot = unpack_snapshot(stored) if stored else None
     except UNREADABLE:
         snapshot = None
     seats = snapshot.state.seats if snapshot else ()

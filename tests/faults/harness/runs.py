@@ -22,14 +22,16 @@ class Run(msgspec.Struct, frozen=True):
     full: int
 
 
+ELSEWHERE = ("publish.", "retire.")
+"""Points that are not on the path of a move: tests/workers/test_publisher_killed.py and test_retire_job.py."""
+
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
 RUNS: tuple[Run, ...] = (
     *(
         Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100)
         for p in FAILPOINTS
-        # not on the path of a move: tests/workers/test_publisher_killed.py and test_retire_job.py
-        if not p.startswith(("publish.", "retire."))
+        if not p.startswith(ELSEWHERE)
     ),
     *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),
     Run("random", "kills", chance.random_kills, 8, 1_000),

@@ -55,7 +55,7 @@ class MatchView(msgspec.Struct, frozen=True):
             snapshot = check_exists(board, read_snapshot(context.app, board, stored))
             users = context.app.accounts.name_of(snapshot.state.seats)
         else:
-            snapshot, moves, users = check_exists(board, found.snapshot), found.moves, found.userids
+            snapshot, moves, users = found.snapshot, found.moves, found.userids
         state = snapshot.state
         now = visitor.now or context.app.store.now()
         account = visitor.account
