@@ -35,7 +35,7 @@ def test_a_whole_history_holds() -> None:
 
 
 def rechained(events: list[bytes], first: int, changed: EventEnvelope) -> list[bytes]:
-    """Put a changed event in and chain all that follow it anew, as a forger would."""
+    """Put a changed event in, and chain all that follow it again, as a forger would."""
     found = events[: first - 1]
     head = leaf_hash(found[-1]) if found else NO_HASH
     for data in [encode_event(changed), *events[first:]]:

@@ -18,7 +18,7 @@ TABLE = {
     "start_match": OWN_TO_PLAY,
     "give_command": OF_THE_MATCH_TO_PLAY,
     "command_outcome": OF_THE_MATCH_TO_PLAY,
-    # a text proves itself, whoever brings it; the match that is meant waits for none
+    # a text proves itself, and any caller may bring it; the match that is meant waits for none
     "reveal_text": ("too-late", "too-late", "too-late", "too-late"),
     "show_replies": OF_THE_MATCH_TO_READ,
     "lay_replies": OF_THE_MATCH_TO_PLAY,

@@ -33,6 +33,7 @@ from tests.helpers.proposals import (
     prepare_server,
     records,
 )
+from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
 
@@ -61,13 +62,6 @@ def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
         return challenges.open(account, proposal, new_command())
 
     return open_
-
-
-def refused(code: Code, call: Callable[..., object], *args: object) -> str:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
-    return caught.value.sentence
 
 
 # opening

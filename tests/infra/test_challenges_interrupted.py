@@ -35,6 +35,7 @@ from tests.helpers.proposals import (
     prepare_server,
     records,
 )
+from tests.helpers.refusals import refused
 from tests.helpers.steps import Killed, Steps, kill, stepped_client
 
 
@@ -114,12 +115,6 @@ def meanwhile(
 def start_all(challenges: ChallengeStore) -> None:
     for challenge in challenges.full():
         challenges.mark_started(challenge.id, 1)
-
-
-def refused(code: Code, call: Callable[..., object], *args: object) -> None:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
 
 
 def delete_account(client: Redis, account: bytes) -> None:

@@ -1,8 +1,5 @@
 """Challenges do what a plain model says they do."""
 
-from collections.abc import Callable
-
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -15,18 +12,12 @@ from hypothesis.stateful import (
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from infra.people.challenges import OPEN_MS, Challenge, ChallengeState, ChallengeStore, Proposal
 from tests.helpers.proposals import HALVES, PLAYERS, POW2, Clock, new_command, prepare_server
+from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
-
-
-def refused(code: Code, call: Callable[..., object], *args: object) -> str:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
-    return caught.value.sentence
 
 
 # against a model

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from redis import Redis
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from infra.people.challenges import (
     ENDED_MS,
     Challenge,
@@ -32,6 +32,7 @@ from tests.helpers.proposals import (
     prepare_server,
     records,
 )
+from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
 
@@ -60,13 +61,6 @@ def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
         return challenges.open(account, proposal, new_command())
 
     return open_
-
-
-def refused(code: Code, call: Callable[..., object], *args: object) -> str:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
-    return caught.value.sentence
 
 
 # taking

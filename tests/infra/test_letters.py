@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import ResponseError
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from infra.people.messages import (
     BOX_LIMIT,
     BROADCAST_LIMIT,
@@ -25,6 +25,7 @@ from infra.people.messages import (
 from infra.redis import keys
 from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.memory import memory_client
+from tests.helpers.refusals import refused
 
 SHARDS = 4
 ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
@@ -69,13 +70,6 @@ def new_id() -> Callable[[], bytes]:
 
 def texts(found: list[PlayerMessage]) -> list[str]:
     return [letter.text for letter in found]
-
-
-def refused(code: Code, call: Callable[..., object], *args: object) -> str:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
-    return caught.value.sentence
 
 
 def lists(client: Redis) -> dict[str, bytes]:

@@ -3,16 +3,11 @@
 import asyncio
 import logging
 import re
-import string
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from hashlib import sha256
 from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
-from hypothesis import assume, example, given
-from hypothesis import strategies as st
 from msgspec.structs import asdict
 from redis import Redis
 from redis.exceptions import ResponseError
@@ -20,7 +15,6 @@ from redis.exceptions import ResponseError
 from domain.errors import Code, Refusal
 from infra.people.tokens import (
     DAYS,
-    LENGTH,
     MOST_TOKENS,
     USUAL_DAYS,
     AsyncTokens,
@@ -35,6 +29,7 @@ from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from tests.fakes.tokens import check, check_one
+from tests.helpers.refusals import refused
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8
 DAY = 24 * 3_600_000
@@ -43,7 +38,6 @@ FOR_GOOD = -1
 """What Redis calls the life of a key that does not expire."""
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-ALPHABET = string.ascii_letters + string.digits + "-_"
 
 
 class Clock:
@@ -69,13 +63,6 @@ def tokens(redis_client: Redis, clock: Clock) -> Tokens:
     return Tokens(redis_client, clock)
 
 
-def refused(code: Code, call: Callable[..., object], *args: object) -> str:
-    with pytest.raises(Refusal) as caught:
-        call(*args)
-    assert caught.value.code is code
-    return caught.value.sentence
-
-
 def shown(issued: FreshToken) -> Token:
     """What is left of a token when its text is gone."""
     fields = asdict(issued)
@@ -90,53 +77,6 @@ def everything(client: Redis) -> bytes:
         kind = client.type(name)
         found += [name, *(client.hgetall(name).items() if kind == b"hash" else [client.get(name)])]
     return repr(found).encode()
-
-
-# the text
-
-
-def test_a_token_is_a_prefix_and_49_characters_that_need_no_quoting():
-    assert re.fullmatch(r"mp_[A-Za-z0-9_-]{49}", make_token())
-    assert len(make_token()) == LENGTH
-
-
-def test_no_two_tokens_are_alike():
-    assert len({make_token() for _ in range(1000)}) == 1000
-
-
-def test_what_is_parsed_is_known_by_the_hash_of_all_its_characters():
-    text = make_token()
-    assert digest_of(text) == sha256(text.encode()).digest()
-
-
-@given(st.integers(0, LENGTH - 1), st.sampled_from(ALPHABET + " é\n."))
-def test_a_token_with_one_wrong_character_is_no_token(place, character):
-    text = make_token()
-    assume(text[place] != character)
-    refused(Code.UNKNOWN_TOKEN, digest_of, f"{text[:place]}{character}{text[place + 1 :]}")
-
-
-@given(st.integers(0, LENGTH - 2))
-def test_a_token_with_two_neighbours_exchanged_is_no_token(place):
-    text = make_token()
-    assume(text[place] != text[place + 1])
-    other = f"{text[:place]}{text[place + 1]}{text[place]}{text[place + 2 :]}"
-    refused(Code.UNKNOWN_TOKEN, digest_of, other)
-
-
-@given(st.integers(0, LENGTH - 1))
-def test_a_token_that_was_cut_off_is_told_by_its_length(length):
-    sentence = refused(Code.UNKNOWN_TOKEN, digest_of, make_token()[:length])
-    assert ("begins with mp_" if length < 3 else f"this one {length};") in sentence
-
-
-@given(st.text())
-@example("mp_" + "A" * 49)
-@example("mp_" + "\udc80" * 49)
-@example("Mp_" + "A" * 49)
-def test_any_other_text_is_no_token_and_is_not_repeated(text):
-    sentence = refused(Code.UNKNOWN_TOKEN, digest_of, text)
-    assert len(text) < 20 or text not in sentence
 
 
 # made and checked

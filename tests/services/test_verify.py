@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import msgspec
 import pytest
 from redis.exceptions import ResponseError
@@ -19,6 +17,7 @@ from infra.store import outcomes
 from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.memory_store import MemoryStore
+from tests.helpers.edits import EDITS, a_flipped_bit
 
 BOARD = 1
 EVENTS = 8
@@ -86,43 +85,6 @@ def test_there_must_be_a_match(store):
     with pytest.raises(Refusal) as caught:
         check(store, 99)
     assert caught.value.code is Code.UNKNOWN_BOARD
-
-
-def a_flipped_bit(data: bytes) -> bytes:
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-
-
-def another_time(data: bytes) -> bytes:
-    envelope = decode_event(data)
-    return encode_event(msgspec.structs.replace(envelope, at=envelope.at + 1))
-
-
-def another_actor(data: bytes) -> bytes:
-    return encode_event(msgspec.structs.replace(decode_event(data), actor=b"intruder"))
-
-
-def another_command(data: bytes) -> bytes:
-    return encode_event(msgspec.structs.replace(decode_event(data), command=b"x" * 16))
-
-
-def nothing(data: bytes) -> bytes:
-    del data
-    return b""
-
-
-def a_cut(data: bytes) -> bytes:
-    return data[:-1]
-
-
-EDITS: list[Callable[[bytes], bytes]] = [
-    a_flipped_bit,
-    another_time,
-    another_actor,
-    another_command,
-    nothing,
-    a_cut,
-]
 
 
 class Failing:

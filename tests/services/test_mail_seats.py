@@ -1,0 +1,197 @@
+"""The address of a seat: what a mail to it may say, and who is answered."""
+
+import pytest
+
+from domain.match.events import decode_event
+from infra.people.accounts import MailAddress
+from services.mail.parse.mime import UnfitError
+from tests.fakes.app import PASSWORDS
+from tests.fakes.office import SERVER, box
+from tests.helpers.mails import mail
+from tests.helpers.office_mails import moves
+
+
+def test_answering_with_a_move_alone_plays_it_and_tells_its_player(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, "m13-j7\n\n> it is your turn")
+    assert moves(office) == ["m13-j7"]
+    assert letter.to == box("alice")
+    assert letter.subject == "match 1: The Power of Two"
+    assert letter.body.startswith("> m13-j7\nmatch 1, #1: Light (alice) played m13-j7; ")
+    assert "Remaining Pieces" in letter.body
+    assert dict(letter.headers) == {
+        "Auto-Submitted": "auto-replied",
+        "In-Reply-To": "<1@example.org>",
+        "References": "<1@example.org>",
+        "Reply-To": seat,
+    }
+
+
+def test_the_same_mail_delivered_five_times_is_one_move_and_one_answer(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for _ in range(5):
+        office.take(seat, "m13-j7", id_="<same@example.org>")
+    assert moves(office) == ["m13-j7"]
+    assert len(office.letters()) == 1
+
+
+def test_so_it_is_when_nobody_remembers_that_it_was_taken(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (first,) = office.take(seat, "m13-j7\nchat hello", id_="<same@example.org>")
+    for key in office.app.client.scan_iter("{mail}:taken:*"):
+        office.app.client.delete(key)
+    office.take(seat, "m13-j7\nchat hello", id_="<same@example.org>")
+    assert moves(office) == ["m13-j7"]
+    assert office.letters() == [first]
+    assert len(office.app.messages.chat_of(1)) == 1
+
+
+def test_the_same_mail_without_an_id_is_the_same(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for way in (b"here", b"there"):
+        data = b"Received: by " + way + b"\r\n" + mail("m13-j7", id_=None)
+        office.deliver(seat, box("alice"), data)
+    assert moves(office) == ["m13-j7"]
+    (letter,) = office.letters()
+    assert letter.header("In-Reply-To") == ""
+
+
+def test_who_a_mail_says_it_is_from_counts_for_nothing(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(
+        seat, "m13-j7", sender="eve@evil.example", headers={"From": "bob@example.org"}
+    )
+    assert letter.to == box("alice")
+    (refused,) = office.take(
+        SERVER, "pow2 move 1 alice guessed1 m13-j7", sender=box("eve"),
+        headers={"From": box("alice")},
+    )  # fmt: skip
+    assert refused.to == box("eve")
+    assert refused.body.startswith("> pow2 move 1 ...\nwrong-password: ")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "m1-s0-aaaaaaaaaaaaaaaaaaaaaaaaaa@play.example.org",
+        "m1-s1-aaaaaaaaaaaaaaaaaaaaaaaaaa@play.example.org",
+        "m1-s9-aaaaaaaaaaaaaaaaaaaaaaaaaa@play.example.org",
+        "m999-s0-aaaaaaaaaaaaaaaaaaaaaaaaaa@play.example.org",
+        "m1-s0@play.example.org",
+        "alice@play.example.org",
+        "matchpost@elsewhere.org",
+        "matchpost",
+        "",
+        "\udcff@play.example.org",
+    ],
+)
+def test_addresses_that_are_nobody_s_and_forged_ones_are_not_known(office, address):
+    office.challenge()
+    assert not office.office.knows(address)
+
+
+def test_a_seat_s_address_is_its_player_s_alone(office):
+    board = office.challenge()
+    assert office.office.knows(office.seat(board, 0, "alice").upper())
+    assert not office.office.knows(office.seat(board, 1, "alice"))
+    assert not office.office.knows(office.seat(board, 0, "bob"))
+    assert not office.office.knows(office.seat(board + 1, 0, "alice"))
+    office.accounts.delete("alice", PASSWORDS["alice"], lambda _: None)
+    assert not office.office.knows(office.seat(board, 0, "alice"))
+
+
+def test_a_mail_whose_player_left_meanwhile_is_refused(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    office.accounts.delete("alice", PASSWORDS["alice"], lambda _: None)
+    with pytest.raises(UnfitError):
+        office.office.take(seat, box("alice"), mail("m13-j7"))
+
+
+def test_all_a_seat_may_say_is_carried_out(office):
+    board = office.challenge()
+    alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
+    said = "m13-j7\npropose draw\nqueue\nshow\nset notify daily\nsignoff\nchat Good luck!"
+    (letter,) = office.take(alice, said, sender=box("alice"))
+    told = letter.body.split("\n\n> ")
+    assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
+    assert letter.subject == "match 1: The Power of Two"
+    assert office.accounts.record_of(office.ids["alice"]).signed_off
+    assert office.accounts.record_of(office.ids["alice"]).notify == "daily"
+    (answer,) = office.take(bob, "accept", sender=box("bob"))
+    assert "it is a draw by agreement" in answer.body
+
+
+@pytest.mark.parametrize("line", ["torere challenge bob alice", "one challenge alice"])
+def test_a_seat_s_address_proves_its_player_as_a_challenger(office, line):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, line)
+    assert "has started" in letter.body
+    assert decode_event(office.app.store.events(2)[0]).actor == office.ids["alice"]
+
+
+def test_a_seat_s_address_proves_nobody_else(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for line in ("pow2 challenge bob carol", "one challenge bob"):
+        (letter,) = office.take(seat, line)
+        assert "you are none of the players" in letter.body
+    assert office.app.store.events(2) == []
+
+
+def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
+    lines = "\n".join(["torere challenge alice bob"] * 6)
+    (letter,) = office.take(SERVER, lines, sender="stranger@example.net")
+    assert letter.body.count("only one of its players can make a challenge") == 6
+    assert office.app.store.events(1) == []
+    line = "torere challenge alice bob --password=builder2 --as=bob"
+    (letter,) = office.take(SERVER, line, sender=box("bob"))
+    assert "has started" in letter.body
+    assert "builder2" not in letter.body + letter.subject
+    assert decode_event(office.app.store.events(1)[0]).actor == office.ids["bob"]
+
+
+def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
+    office = make_office(passwords=False)
+    (letter,) = office.take(SERVER, "torere challenge alice bob --password=wonderland")
+    assert "this server accepts no passwords by e-mail" in letter.body
+    assert "wonderland" not in letter.body
+    assert office.app.store.events(1) == []
+
+
+def test_what_a_seat_may_not_say_takes_the_password(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    for line in ("delete alice wrong-one", "change password alice wrong-one looking-glass"):
+        (letter,) = office.take(seat, line)
+        assert "wrong-password" in letter.body
+    assert office.accounts.verify("alice", "wonderland") == office.ids["alice"]
+
+
+def test_a_refusal_is_told_to_the_player_too(office):
+    seat = office.seat(office.challenge(), 1, "bob")
+    (letter,) = office.take(seat, "a13-a9", sender="anybody@elsewhere.org")
+    assert (letter.to, letter.subject) == (box("bob"), "match 1: The Power of Two")
+    assert letter.body.startswith("> a13-a9\nnot-your-turn: ")
+    assert moves(office) == []
+
+
+def test_with_several_addresses_the_one_that_wrote_is_answered_and_else_all(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    office.own(
+        "alice",
+        MailAddress(box("alice"), verified=True),
+        MailAddress("a@home.example", verified=True),
+        MailAddress("alice@work.example"),
+        MailAddress("a@gone.example", verified=True, bounced="550 gone"),
+    )
+    assert [letter.to for letter in office.take(seat, "show", sender="a@HOME.example")] == [
+        "a@home.example"
+    ]
+    for sender in ("alice@work.example", "eve@evil.example"):
+        told = {letter.to for letter in office.take(seat, "show", sender=sender)}
+        assert told == {box("alice"), "a@home.example"}
+
+
+def test_who_has_no_proven_address_is_not_answered(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    office.own("alice", MailAddress(box("alice")))
+    assert office.take(seat, "m13-j7") == []
+    assert moves(office) == ["m13-j7"]
