@@ -75,6 +75,11 @@ class LogWriter:
         if self.size >= WIDTH:
             self._delete_partials((self.size // WIDTH - 1) * WIDTH, self.size)
 
+    @property
+    def has_checkpoint(self) -> bool:
+        """Return whether any checkpoint is published; that of a new log has no leaves."""
+        return self._note is not None
+
     def append(self, leaves: Sequence[bytes]) -> LogCheckpoint:
         """Publish further leaves, and return the checkpoint that covers them."""
         before = self.size

@@ -61,6 +61,9 @@ class ShardPublisher:
         for index, leaf in rows:
             if index < size and leaf != self._writer.recent[index - self.overlap]:
                 raise ClosingError(forked(shard, index))
+        if not self._writer.has_checkpoint:
+            # so that clients can tell an empty log from none
+            self._writer.append([])
         if data.fault:
             self._record()
 
