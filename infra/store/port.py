@@ -175,9 +175,9 @@ class CommitArchived(msgspec.Struct, frozen=True):
 
 
 class CommitClosed(msgspec.Struct, frozen=True):
-    """The log has lost published leaves and ends at `end`; the command stays in the inbox."""
+    """The shard takes no command; the command stays in the inbox."""
 
-    end: int
+    end: int | None  # where the log ends, if it has lost published leaves; None if closed already
 
 
 CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed
@@ -288,7 +288,7 @@ class Store(Protocol):
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the chain that follows number `chain` - 1; False if another process was first.
 
-        As durable as a commit if True. `ShardClosedError` if the log has lost published leaves.
+        As durable as a commit if True. `ShardClosedError` as for `CommitClosed`.
         """
         ...
 
@@ -393,7 +393,7 @@ class Store(Protocol):
 
 
 class ShardClosedError(Exception):
-    """A shard's log has lost published leaves; nothing is written to it."""
+    """A shard is closed, or its log has lost published leaves; nothing is written to it."""
 
 
 class NotDurable(Exception):  # noqa: N818 - it says what the commit is

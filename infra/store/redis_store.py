@@ -239,11 +239,11 @@ class RedisStore:
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the next chain."""
-        names = [keys.log(shard), keys.seed_chain(shard)]
+        names = [keys.log(shard), keys.seed_chain(shard), keys.closed(shard)]
         args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf, self.published(shard), ""]
         (done,) = self._durably.run([(scripts.ANCHOR_SEED_CHAIN, names, args)])
         if done < 0:
-            raise ShardClosedError(f"the log of shard {shard} has lost published leaves")
+            raise ShardClosedError(f"shard {shard} is closed, or its log has lost published leaves")
         return bool(done)
 
     # reading
