@@ -364,7 +364,7 @@ class Store(Protocol):
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return by shard up to `count` leaves from the index of `starts`, each with its index.
 
-        They are as durable as commits that were acknowledged. `NotDurable` if the server does not
+        Shards without any are left out. The leaves are as durable as commits that were acknowledged. `NotDurable` if the server does not
         confirm that, and nothing may be signed.
         """
         ...

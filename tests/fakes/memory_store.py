@@ -351,7 +351,8 @@ class MemoryStore:
         self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves that are durable."""
-        return {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
+        found = {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
+        return {shard: rows for shard, rows in found.items() if rows}
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves of a shard's log by their indexes."""

@@ -173,7 +173,8 @@ def test_an_event_loop_reads_more_in_the_exchange_that_checks_a_token(
     assert asyncio.run(check()) == 2
 
 
-def test_an_event_loop_asks_for_the_time_once_in_a_while(tokens, redis_client, valkey):
+@pytest.mark.usefixtures("tokens")
+def test_an_event_loop_asks_for_the_time_once_in_a_while(redis_client, valkey):
     issued = Tokens(redis_client).issue(ALICE, "phone", ["play"])
     redis_client.config_resetstat()
 
