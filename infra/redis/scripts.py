@@ -36,6 +36,7 @@ class Script:
         return ("EVALSHA", self.sha, len(keys), *keys, *args)
 
 
+ADVANCE_PROJECTIONS: Final = Script("advance_projections")
 ALLOCATE_BOARD: Final = Script("allocate_board")
 ANCHOR_SEED_CHAIN: Final = Script("anchor_seed_chain")
 APPLY_PROJECTION: Final = Script("apply_projection")

@@ -1,6 +1,7 @@
 """The time of a server, which is asked for once in a while and counted on by this machine meanwhile.
 
-For pages, which show it and decide nothing by it: a server whose clock is set is seen a while later.
+For pages, which show it, and for the expiry of sessions and tokens, which live for days: a server whose clock
+is set is seen a while later. No move is decided by it.
 """
 
 import time
@@ -23,17 +24,23 @@ class ServerTime:
 
     def read(self) -> Read[int]:
         """Return the read of the time in ms; it has no command if the time was asked for recently."""
-        if self._clock is not None:
-            now = self._clock()
+        now = self.counted()
+        if now is not None:
             return read_strings((), lambda _: now)
+        return Read(lambda pipe: pipe.time(), lambda replies: self.learn(replies[0]))
+
+    def counted(self) -> int | None:
+        """Return the time in ms, if it was asked for recently; else the server has to be asked."""
+        if self._clock is not None:
+            return self._clock()
         if self._known is not None:
             passed = time.monotonic() - self._known[0]
             if passed < COUNTED_SECONDS:
-                counted = self._known[1] + int(passed * 1000)
-                return read_strings((), lambda _: counted)
-        return Read(lambda pipe: pipe.time(), self._learn)
+                return self._known[1] + int(passed * 1000)
+        return None
 
-    def _learn(self, replies: list[Any]) -> int:
-        now = to_ms(replies[0])
+    def learn(self, reply: Any) -> int:
+        """Return the time in a reply to TIME, and count on from there."""
+        now = to_ms(reply)
         self._known = time.monotonic(), now
         return now

@@ -15,8 +15,10 @@ from typing import Any
 
 import msgspec
 import redis
+from redis.cluster import RedisCluster
 
 from infra.redis import keys
+from infra.redis.reads import in_one_command
 
 logger = logging.getLogger(__name__)
 
@@ -59,8 +61,14 @@ class ClosedShards:
             logger.warning("shard %d takes commands again", shard)
 
     def read(self, shards: Sequence[int]) -> Mapping[int, ClosedShard]:
-        """Return those of these shards that are closed."""
+        """Return those of these shards that are closed; mostly there is none, and one command shows it."""
+        names = [keys.closed(shard) for shard in shards]
+        groups = in_one_command(names, cluster=isinstance(self._data, RedisCluster))
         with self._data.pipeline(transaction=False) as pipe:
+            for group in groups:
+                pipe.exists(*group)
+            if not any(pipe.execute()):
+                return {}
             for shard in shards:
                 pipe.hmget(keys.closed(shard), "kind", "reason")
             rows: list[Any] = pipe.execute()

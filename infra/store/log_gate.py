@@ -2,7 +2,8 @@
 
 A failover, or a backup, may take back leaves that are published and signed. Another leaf at the index of
 one of them would fork the log. So a drain knows how many leaves of each shard are published, passes
-that number with its commits, and the commit script refuses to write below it.
+that number with its commits, and the commit script refuses to write below it, or to a closed shard. So
+nobody has to look at the data before most commands are decided.
 
 The number is on the queue server and beside the data: the first does not go back with the data, the
 second is read where the queue server was started empty. A process never forgets a greater one.
@@ -36,40 +37,62 @@ class LogGate:
         self._shards = ClosedShards(data)
         self._sizes: dict[int, int] = {}
         self._closed: set[int] = set()
-        self._due: dict[int, float] = {}
-        """When a shard is looked at again."""
+        """The shards that were closed when they were last looked at, or when a commit was refused."""
+        self._read: dict[int, float] = {}
+        """When the published size of a shard was read."""
+        self._looked: dict[int, float] = {}
+        """When a shard was looked at."""
 
     def published(self, shard: int) -> int:
         """Return how many leaves of a shard's log are published, as far as is known."""
         return self._sizes.get(shard, 0)
 
     def closed_among(self, shards: Collection[int]) -> set[int]:
-        """Return those of these shards that are closed, as of `LOOK_SECONDS` ago or later."""
-        now = self._timer()
-        due = [shard for shard in shards if self._due.get(shard, 0.0) <= now]
-        if due:
-            self._look(due)
-            self._due.update(dict.fromkeys(due, now + LOOK_SECONDS))
+        """Return those of these shards that are known to be closed, as of `LOOK_SECONDS` ago or later.
+
+        Reads the published sizes as well. The commit script knows of the other shards whether they are closed.
+        """
+        old = self._old(self._read, shards)
+        if old:
+            self._read_published(old)
+        return self.look(self._closed.intersection(shards))
+
+    def look(self, shards: Collection[int]) -> set[int]:
+        """Return those of these shards that are closed, and close those whose logs have lost leaves.
+
+        For draws, too: data that lack the newest draws seem to need another chain of seeds.
+        """
+        old = self._old(self._looked, shards)
+        if old:
+            self._read_published(old)
+            # after the sizes, because a log only grows
+            for shard, end in zip(old, read_ends(self._data, old), strict=True):
+                if end < self.published(shard):
+                    self.close(shard, end)
+            self._closed -= set(old)
+            self._closed |= set(self._shards.read(old))
+            self._looked.update(dict.fromkeys(old, self._timer()))
         return self._closed.intersection(shards)
 
-    def close(self, shard: int, end: int) -> None:
-        """Close a shard whose log ends before its published size."""
+    def close(self, shard: int, end: int | None) -> None:
+        """Note that a shard is closed; close it if its log ends at `end`, before its published size."""
+        if end is not None:
+            self._shards.close(shard, rolled_back(shard, self.published(shard), end))
         self._closed.add(shard)
-        self._shards.close(shard, rolled_back(shard, self.published(shard), end))
+        self._looked[shard] = self._timer()
 
-    def _look(self, shards: Sequence[int]) -> None:
-        """Read the published sizes, and close the shards whose logs have lost leaves."""
+    def _old(self, at: dict[int, float], shards: Collection[int]) -> list[int]:
+        """Return the shards that were not read or looked at for `LOOK_SECONDS`."""
+        since = self._timer() - LOOK_SECONDS
+        return [shard for shard in shards if at.get(shard, since) <= since]
+
+    def _read_published(self, shards: Sequence[int]) -> None:
         known = self._read_sizes(self._queue, shards)
         unknown = [shard for shard in shards if known[shard] is None]
         known |= self._read_sizes(self._data, unknown)
         for shard, size in known.items():
             self._sizes[shard] = max(size or 0, self.published(shard))
-        # after the sizes, because a log only grows
-        for shard, end in zip(shards, read_ends(self._data, shards), strict=True):
-            if end < self.published(shard):
-                self.close(shard, end)
-        self._closed -= set(shards)
-        self._closed |= set(self._shards.read(shards))
+        self._read.update(dict.fromkeys(shards, self._timer()))
 
     def _read_sizes(self, client: redis.Redis, shards: Sequence[int]) -> dict[int, int | None]:
         """Return the published sizes that a server has; None for a shard of which it has none."""

@@ -175,9 +175,9 @@ class CommitArchived(msgspec.Struct, frozen=True):
 
 
 class CommitClosed(msgspec.Struct, frozen=True):
-    """The log has lost published leaves and ends at `end`; the command stays in the inbox."""
+    """The shard takes no command; the command stays in the inbox."""
 
-    end: int
+    end: int | None  # where the log ends, if it has lost published leaves; None if closed already
 
 
 CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed
@@ -288,7 +288,7 @@ class Store(Protocol):
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the chain that follows number `chain` - 1; False if another process was first.
 
-        As durable as a commit if True. `ShardClosedError` if the log has lost published leaves.
+        As durable as a commit if True. `ShardClosedError` as for `CommitClosed`.
         """
         ...
 
@@ -364,7 +364,7 @@ class Store(Protocol):
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return by shard up to `count` leaves from the index of `starts`, each with its index.
 
-        They are as durable as commits that were acknowledged. `NotDurable` if the server does not
+        Shards without any are left out. The leaves are as durable as commits that were acknowledged. `NotDurable` if the server does not
         confirm that, and nothing may be signed.
         """
         ...
@@ -393,7 +393,7 @@ class Store(Protocol):
 
 
 class ShardClosedError(Exception):
-    """A shard's log has lost published leaves; nothing is written to it."""
+    """A shard is closed, or its log has lost published leaves; nothing is written to it."""
 
 
 class NotDurable(Exception):  # noqa: N818 - it says what the commit is

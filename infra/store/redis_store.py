@@ -239,11 +239,11 @@ class RedisStore:
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the next chain."""
-        names = [keys.log(shard), keys.seed_chain(shard)]
+        names = [keys.log(shard), keys.seed_chain(shard), keys.closed(shard)]
         args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf, self.published(shard), ""]
         (done,) = self._durably.run([(scripts.ANCHOR_SEED_CHAIN, names, args)])
         if done < 0:
-            raise ShardClosedError(f"the log of shard {shard} has lost published leaves")
+            raise ShardClosedError(f"shard {shard} is closed, or its log has lost published leaves")
         return bool(done)
 
     # reading
@@ -345,22 +345,24 @@ class RedisStore:
         self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves that are durable."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for shard, start in starts.items():
-                pipe.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-            if self._durably.have_barrier:
-                # the barrier covers what this connection has written; so it writes after it has read
-                for shard in starts:
-                    pipe.hincrby(keys.published(shard), "reads", 1)
-                self._durably.append_barrier(pipe)
-            found: Any = pipe.execute()
-        self._durably.check(
-            found[-1], "the server did not confirm that the leaves it has shown are on disk"
-        )
-        return {
-            shard: [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in rows]
-            for shard, rows in zip(starts, found, strict=False)
+        numbers = {keys.log(shard).encode(): shard for shard in starts}
+        # the entries after `<index>-0` begin with that leaf
+        streams: Any = {keys.log(shard): f"{start}-0" for shard, start in starts.items()}
+        read: Any = self._client.xread(streams, count=count) if streams else []
+        found = {
+            numbers[name]: [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in rows]
+            for name, rows in read
         }
+        if found and self._durably.have_barrier:
+            # the barrier covers what its connection has written; so it writes after it has read
+            with self._client.pipeline(transaction=False) as pipe:
+                pipe.hincrby(keys.published(min(found)), "reads", 1)
+                self._durably.append_barrier(pipe)
+                replies = pipe.execute()
+            self._durably.check(
+                replies[-1], "the server did not confirm that the leaves it has shown are on disk"
+            )
+        return found
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves by their indexes, in one round trip."""

@@ -90,7 +90,7 @@ class RestoredLeaves:
 
     def _anchor_call(self, shard: int, one: RestoredAnchor, index: int) -> scripts.Call:
         chain = one.anchor.chain
-        names = [keys.log(shard), keys.seed_chain(shard)]
+        names = [keys.log(shard), keys.seed_chain(shard), keys.closed(shard)]
         args: list[scripts.Arg] = [chain - 1, chain, one.anchor.anchor.hex(), one.data]
         return scripts.ANCHOR_SEED_CHAIN, names, [*args, index, index]
 

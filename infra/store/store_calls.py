@@ -64,7 +64,7 @@ def read_submit_reply(reply: Any) -> SubmitResult:
 def read_commit_replies(run: Sequence[Write], reply: Any) -> list[CommitResult]:
     """Return the results of the writes of one `commit_call`."""
     if reply[0] == b"closed":
-        return [CommitClosed(int(reply[1]))] * len(run)
+        return [CommitClosed(int(reply[1]) if len(reply) > 1 else None)] * len(run)
     return [read_commit_reply(write, row) for write, row in zip(run, reply, strict=True)]
 
 
@@ -91,7 +91,7 @@ def commit_call(
     The first leaf's index has to be from `least` to `most`.
     """
     names = [keys.inbox(shard), keys.log(shard), keys.attempts(shard), keys.seed_chain(shard)]
-    names += [keys.due(shard), keys.ended(shard), keys.archived(shard)]
+    names += [keys.due(shard), keys.ended(shard), keys.archived(shard), keys.closed(shard)]
     places: dict[int, int] = {}
     args: list[scripts.Arg] = [shards, least, "" if most is None else most]
     for write in run:

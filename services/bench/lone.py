@@ -2,7 +2,8 @@
 
 One client sends one move at a time over HTTP to a real `serve` and pauses after each, so that no drain
 waits when the next one comes. The data server counts its commands, those inside scripts included. What
-it runs in the same time without a move is subtracted.
+it runs in the same time without a move is subtracted. What follows from a command seconds later counts as
+its cost: so the server is left alone for a while before each count.
 """
 
 import asyncio
@@ -30,6 +31,9 @@ _NOT_COUNTED: Final = frozenset({"cmdstat_info"})
 
 _IDLE_SECONDS: Final = 10
 """The least time for which the idle server is observed."""
+
+_SETTLE_SECONDS: Final = 7
+"""Until all that follows from a command is done: projections store how far they have read after 5 s."""
 
 _LEAST_SHOWN: Final = 0.1
 """Commands that a move needs more rarely than this are not listed."""
@@ -101,12 +105,12 @@ def _measure(bench: BenchEnvironment, name: str, moves: int, pause: int) -> _Lon
     with serving(bench, name) as (url, data, _), App(Settings(data=data)) as app:
         requests = start_matches(data, [game])[game.board][:moves]
         servers = _servers(app)
-        time.sleep(pause)
+        time.sleep(_SETTLE_SECONDS)
         before = [_count(server) for server in servers]
         time.sleep(max(_IDLE_SECONDS, pause))
         idle = [_count(server) for server in servers]
         latencies = asyncio.run(play(url, requests, pause))
-        time.sleep(pause)
+        time.sleep(_SETTLE_SECONDS)
         after = [_count(server) for server in servers]
     cost, *others = (
         cost_of_moves(*counts, len(requests)) for counts in zip(before, idle, after, strict=True)

@@ -196,7 +196,7 @@ async def open_context(
             NoticeStream(parts.notices, horizon) as bulletins,
         ):
             context = ApiContext(
-                *(parts, gateway, store, AsyncTokens(pipe), watched, bulletins),
+                *(parts, gateway, store, AsyncTokens(pipe, parts.time), watched, bulletins),
                 health=health,
                 intervals=intervals,
             )

@@ -201,7 +201,11 @@ class MemoryStore:
         ends = {shard: len(self._logs[shard]) for shard in shards}
         lost = {shard for shard in shards if ends[shard] < self.published(shard)}
         return [
-            CommitClosed(ends[one.shard]) if one.shard in lost else self._commit(one)
+            CommitClosed(ends[one.shard])
+            if one.shard in lost
+            else CommitClosed(None)
+            if one.shard in self.closed
+            else self._commit(one)
             for one in writes
         ]
 
@@ -260,8 +264,8 @@ class MemoryStore:
         if (before.chain if before else 0) != chain - 1:
             return False
         index = len(self._logs[shard])
-        if index < self.published(shard):
-            raise ShardClosedError(f"the log of shard {shard} has lost published leaves")
+        if index < self.published(shard) or shard in self.closed:
+            raise ShardClosedError(f"shard {shard} is closed, or has lost published leaves")
         self._logs[shard].append(leaf)
         self._draws[shard] = SeedChain(chain, 0, anchor, index)
         self._anchors[shard, chain] = index
@@ -347,7 +351,8 @@ class MemoryStore:
         self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves that are durable."""
-        return {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
+        found = {shard: self.leaves(shard, start, count) for shard, start in starts.items()}
+        return {shard: rows for shard, rows in found.items() if rows}
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves of a shard's log by their indexes."""

@@ -6,11 +6,12 @@ from typing import Any
 from domain.errors import Code, Refusal
 from infra.people.tokens import Token, Tokens
 from infra.people.tokens.verify import verification
+from infra.redis.server_time import ServerTime
 
 
 def check(tokens: Tokens, texts: Sequence[str]) -> list[Token | None]:
     """The tokens of these texts; None for a text that is none, or none any more."""
-    talk = verification(texts, tokens._clock)
+    talk = verification(texts, ServerTime(tokens._clock))
     try:
         words = next(talk)
         while True:

@@ -28,6 +28,7 @@ from infra.people.tokens.format import make_token
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
+from infra.redis.server_time import ServerTime
 from tests.fakes.tokens import check, check_one
 from tests.helpers.refusals import refused
 
@@ -137,7 +138,7 @@ def test_an_event_loop_checks_tokens_alike(tokens, valkey, clock):
 
     async def check() -> list[Token | None]:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
-            checked = AsyncTokens(pipe, clock)
+            checked = AsyncTokens(pipe, ServerTime(clock))
             return [await checked.check(text) for text in texts]
 
     assert asyncio.run(check()) == [shown(issued), None, None]
@@ -159,7 +160,7 @@ def test_an_event_loop_reads_more_in_the_exchange_that_checks_a_token(
 
     async def check() -> int:
         async with make_async_client(valkey.url) as client, Counted(client) as pipe:
-            checked = AsyncTokens(pipe, clock)
+            checked = AsyncTokens(pipe, ServerTime(clock))
             await checked.check(issued.text)
             before = pipe.exchanges
             token, replies = await checked.check_and_read(issued.text, [("GET", "more")])
@@ -170,6 +171,21 @@ def test_an_event_loop_reads_more_in_the_exchange_that_checks_a_token(
             return pipe.exchanges - before
 
     assert asyncio.run(check()) == 2
+
+
+@pytest.mark.usefixtures("tokens")
+def test_an_event_loop_asks_for_the_time_once_in_a_while(redis_client, valkey):
+    issued = Tokens(redis_client).issue(ALICE, "phone", ["play"])
+    redis_client.config_resetstat()
+
+    async def check() -> None:
+        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+            checked = AsyncTokens(pipe, ServerTime())
+            for _ in range(3):
+                assert await checked.check(issued.text)
+
+    asyncio.run(check())
+    assert redis_client.info("commandstats")["cmdstat_time"]["calls"] == 1
 
 
 def test_an_error_of_the_server_is_raised_and_not_taken_for_a_refusal(tokens, redis_client):

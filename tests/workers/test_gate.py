@@ -7,18 +7,20 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from domain.match.commands import PlayMove
+from domain.match.commands import PlayMove, StartMatch
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
 from infra.store.gateway import CommandGateway
 from infra.store.log_gate import LOOK_SECONDS, LogGate
 from infra.store.published_sizes import PublishedSizes
 from tests.helpers.bench import Bench
-from tests.helpers.given import ALICE
+from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
+from tests.helpers.rollback import copy_of, put_back
 from workers.commands.drain import Drain
 
 MOVE = PlayMove(text="m13-m9")
+DRAWN_START = StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB))
 SHARD = 1
 
 
@@ -78,15 +80,61 @@ def test_the_commit_itself_is_refused_when_data_are_rolled_back_after_the_last_l
     assert SHARD in ClosedShards(bench.client).read(range(4))
 
 
+def test_a_shard_that_is_closed_after_a_command_came_commits_nothing(
+    bench: Bench, gate: LogGate, caplog: pytest.LogCaptureFixture
+) -> None:
+    gate.look(range(4))
+    lost, other = bench.send(ALICE, MOVE, 1), bench.send(ALICE, MOVE, 2)
+    end = end_of(bench)
+    closed = ClosedShards(bench.client)
+    closed.close(SHARD, forked(SHARD, 7))
+    caplog.clear()
+    assert drain(bench, gate) == 1
+    assert bench.outcome(other).accepted
+    assert bench.outcome(lost) is None
+    assert end_of(bench) == end
+    assert gate.closed_among([SHARD, SHARD + 1]) == {SHARD}
+    assert caplog.messages == [], "an alarm was logged when it was closed"
+    assert closed.read([SHARD])[SHARD].kind is ClosedKind.FORKED
+
+
+def test_a_refused_commit_closes_no_shard_that_is_opened_meanwhile(bench: Bench) -> None:
+    now = 0.0
+    gate = LogGate(bench.client, bench.client, lambda: now)
+    gate.close(SHARD, None)
+    assert gate.closed_among([SHARD]) == {SHARD}
+    now += LOOK_SECONDS
+    assert gate.closed_among([SHARD]) == set()
+    assert ClosedShards(bench.client).read([SHARD]) == {}
+
+
+def test_a_draw_in_a_shard_that_lacks_published_leaves_makes_no_chain(
+    bench: Bench, gate: LogGate
+) -> None:
+    bench.send(ALICE, DRAWN_START, 5)
+    bench.drain()
+    before = copy_of(bench.client)
+    bench.send(ALICE, DRAWN_START, 9)
+    bench.drain()
+    size = end_of(bench)
+    put_back(bench.client, before)
+    files = sorted(bench.seeds._folder.iterdir())
+    PublishedSizes(bench.client, bench.client).record(SHARD, size, bytes(32))
+    bench.send(ALICE, DRAWN_START, 13)
+    assert drain(bench, gate) == 0
+    assert sorted(bench.seeds._folder.iterdir()) == files
+    assert SHARD in ClosedShards(bench.client).read([SHARD])
+
+
 def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench: Bench) -> None:
     now = 0.0
     gate = LogGate(bench.client, bench.client, lambda: now)
     PublishedSizes(bench.client, bench.client).record(SHARD, end_of(bench), bytes(32))
-    assert gate.closed_among([SHARD]) == set()
+    assert gate.look([SHARD]) == set()
     bench.client.delete(keys.published(SHARD), keys.log(SHARD))
-    assert gate.closed_among([SHARD]) == set(), "what was read a moment ago is used"
+    assert gate.look([SHARD]) == set(), "what was read a moment ago is used"
     now += LOOK_SECONDS
-    assert gate.closed_among([SHARD, SHARD + 1]) == {SHARD}
+    assert gate.look([SHARD, SHARD + 1]) == {SHARD}
     ClosedShards(bench.client).open(SHARD)
     bench.start(1)
     assert gate.closed_among([SHARD]) == {SHARD}

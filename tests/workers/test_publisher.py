@@ -100,6 +100,39 @@ def test_a_log_without_leaves_has_a_checkpoint(bench: Bench):
     assert bench.published(3) == added
 
 
+def commands_of(client: Redis) -> dict[str, int]:
+    """The commands since the last reset, without those of the test."""
+    stats = client.info("commandstats")
+    return {
+        name.removeprefix("cmdstat_"): of["calls"]
+        for name, of in stats.items()
+        if name not in ("cmdstat_info", "cmdstat_config|resetstat", "cmdstat_xadd", "cmdstat_multi")
+        and name not in ("cmdstat_exec", "cmdstat_xrevrange")
+    }
+
+
+def test_a_look_at_logs_without_new_leaves_is_one_command(bench: Bench):
+    publisher = bench.publisher()
+    bench.client.config_resetstat()
+    assert publisher.round(wait_ms=0) == 0
+    assert commands_of(bench.client) == {"xread": 1}
+
+
+def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(bench: Bench):
+    publisher = bench.publisher()
+    publisher.round(wait_ms=0)
+    for shard in range(SHARDS):
+        bench.add(shard, 2)
+    bench.client.config_resetstat()
+    assert publisher.round() == 2 * SHARDS
+    found = commands_of(bench.client)
+    assert {name: found[name] for name in ("xread", "hincrby", "waitaof")} == {
+        "xread": 1,
+        "hincrby": 1,
+        "waitaof": 1,
+    }
+
+
 def test_the_size_is_recorded_after_the_checkpoint(bench: Bench):
     bench.add(1, 700)
     bench.publish()

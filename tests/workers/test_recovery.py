@@ -108,7 +108,7 @@ def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
     publisher.round(wait_ms=1)
     size = publishing.size()
     gate = LogGate(client, client)
-    assert gate.closed_among([1]) == set()
+    assert gate.look([1]) == set()
     put_back(client, before)
     gate.close(1, publishing.end())
     for _ in range(3):

@@ -209,12 +209,12 @@ def test_a_restored_shard_is_open_and_plays_on(bench: Bench) -> None:
     size = publish(objects, bench.store, 1)
     put_back(bench.client, before)
     PublishedSizes(bench.client, bench.client).record(1, size, bytes(32))
-    assert LogGate(bench.client, bench.client).closed_among(range(4)) == {1}
+    assert LogGate(bench.client, bench.client).look(range(4)) == {1}
     one = restorer(bench.client, bench.store, objects, 1)
     assert not one.step()
     assert ClosedShards(bench.client).read([1]), "it opens after the last leaf"
     assert one.step()
-    assert LogGate(bench.client, bench.client).closed_among(range(4)) == set()
+    assert LogGate(bench.client, bench.client).look(range(4)) == set()
     order = bench.send(BOB, PlayMove(text="a1-a2"))
     assert bench.drain() == 1
     assert bench.outcome(order) is not None

@@ -112,7 +112,7 @@ class Drain:
         self._lane = lane
         self._shards = lane.shards(shape.shards)
         self._gate = gate
-        self._contexts = StartContexts(seeds, queue if data is None else data)
+        self._contexts = StartContexts(seeds, queue if data is None else data, gate)
         self._handler = CommandHandler(store, self._contexts, decider)
         self._suspects = Suspects(store)
         may_run = durability.check if durability else lambda: True

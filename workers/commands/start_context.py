@@ -9,13 +9,18 @@ from domain.match.state import MatchState
 from infra.draw_texts import DrawTexts
 from infra.people.accounts.vacations import on_vacation
 from infra.seed_chains import LostSeedsError, SeedChains
+from infra.store.log_gate import LogGate
+from infra.store.port import ShardClosedError
 
 
 class StartContexts:
     """The contexts that one drain needs; `client` is of the server that has the accounts."""
 
-    def __init__(self, seeds: SeedChains | None, client: redis.Redis) -> None:
+    def __init__(
+        self, seeds: SeedChains | None, client: redis.Redis, gate: LogGate | None = None
+    ) -> None:
         self._seeds = seeds
+        self._gate = gate
         self._client = client
         self._words = DrawTexts(client)
         self._last_seed: dict[int, ChainSeed] = {}
@@ -55,10 +60,16 @@ class StartContexts:
             self._seeds.mark_used(self._last_seed)
 
     def _seed(self, shard: int, sent: CommandEnvelope, state: MatchState) -> ChainSeed | None:
-        """Return the seed that a command may need: the shard's next, or the match's sealed one."""
+        """Return the seed that a command may need: the shard's next, or the match's sealed one.
+
+        Raises `ShardClosedError` for a closed shard: in data that were rolled back the newest seeds
+        would seem to be used, and a new chain would be made for nothing.
+        """
         sealed = sealed_seed(sent, state)
         if sealed is None and not needs_seed(sent, state):
             return None
+        if self._gate and self._gate.look([shard]):
+            raise ShardClosedError(f"shard {shard} is closed")
         if self._seeds is None:
             raise LostSeedsError("this drain has no seeds")
         if sealed is not None:

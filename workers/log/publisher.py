@@ -33,14 +33,18 @@ logger = logging.getLogger(__name__)
 BATCH: Final = 4_096
 """Most leaves of a shard that one checkpoint adds."""
 
+LOOK_SECONDS: Final = 1.0
+"""Between two looks whether there is something to publish.
+
+Nothing wakes the publisher, because it would compete with the command that a leaf comes from, whose outcome is
+on its way.
+"""
+
 WAIT_MS: Final = 1_000
-"""How long a round waits for new leaves."""
+"""How long a round waits at most."""
 
 RETRY_SECONDS: Final = 5.0
 """Until a shard is tried again whose objects could not be written."""
-
-_NEVER: Final = 1 << 62
-"""An index that no leaf has."""
 
 _STOPS: Final = (ForkError, LogDamagedError, NoteError, ObjectDiffersError)
 """Errors after which nothing may be signed."""
@@ -100,19 +104,22 @@ class Publisher:
         return range(self._store.layout().shards)
 
     def round(self, wait_ms: int = WAIT_MS) -> int:
-        """Publish what is new, and return the number of leaves; wait for some if there are none."""
+        """Publish what is new, and return the number of leaves; wait before it if it is too early."""
         restoring = self._restore()
-        early = self._due - time.monotonic()
-        if early > 0 and not restoring:
-            time.sleep(min(early, wait_ms / 1000))
+        if not restoring and not self._wait(wait_ms / 1000):
             return 0
         self._reload()
-        starts = [self._start(shard) for shard in self._all]
-        news = self._store.wait_for_leaves(starts, 0 if restoring else wait_ms)
-        if not news:
-            return 0
-        self._due = time.monotonic() + self._interval
-        return self._publish({shard: starts[shard] for shard in news})
+        looked = time.monotonic()
+        done = self._publish({shard: one.size for shard, one in self._shards.items()})
+        self._due = looked + (self._interval if done else min(self._interval, LOOK_SECONDS))
+        return done
+
+    def _wait(self, seconds: float) -> bool:
+        """Wait at most so long until something may be published; return whether it may."""
+        early = self._due - time.monotonic()
+        if early > 0:
+            time.sleep(min(early, seconds))
+        return early <= seconds
 
     def _restore(self) -> bool:
         """Restore some leaves of the shards that were rolled back; return whether there are any."""
@@ -128,9 +135,6 @@ class Publisher:
                 self._stop(shard, f"shard {shard} can't be restored: {error}", RETRY_SECONDS)
         return bool(lost)
 
-    def _start(self, shard: int) -> int:
-        return self._shards[shard].size if shard in self._shards else _NEVER
-
     def _publish(self, starts: dict[int, int]) -> int:
         done = 0
         while starts:
@@ -138,6 +142,8 @@ class Publisher:
                 found = self._store.durable_leaves(starts, BATCH)
             except NotDurable as error:
                 logger.warning("nothing is published: %s", error)
+                return done
+            if not found:
                 return done
             failpoint("publish.read")
             for shard, rows in found.items():
@@ -149,7 +155,7 @@ class Publisher:
                 )
                 done += self._guarded(shard, partial(self._shards[shard].publish, rows[:whole]))
             starts = {
-                shard: self._start(shard)
+                shard: self._shards[shard].size
                 for shard, rows in found.items()
                 if len(rows) == BATCH and shard in self._shards
             }

@@ -19,7 +19,7 @@ import redis
 from redis.exceptions import ConnectionError as LostConnectionError
 from redis.exceptions import TimeoutError as NoAnswerError
 
-from infra.projections.buckets import FAILURES, ProjectionFailure, RedisWrite
+from infra.projections.buckets import FAILURES, ProjectionFailure, RedisWrite, store_advances
 from infra.projections.erasure import mark_erased
 from infra.projections.generations import BUFFER
 from infra.projections.projection import Fact, Projection
@@ -67,13 +67,15 @@ class Feed:
                 track.watermark = watermark
         done = sum(self._read(group, limit) for group, limit in _reads(awake))
         done += sum(self._fold_due(track) for track in awake if track.waiting)
-        self.save([track for track in awake if not track.due_seconds])
+        if any(not track.due_seconds for track in awake):
+            # all of them, because one call stores the positions of many
+            self.save(awake)
         return done
 
     def save(self, tracks: Iterable[Track]) -> None:
         """Store the positions of tracks that have read leaves without a change."""
         unsaved = [track for track in tracks if track.is_unsaved and not track.gone]
-        replies = scripts.call_all(self._client, [track.save_call() for track in unsaved])
+        replies = store_advances(self._client, [track.advance_to_save() for track in unsaved])
         for track, reply in zip(unsaved, replies, strict=True):
             track.apply_reply(reply, track.position)
 

@@ -11,11 +11,10 @@ from typing import Final
 
 import msgspec
 
-from infra.projections.buckets import Bucket, Checkpoint
+from infra.projections.buckets import Advance, Bucket, Checkpoint
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.projections.reorder import OrderedProjection
-from infra.redis import scripts
 from infra.store.port import Watermark
 
 SAVE_LEAVES: Final = 256
@@ -106,9 +105,9 @@ class Track:
             # another worker may have buffered events
             self.waiting = isinstance(self.projection, OrderedProjection)
 
-    def save_call(self) -> scripts.Call:
-        """Return the call that stores the position."""
-        return self.bucket.change_call(self.checkpoint, self.position)
+    def advance_to_save(self) -> Advance:
+        """Return the position to store."""
+        return Advance(self.bucket, self.checkpoint, self.position)
 
     def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
         """Take over the result of a change; return whether it was made."""

@@ -26,6 +26,7 @@ from infra.people.tokens.verify import ByDigest, parse_replies, read_commands, v
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline, CommandWords
 from infra.redis.clients import Clock
+from infra.redis.server_time import ServerTime
 
 UNLISTED_MS: Final = 3_600_000
 """How long a record lasts before it is listed, because nobody could revoke it."""
@@ -125,9 +126,9 @@ _MOST_KNOWN: Final = 10_000
 class AsyncTokens:
     """Verifies tokens in an event loop, mostly in one round trip."""
 
-    def __init__(self, pipe: AutoPipeline, clock: Clock | None = None) -> None:
+    def __init__(self, pipe: AutoPipeline, time: ServerTime) -> None:
         self._pipe = pipe
-        self._clock = clock
+        self._time = time
         self._known: LRUCache[bytes, AccountId] = LRUCache(_MOST_KNOWN)
 
     async def check(self, text: str) -> Token | None:
@@ -142,7 +143,7 @@ class AsyncTokens:
 
         All go in one exchange. Nothing is read for a text that can't be a token.
         """
-        talk = verification([text], self._clock, self._known)
+        talk = verification([text], self._time, self._known)
         try:
             words = next(talk)
         except StopIteration:

@@ -19,6 +19,7 @@ from infra.people.tokens.record import DAY, Token, pack, unpack
 from infra.redis import keys
 from infra.redis.autopipeline import CommandWords, raise_errors
 from infra.redis.clients import Clock, to_ms
+from infra.redis.server_time import ServerTime
 
 Verification: TypeAlias = Generator[Sequence[CommandWords], list[Any], list[Token | None]]
 
@@ -33,12 +34,12 @@ KnownAccounts: TypeAlias = MutableMapping[bytes, AccountId]
 
 
 def verification(
-    texts: Sequence[str], clock: Clock | None, known: KnownAccounts | None = None
+    texts: Sequence[str], time: ServerTime, known: KnownAccounts | None = None
 ) -> Verification:
     """Verify tokens in two round trips, and a third if one is used for the first time in a day.
 
     `known` caches the accounts of tokens, which never change: then one round trip is enough. Whether
-    token and account still exist is asked each time.
+    token and account still exist is asked each time, the time every ten seconds.
     """
     known = {} if known is None else known
     digests = [_digest(text, known) for text in texts]
@@ -46,10 +47,15 @@ def verification(
     if not wanted:
         return [None] * len(texts)
     accounts = list({known[digest] for digest in wanted if digest in known})
-    replies = yield [*read_commands(wanted), *_exists_commands(accounts)]
+    now = time.counted()
+    ask_time: list[CommandWords] = [("TIME",)] if now is None else []
+    replies = yield [*_get_commands(wanted), *_exists_commands(accounts), *ask_time]
     heard = raise_errors(replies)
-    now, found = parse_replies(heard[: 1 + len(wanted)], wanted, clock)
-    living = dict(zip(accounts, heard[1 + len(wanted) :], strict=True))
+    records, exist = heard[: len(wanted)], heard[len(wanted) : len(wanted) + len(accounts)]
+    if now is None:
+        now = time.learn(heard[-1])
+    found = _parse_tokens(records, wanted)
+    living = dict(zip(accounts, exist, strict=True))
     lasting = {digest: token for digest, token in found.items() if token.is_valid(now)}
     known.update({digest: one.account for digest, one in lasting.items() if digest not in known})
     good = yield from _with_account(lasting, living)
@@ -61,7 +67,11 @@ def verification(
 
 def read_commands(digests: Sequence[bytes]) -> list[CommandWords]:
     """Return the commands whose replies `parse_replies` reads."""
-    return [("TIME",), *(("GET", keys.token(digest)) for digest in digests)]
+    return [("TIME",), *_get_commands(digests)]
+
+
+def _get_commands(digests: Sequence[bytes]) -> list[CommandWords]:
+    return [("GET", keys.token(digest)) for digest in digests]
 
 
 def parse_replies(
@@ -70,8 +80,12 @@ def parse_replies(
     """Return the time, and the tokens that have a record."""
     time, *records = replies
     now = clock() if clock else to_ms(time)
+    return now, _parse_tokens(records, digests)
+
+
+def _parse_tokens(records: Sequence[Any], digests: Sequence[bytes]) -> ByDigest:
     tokens = {digest: unpack(digest, data) for digest, data in zip(digests, records, strict=True)}
-    return now, {digest: token for digest, token in tokens.items() if token}
+    return {digest: token for digest, token in tokens.items() if token}
 
 
 def _digest(text: str, known: KnownAccounts) -> bytes | None:

@@ -1,12 +1,12 @@
 -- Commits a run of decided commands of one shard, in inbox order. Each applies whole or not at all.
 --
--- KEYS  1 inbox  2 log  3 tries  4 draws  5 due  6 ended matches  7 archived matches; then for
---       each match of the run: snapshot, moves, turns, events, locator, outcomes, refusals,
---       conditional moves
+-- KEYS  1 inbox  2 log  3 tries  4 draws  5 due  6 ended matches  7 archived matches  8 why the
+--       shard is closed; then for each match of the run: snapshot, moves, turns, events, locator,
+--       outcomes, refusals, conditional moves
 -- ARGV  1 number of shards  2 least index of the first leaf  3 most, '' for any; then for each
 --       command its words, as below, then the bytes of its leaves
--- Returns  {'closed', index} if the log's next index is another: nothing written; else for each
---       command one of
+-- Returns  {'closed', index} if the log's next index is another, {'closed'} if the shard is closed:
+--       nothing written; else for each command one of
 --       {'done', stored outcome}   committed now
 --       {'known', stored outcome}  committed before, under the same command id; nothing written
 --       {'archived'}               the match is in the archive; nothing written
@@ -42,7 +42,7 @@
 --   leaves               how many leaves follow
 
 local FIELDS = 18
-local MATCH_KEYS, SHARD_KEYS = 8, 7
+local MATCH_KEYS, SHARD_KEYS = 8, 8
 local NO_HASH = string.rep('\0', 32)
 local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
 local inbox, log, tries, draws, dues, over, gone =
@@ -107,6 +107,10 @@ local suspected = redis.call('HLEN', tries) > 0
 local index = next_index(log)
 if index < tonumber(ARGV[2]) or (ARGV[3] ~= '' and index > tonumber(ARGV[3])) then
   return {'closed', index}
+end
+-- with a most index it is restored, for which it is closed meanwhile
+if ARGV[3] == '' and redis.call('EXISTS', KEYS[8]) == 1 then
+  return {'closed'}
 end
 
 local results, decided = {}, {}
