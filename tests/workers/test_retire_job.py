@@ -232,12 +232,12 @@ def job(settings: Settings, fault: str = "") -> int:
     ).returncode
 
 
-@pytest.mark.parametrize("point", [*POINTS, "retire.removed:2"])
+@pytest.mark.parametrize("point", POINTS)
 def test_a_job_killed_at_a_point_loses_and_doubles_nothing(settings, bench, point):
     before = {board: reads(bench.store, board) for board in (*BOARDS, 9)}
     publish(settings, bench.client)
     catch_up(bench.store, bench.client)
-    assert job(settings, point if ":" in point else f"{point}:1") == -signal.SIGKILL
+    assert job(settings, f"{point}:1") == -signal.SIGKILL
     check(settings, bench, before)
     bench.client.delete("{lease:retire/1}")  # it expires after a minute
     assert job(settings) == 0
