@@ -40,12 +40,12 @@ def run(bench: BenchEnvironment, matches: int, plies: int, reads: int) -> Report
     with bench.server("archive") as server, server.client() as client:
         load_before = server.load_seconds
         loaded = used_memory(client)
-        seconds = _retire(bench, new_store(client, 1), folder)
+        seconds = retire_all(bench, new_store(client, 1), folder)
         left = used_memory(client)
         log_after = rewrite_log(client)
         boards = random.Random(1).sample(range(1, matches + 1), min(reads, matches))  # noqa: S311
-        cold = [_read(_archive(folder, 0), board) for board in boards]
-        warm_archive = _archive(folder, CACHE_BYTES)
+        cold = [_read(archive_of(folder, 0), board) for board in boards]
+        warm_archive = archive_of(folder, CACHE_BYTES)
         warm = [_read(warm_archive, board) for board in boards]
         again = [_read(warm_archive, board) for board in boards[-100:]]
     with bench.server("archive") as server:
@@ -81,7 +81,7 @@ def _fill(bench: BenchEnvironment, url: str, folder: Path, matches: int, plies: 
     bench.progress.remove_task(task)
 
 
-def _logs(folder: Path, cached: int) -> list[PublishedLog]:
+def open_logs(folder: Path, cached: int) -> list[PublishedLog]:
     """Return the published logs, which have read nothing yet, and cache so many bytes together."""
     objects, cache = FileObjects(folder), TileCache(cached)
     return [
@@ -89,17 +89,17 @@ def _logs(folder: Path, cached: int) -> list[PublishedLog]:
     ]
 
 
-def _archive(folder: Path, cached: int) -> Archive:
+def archive_of(folder: Path, cached: int) -> Archive:
     """Return an archive that has read nothing yet, and caches so many bytes of bundles."""
-    leaves = PublishedLeaves(_logs(folder, cached).__getitem__, parallel=False)
+    leaves = PublishedLeaves(open_logs(folder, cached).__getitem__, parallel=False)
     parts = PageStore(FileObjects(folder)), leaves
     return Archive(lambda: parts, lambda: SHARDS)
 
 
-def _retire(bench: BenchEnvironment, store: RedisStore, folder: Path) -> float:
+def retire_all(bench: BenchEnvironment, store: RedisStore, folder: Path) -> float:
     """Retire all matches as one job after another does, and return the seconds."""
     task = bench.progress.add_task("retire", total=None)
-    pages, logs = PageStore(FileObjects(folder)), _logs(folder, CACHE_BYTES)
+    pages, logs = PageStore(FileObjects(folder)), open_logs(folder, CACHE_BYTES)
     leaves = PublishedLeaves(logs.__getitem__, parallel=False)
     began = time.perf_counter()
     for log in logs:
