@@ -7,7 +7,8 @@ Redis wins. A match that can't be made again stays, and an alarm says why.
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from infra.archive.archive import LeafSource
@@ -95,38 +96,78 @@ class Retirement:
                 by_page[page_number(board, self._store.layout().shards)].append(board)
         return by_page
 
-    def _retire(self, number: int, boards: Iterable[int]) -> set[int]:
+    def _retire(self, number: int, boards: Sequence[int]) -> set[int]:
         """Retire matches of a page, and return those that were."""
-        limit = self._limit()
-        entries = [entry for board in boards if (entry := self._entry(board, limit))]
+        matches = self._published(boards, self._limit())
+        leaves = self._leaves(matches)
+        entries = [
+            entry
+            for board, match in matches.items()
+            if (entry := self._entry(board, match, leaves)) is not None
+        ]
         if not entries:
             return set()
         page, before = self._pages.read(self._store.layout().shards, self._shard, number)
         self._pages.replace(page.with_entries(entries), before)
         failpoint("retire.written")
-        done = set()
-        for entry in entries:
-            if self._store.retire(entry.board, entry.head, locators.decode(entry.locator)):
-                done.add(entry.board)
-            failpoint("retire.removed")
-        return done
+        removed = self._store.retire(
+            [(entry.board, entry.head, locators.decode(entry.locator)) for entry in entries]
+        )
+        failpoint("retire.removed")
+        return {entry.board for entry, done in zip(entries, removed, strict=True) if done}
 
-    def _entry(self, board: int, limit: int) -> DirectoryEntry | None:
-        """Return the entry of a match that can be made again from the published log; else None."""
+    def _published(self, boards: Sequence[int], limit: int) -> dict[int, ArchivedMatch]:
+        """Return the matches in Redis whose leaves are all below the limit."""
+        found = {}
+        for board, stored in zip(boards, self._store.whole_matches(boards), strict=True):
+            if stored is None:
+                continue
+            with _kept_if_wrong(board):
+                match = ArchivedMatch(
+                    stored.snapshot,
+                    stored.events,
+                    stored.outcomes,
+                    locators.decode(stored.locator),
+                )
+                if match.indexes[-1] < limit:
+                    found[board] = match
+        return found
+
+    def _leaves(self, matches: Mapping[int, ArchivedMatch]) -> Mapping[int, bytes]:
+        """Return the leaves of all matches, by their indexes; none if one can't be read.
+
+        Together, because matches of one page have many bundles in common.
+        """
+        indexes = sorted({index for match in matches.values() for index in match.indexes})
         try:
-            indexes = self._store.leaf_indexes(board)
-            (snapshot,) = self._store.snapshots([board])
-            if snapshot is None or indexes[-1] >= limit:
-                return None
-            events, outcomes = self._store.events(board), self._store.outcomes(board)
-            match = ArchivedMatch(snapshot, events, outcomes, indexes)
+            return dict(zip(indexes, self._log.leaves_at(self._shard, indexes), strict=True))
+        except ArchiveError:  # each match is read by itself, so that the others can be retired
+            return {}
+
+    def _entry(
+        self, board: int, match: ArchivedMatch, read: Mapping[int, bytes]
+    ) -> DirectoryEntry | None:
+        """Return the entry of a match that can be made again from the published log; else None."""
+        with _kept_if_wrong(board):
+            indexes = match.indexes
+            leaves = (
+                [read[index] for index in indexes]
+                if read
+                else self._log.leaves_at(self._shard, indexes)
+            )
             entry = describe(board, match)
-            leaves = self._log.leaves_at(self._shard, match.indexes)
             require_same(board, match, restore(entry, leaves))
             # by the chain, a proof of the last event is one of all
             last = match.events[-1]
-            self._log.check(self._shard, match.indexes[leaves.index(last)], last)
-        except (ArchiveError, ValueError, LookupError, TypeError) as error:
-            logger.error("ALARM: match %d stays in Redis: %s", board, error)  # noqa: TRY400
-            return None
-        return entry
+            self._log.check(self._shard, indexes[leaves.index(last)], last)
+            return entry
+        return None
+
+
+@contextmanager
+def _kept_if_wrong(board: int) -> Iterator[None]:
+    """Raise an alarm for a match that can't be made again from the published log."""
+    try:
+        yield
+    except (ArchiveError, ValueError, LookupError, TypeError) as error:
+        logger.error("ALARM: match %d stays in Redis: %s", board, error)  # noqa: TRY400

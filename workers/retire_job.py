@@ -8,6 +8,7 @@ import redis
 
 from domain.clocks.calendar import DAY
 from infra.archive.limits import retirement_limits
+from infra.archive.retire_notes import note_retire_run
 from infra.rq_jobs import MAINTENANCE, RETIRE
 from infra.settings import Settings
 from infra.store.leases import Leases
@@ -89,6 +90,10 @@ def run(
         limit=lambda: retirement_limits(data, shards, mail=mail)[shard],
         after_ms=settings.archive_after * DAY,
     )
-    LeasedRun("retire", retire_leases(queue, shard), _lease(shard), stopping).run(work)
-    report(shard=shard, retired=work.retired, kept=len(work.kept))
+    leased = LeasedRun("retire", retire_leases(queue, shard), _lease(shard), stopping)
+    leased.run(work)
+    kept = len(work.kept)
+    if work.retired or kept:
+        note_retire_run(queue, shard, retired=work.retired, kept=kept, seconds=leased.seconds)
+    report(shard=shard, retired=work.retired, kept=kept)
     return work.retired

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import chain, groupby
 from typing import Final
 
 from infra.archive.archived_match import ArchiveError
@@ -13,7 +14,7 @@ from infra.log.names import object_name
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
-from infra.log.tiles import WIDTH, tile_of
+from infra.log.tiles import WIDTH
 from infra.objects.location import is_local, open_objects
 from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreError
 from infra.settings import Settings
@@ -53,20 +54,19 @@ class PublishedLeaves:
         self._threads = ThreadPoolExecutor(AT_ONCE, "bundles") if parallel else None
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes]:
-        """Return the leaves with these indexes."""
+        """Return the leaves with these indexes; each of their bundles is read once."""
         log = self._log_up_to(shard, max(indexes, default=-1))
-        numbers = sorted({index // WIDTH for index in indexes})
-        read = partial(_bundle, log)
-        rows = self._threads.map(read, numbers) if self._threads else map(read, numbers)
-        bundles = dict(zip(numbers, rows, strict=True))
-        return [bundles[index // WIDTH][index % WIDTH] for index in indexes]
+        groups = [list(group) for _, group in groupby(sorted(indexes), lambda one: one // WIDTH)]
+        read = partial(_some_of_bundle, log)
+        rows = self._threads.map(read, groups) if self._threads else map(read, groups)
+        found = dict(zip(chain(*groups), chain(*rows), strict=True))
+        return [found[index] for index in indexes]
 
     def check(self, shard: int, index: int, leaf: bytes) -> None:
         """Raise `ArchiveError` unless a signed checkpoint covers this leaf at this index."""
         log = self._log_up_to(shard, index)
         try:
-            hashes = log.hashes(tile_of(0, index, log.size))
-            log.inclusion(index)
+            hashes = log.proved_hashes(index // WIDTH)
         except LogDamagedError as error:
             raise ArchiveError(str(error)) from error
         if hashes[index % WIDTH] != merkle.leaf_hash(leaf):
@@ -95,8 +95,10 @@ def open_archive(settings: Settings) -> tuple[PageStore, PublishedLeaves]:
     return PageStore(objects), PublishedLeaves(PublishedLogs(settings).of, parallel=parallel)
 
 
-def _bundle(log: PublishedLog, number: int) -> list[bytes]:
+def _some_of_bundle(log: PublishedLog, indexes: Sequence[int]) -> list[bytes]:
+    """Return leaves of one bundle, without the others, because many bundles are read together."""
     try:
-        return log.bundle(number)
+        bundle = log.bundle(indexes[0] // WIDTH)
+        return [bundle[index % WIDTH] for index in indexes]
     except LogDamagedError as error:
         raise ArchiveError(str(error)) from error

@@ -24,6 +24,9 @@ from infra.objects.port import ObjectNotFoundError, ObjectStore
 
 CACHE_BYTES: Final = 16 * 1024 * 1024
 
+_PROVED_BYTES: Final = 1024 * 1024
+"""Tiles of leaves' hashes that a log remembers as proved: about 100."""
+
 
 class LogDamagedError(Exception):
     """Published objects do not fit their checkpoint; the message is a sentence."""
@@ -69,6 +72,7 @@ class PublishedLog:
         self._objects = objects
         self._keys = keys
         self._cache = cache or TileCache()
+        self._proved = TileCache(_PROVED_BYTES)
 
     @property
     def size(self) -> int:
@@ -89,6 +93,7 @@ class PublishedLog:
         """Use this checkpoint, which must be signed."""
         found = open_checkpoint(note, self._keys[0].name, self._keys) if note else None
         self.note, self.checkpoint = note, found
+        self._proved = TileCache(_PROVED_BYTES)  # by the checkpoint before
 
     def bundle(self, number: int) -> list[bytes]:
         """Return the leaves of a bundle, as they are in the store: see `verify_bundle`."""
@@ -122,14 +127,22 @@ class PublishedLog:
     def verify_bundle(self, number: int) -> list[bytes]:
         """Return the leaves of a bundle, after proving that they are in the tree of the checkpoint."""
         rows = self.bundle(number)
-        tile = self.hashes(tile_of(0, number * WIDTH, self.size))
-        if [merkle.leaf_hash(row) for row in rows] != tile:
+        if [merkle.leaf_hash(row) for row in rows] != self.proved_hashes(number):
             raise LogDamagedError(
                 f"shard {self.shard}: bundle {number} does not fit its tile of hashes"
             )
-        # the path of one leaf is made of all hashes of its tile
-        self.inclusion(number * WIDTH)
         return rows
+
+    def proved_hashes(self, number: int) -> list[bytes]:
+        """Return the hashes of a bundle's leaves, after proving that they are in the checkpoint's tree."""
+
+        def prove() -> list[bytes]:
+            found = self.hashes(tile_of(0, number * WIDTH, self.size))
+            # the path of one leaf is made of all hashes of its tile
+            self.inclusion(number * WIDTH)
+            return found
+
+        return self._proved.read(str(number), prove)
 
     def inclusion(self, index: int) -> InclusionProof:
         """Return the proof that a leaf is in the log, after verifying it."""

@@ -83,17 +83,17 @@ def pack_bundle(entries: Sequence[bytes]) -> bytes:
 
 def unpack_bundle(data: bytes) -> list[bytes]:
     """Return the entries of a bundle; ValueError if it is cut off or has more than 256."""
-    entries = []
-    at = 0
-    while at < len(data):
-        start = at + _LENGTH.size
-        if start > len(data):
-            raise ValueError("the bundle is cut off in a length")
-        (length,) = _LENGTH.unpack_from(data, at)
-        at = start + length
-        if at > len(data):
-            raise ValueError("the bundle is cut off in an entry")
-        entries.append(data[start:at])
+    entries: list[bytes] = []
+    at, end = 0, len(data)
+    try:
+        while at < end:
+            start = at + _LENGTH.size
+            at = start + (data[at] << 8 | data[at + 1])
+            entries.append(data[start:at])
+    except IndexError:
+        raise ValueError("the bundle is cut off in a length") from None
+    if at > end:
+        raise ValueError("the bundle is cut off in an entry")
     if len(entries) > WIDTH:
         raise ValueError(f"a bundle has at most {WIDTH} entries, not {len(entries)}")
     return entries

@@ -76,13 +76,13 @@ def first_times(store: Store, counts: Sequence[int], mark: Watermark) -> list[in
     found = []
     for shard, (count, end) in enumerate(zip(counts, mark.ends, strict=True)):
         for _, leaf in store.leaves(shard, count, 1) if count < end else ():
-            at = _time_of(leaf)
+            at = time_of_leaf(leaf)
             if at is not None:
                 found.append(at)
     return found
 
 
-def _time_of(leaf: bytes) -> int | None:
+def time_of_leaf(leaf: bytes) -> int | None:
     """Return the time of a leaf; None for an anchor, and for a damaged leaf."""
     for read in (decode_event, decode_refusal):
         try:

@@ -135,6 +135,9 @@ KEY_LIVES: Final = (
     KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
     KeyLife("{lease:0/3}:wake", "infra.store.leases", "it is read, or expires", _ONE),
     KeyLife("{lease:0/3}:last", "infra.store.turn_notes", "expires after a day", "lanes"),
+    KeyLife(
+        "{lease:retire/7}:last", "infra.archive.retire_notes", "expires after 30 days", "shards"
+    ),
     KeyLife("{lease:0/3}:held", "infra.store.leases", "the drain releases the lane", "lanes"),
 )
 

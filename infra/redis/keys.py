@@ -77,6 +77,7 @@
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 | `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
+| `{lease:retire/7}:last` | hash: figures of the last run of the shard's retire job: `infra.archive.retire_notes` |
 | `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_watch` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
@@ -309,3 +310,8 @@ def wakeups(what: Lane | str) -> str:
 def last_turn(lane: Lane) -> str:
     """Return the key of the note of a lane's last turn."""
     return f"{{lease:{lane}}}:last"
+
+
+def last_retire_run(shard: int) -> str:
+    """Return the key of the note of the last run of a shard's retire job."""
+    return f"{{lease:retire/{shard}}}:last"

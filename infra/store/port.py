@@ -39,6 +39,7 @@ import msgspec
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.store.layout import Layout
+from infra.store.whole_matches import WholeMatch
 
 MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
@@ -211,10 +212,7 @@ class Store(Protocol):
         ...
 
     def create(self, shape: Layout) -> Layout:
-        """Create the layout, and return it; existing data keep theirs.
-
-        `ValueError` for a number of lanes as in `change_lanes`.
-        """
+        """Create the layout, and return it; existing data keep theirs. `ValueError` as `change_lanes`."""
         ...
 
     def change_lanes(self, lanes: int) -> Layout:
@@ -324,10 +322,14 @@ class Store(Protocol):
         """Return up to `count` boards of a shard whose matches ended until then, the earliest first."""
         ...
 
-    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
-        """Remove a match that is over, and mark it as in the archive.
+    def whole_matches(self, boards: Sequence[int]) -> list[WholeMatch | None]:
+        """Return all that is stored of matches; None for one that has no state in the data."""
+        ...
 
-        False if it is not over, or has other leaves than these or another head.
+    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+        """Remove matches that are over, each by board, head and leaves; mark them as in the archive.
+
+        False for one that is not over, or has other leaves than these or another head.
         """
         ...
 
@@ -374,20 +376,16 @@ class Store(Protocol):
         ...
 
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
-        """Return the shards whose logs have leaves from these indexes on, one for each shard.
-
-        Waits up to `block_ms` for the first.
-        """
+        """Wait up to `block_ms`; return the shards whose logs have leaves from these indexes on."""
         ...
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete; if the clock allows it, beyond a time in ms.
 
         That is the least, over the shards, of the received time of the oldest inbox entry, or of the
-        server's time if the inbox is empty; without new leaves, a store may return an
-        older time that is beyond `beyond`. A later
-        command is not stamped earlier, and an earlier one that no longer waits was committed, so it is
-        in the log.
+        server's time if the inbox is empty; without new leaves, a store may return an older time that is
+        beyond `beyond`. A later command is not stamped earlier, and an earlier one that no longer waits
+        was committed, so it is in the log.
         """
         ...
 

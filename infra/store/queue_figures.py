@@ -51,11 +51,6 @@ class AllFigures(msgspec.Struct, frozen=True):
     lanes: tuple[LaneFigures, ...]
     queues: tuple[QueueFigures, ...]
 
-    @property
-    def waiting(self) -> int:
-        """Return how many commands wait in all inboxes."""
-        return sum(lane.waiting for lane in self.lanes)
-
 
 def read_figures(data: redis.Redis, queue: redis.Redis, shape: Layout) -> AllFigures:
     """Return the figures; errors of the two servers pass through."""

@@ -40,6 +40,7 @@ from infra.store.store_calls import (
 )
 from infra.store.trimmed_leaves import TrimmedLeaves
 from infra.store.watermarks import WatermarkReader
+from infra.store.whole_matches import WholeMatch, read_matches
 
 if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs
@@ -273,10 +274,17 @@ class RedisStore:
         found: Any = self._client.zrangebyscore(keys.ended(shard), 0, until, start=0, num=count)
         return [int(board) for board in found]
 
-    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
-        """Remove a match that is over."""
-        call = retire_call(self._fixed.shards, board, head, locators.encode(indexes))
-        return bool(scripts.call(self._client, *call))
+    def whole_matches(self, boards: Sequence[int]) -> list[WholeMatch | None]:
+        """Return all that is stored of matches."""
+        return read_one(self._client, read_matches(self._shard, boards))
+
+    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+        """Remove matches that are over."""
+        shards = self._fixed.shards
+        calls = [
+            retire_call(shards, board, head, locators.encode(at)) for board, head, at in matches
+        ]
+        return list(map(bool, scripts.call_all(self._client, calls)))
 
     def snapshots_with_conditional_moves(
         self, boards: Sequence[int]

@@ -88,7 +88,7 @@ def _step(
             load.submit_all(orders[:first], f"{count}: warm-up", first)
             seconds = load.submit_all(orders[first:], f"{count}: moves", timed)
         leaves = _catch_up(store, client)
-        log_bytes = _rewrite_log(client)
+        log_bytes = rewrite_log(client)
     with bench.server("active") as server:
         load_seconds = server.load_seconds
     return _CountFigures(
@@ -140,7 +140,7 @@ def _ply(order: CommandEnvelope) -> int:
     return int(command.ply)
 
 
-def _rewrite_log(client: redis.Redis) -> int:
+def rewrite_log(client: redis.Redis) -> int:
     """Rewrite the append-only file, as the server does by itself when it has doubled; return its size."""
     while client.info("persistence")["aof_rewrite_in_progress"]:
         time.sleep(0.1)

@@ -6,53 +6,50 @@ that nearly each is in another bundle. Reads are of matches by chance, once with
 
 import random
 import time
-from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from domain.clocks.time_control import TimeControl
-from domain.match.history import Snapshot
 from infra.archive.archive import Archive
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.log.log_writer import LogWriter
-from infra.log.names import LogSecret
 from infra.log.published_log import CACHE_BYTES, PublishedLog, TileCache
 from infra.objects.files import FileObjects
-from infra.redis import keys
 from infra.store.redis_store import RedisStore
-from services.bench.baselines.redis_only import decide_all, submit_and_commit
+from services.bench.active import rewrite_log
+from services.bench.finished import SECRET, fill
 from services.bench.harness import SHARDS, BenchEnvironment, new_store
 from services.bench.memory import used_memory
 from services.bench.report import Report, median_and_p99
-from services.bench.workload import endless, moves, resignations, starts
-from workers.commands.drain import BATCH
 from workers.retire import Retirement
 
-_CHUNK: Final = 5_000
-"""Matches that are played at the same time."""
-
-_LEAVES: Final = 4_096
-_SECRET: Final = LogSecret("bench.example/log", bytes(32))
+_KINDS: Final = {"leaves": "tile/entries", "hashes": "tile/[0-9]*", "pages": "boards"}
+"""Objects of a shard by their folders."""
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int, reads: int) -> Report:
     """Retire so many matches, and read some; the rate is matches retired a second."""
+    folder = bench.folder / "log"
     with bench.server("archive") as server, server.client() as client:
-        store, folder = new_store(client, 1), bench.folder / "log"
+        new_store(client, 1)
         empty = used_memory(client)
-        _play(bench, store, matches, plies)
-        sizes = _publish(store, folder)
-        for shard, size in enumerate(sizes):
-            client.xtrim(keys.log(shard), minid=f"{size}-0", approximate=False)
+        began = time.perf_counter()
+        _fill(bench, server.url, folder, matches, plies)
+        fill_seconds = time.perf_counter() - began
         full = used_memory(client)
-        seconds = _retire(bench, store, folder, sizes)
+        log_before = rewrite_log(client)
+    with bench.server("archive") as server, server.client() as client:
+        load_before = server.load_seconds
+        loaded = used_memory(client)
+        seconds = retire_all(bench, new_store(client, 1), folder)
         left = used_memory(client)
+        log_after = rewrite_log(client)
         boards = random.Random(1).sample(range(1, matches + 1), min(reads, matches))  # noqa: S311
-        cold = [_read(_archive(folder, 0), board) for board in boards]
-        warm_archive = _archive(folder, CACHE_BYTES)
+        cold = [_read(archive_of(folder, 0), board) for board in boards]
+        warm_archive = archive_of(folder, CACHE_BYTES)
         warm = [_read(warm_archive, board) for board in boards]
+        again = [_read(warm_archive, board) for board in boards[-100:]]
+    with bench.server("archive") as server:
+        load_after = server.load_seconds
     return Report(
         rate=matches / seconds,
         unit="matches",
@@ -60,63 +57,54 @@ def run(bench: BenchEnvironment, matches: int, plies: int, reads: int) -> Report
         details={
             "matches": matches,
             "plies": plies,
+            "seconds to write them": round(fill_seconds, 1),
+            "seconds to retire them": round(seconds, 1),
+            "bytes in the server: empty, full, loaded again, retired": [empty, full, loaded, left],
             "bytes a match in the server": round((full - empty) / matches),
             "the same after retiring, bits included": round((left - empty) / matches, 2),
-            "bytes a match in the object store": _bytes_by_kind(folder, matches),
+            "bytes of the server's log before and after, rewritten": [log_before, log_after],
+            "seconds to load before and after": [round(load_before, 2), round(load_after, 2)],
+            **_objects_by_kind(folder, matches),
             "us to read a match, nothing cached": median_and_p99([wall for wall, _ in cold]),
             "of which processor time": median_and_p99([busy for _, busy in cold]),
             "us to read a match": median_and_p99([wall for wall, _ in warm]),
+            "us to read a match again": median_and_p99([wall for wall, _ in again]),
             **bench.disk(),
         },
     )
 
 
-def _play(bench: BenchEnvironment, store: RedisStore, matches: int, plies: int) -> None:
+def _fill(bench: BenchEnvironment, url: str, folder: Path, matches: int, plies: int) -> None:
     task = bench.progress.add_task(f"{matches} matches", total=matches)
-    for first in range(1, matches + 1, _CHUNK):
-        played = endless(min(_CHUNK, matches + 1 - first), plies, first)
-        snapshots: dict[int, Snapshot] = {}
-        orders = chain(starts(played, TimeControl()), moves(played), resignations(played))
-        prepared = decide_all(orders, snapshots)
-        for start in range(0, len(prepared), BATCH):
-            submit_and_commit(store, prepared[start : start + BATCH])
-        bench.progress.advance(task, len(played))
+    for filled in fill(url, folder, matches, plies):
+        bench.progress.advance(task, filled)
     bench.progress.remove_task(task)
 
 
-def _publish(store: RedisStore, folder: Path) -> list[int]:
-    sizes = []
-    for shard in range(SHARDS):
-        writer = LogWriter(FileObjects(folder), shard, [_SECRET.signer(shard)])
-        writer.load()
-        while leaves := [leaf for _, leaf in store.leaves(shard, writer.size, _LEAVES)]:
-            writer.append(leaves)
-        sizes.append(writer.size)
-    return sizes
-
-
-def _leaves(folder: Path, cached: int) -> PublishedLeaves:
+def open_logs(folder: Path, cached: int) -> list[PublishedLog]:
+    """Return the published logs, which have read nothing yet, and cache so many bytes together."""
     objects, cache = FileObjects(folder), TileCache(cached)
-    logs = [
-        PublishedLog(objects, shard, [_SECRET.signer(shard).key], cache) for shard in range(SHARDS)
+    return [
+        PublishedLog(objects, shard, [SECRET.signer(shard).key], cache) for shard in range(SHARDS)
     ]
-    return PublishedLeaves(logs.__getitem__, parallel=False)
 
 
-def _archive(folder: Path, cached: int) -> Archive:
+def archive_of(folder: Path, cached: int) -> Archive:
     """Return an archive that has read nothing yet, and caches so many bytes of bundles."""
-    parts = PageStore(FileObjects(folder)), _leaves(folder, cached)
+    leaves = PublishedLeaves(open_logs(folder, cached).__getitem__, parallel=False)
+    parts = PageStore(FileObjects(folder)), leaves
     return Archive(lambda: parts, lambda: SHARDS)
 
 
-def _retire(
-    bench: BenchEnvironment, store: RedisStore, folder: Path, sizes: Sequence[int]
-) -> float:
+def retire_all(bench: BenchEnvironment, store: RedisStore, folder: Path) -> float:
+    """Retire all matches as one job after another does, and return the seconds."""
     task = bench.progress.add_task("retire", total=None)
-    pages, leaves = PageStore(FileObjects(folder)), _leaves(folder, 1 << 28)
+    pages, logs = PageStore(FileObjects(folder)), open_logs(folder, CACHE_BYTES)
+    leaves = PublishedLeaves(logs.__getitem__, parallel=False)
     began = time.perf_counter()
-    for shard, size in enumerate(sizes):
-        work = Retirement(store, pages, leaves, shard, limit=partial(int, size), after_ms=0)
+    for log in logs:
+        limit = partial(int, log.refresh())
+        work = Retirement(store, pages, leaves, log.shard, limit=limit, after_ms=0)
         while (done := work.step()) is not None:
             bench.progress.advance(task, done)
         if work.kept:
@@ -132,12 +120,15 @@ def _read(archive: Archive, board: int) -> tuple[float, float]:
     return time.perf_counter() - began, time.process_time() - busy
 
 
-def _bytes_by_kind(folder: Path, matches: int) -> dict[str, int]:
-    kinds: dict[str, Any] = {"leaves": "tile/entries", "hashes": "tile/[0-9]*", "pages": "boards"}
+def _objects_by_kind(folder: Path, matches: int) -> dict[str, dict[str, int]]:
+    """Return how many objects there are, and how many bytes a match has."""
+    sizes = {
+        kind: [file.stat().st_size for file in folder.glob(f"s*/{place}/**/*") if file.is_file()]
+        for kind, place in _KINDS.items()
+    }
     return {
-        kind: round(
-            sum(file.stat().st_size for file in folder.glob(f"s*/{place}/**/*") if file.is_file())
-            / matches
-        )
-        for kind, place in kinds.items()
+        "objects": {kind: len(found) for kind, found in sizes.items()},
+        "bytes a match in the object store": {
+            kind: round(sum(found) / matches) for kind, found in sizes.items()
+        },
     }

@@ -25,6 +25,7 @@ _ABOUT: Final = {
     "lone": "server commands, log bytes and latency of one move on an idle server",
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
+    "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -73,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         "lone": _lone,
         "active": _active,
         "archive": _archive,
+        "rebuild": _rebuild,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -157,6 +159,11 @@ def _archive(parser: Any) -> None:
     _add(parser, "--matches", 10_000, "matches that are retired")
     _add(parser, "--plies", 40, "plies of each")
     _add(parser, "--reads", 1_000, "matches that are read back")
+
+
+def _rebuild(parser: Any) -> None:
+    _add(parser, "--matches", 2_000, "matches that are over")
+    _add(parser, "--plies", 40, "plies of each")
 
 
 def _scaling(parser: Any) -> None:

@@ -1,15 +1,22 @@
-"""`matchpost queue`: what waits in the lanes and in RQ's queues, in the manner of `rq info`."""
+"""`matchpost queue`: what waits in the lanes, in RQ's queues, to be published and to be retired."""
 
 import time
 from typing import Final
 
 import msgspec
 
+from infra.archive.retire_notes import RetireRun
+from infra.log.log_figures import LogFigures
 from infra.settings import Settings
-from infra.store.queue_figures import AllFigures, LaneFigures, QueueFigures, read_figures
+from infra.store.queue_figures import LaneFigures, QueueFigures
 from infra.store.turn_notes import LaneTurn
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
+from services.app.operator_figures import (
+    OperatorFigures,
+    RetirementFigures,
+    read_operator_figures,
+)
 from services.doctor.findings import count
 
 _BAR: Final = 20  # characters
@@ -20,7 +27,7 @@ def run(settings: Settings, as_json: bool, interval: float | None) -> int:  # no
     """Print the figures, again each `interval` seconds if one is given; return the exit code."""
     with App(settings) as parts:
         while True:
-            figures = read_figures(parts.data, parts.queue, parts.store.layout())
+            figures = read_operator_figures(parts)
             print(_as_json(figures) if as_json else _as_text(figures, _now()), flush=True)
             if interval is None:
                 return EXIT_OK
@@ -33,17 +40,18 @@ def _now() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _as_json(figures: AllFigures) -> str:
+def _as_json(figures: OperatorFigures) -> str:
     return msgspec.json.encode(figures).decode()
 
 
-def _as_text(figures: AllFigures, now: int) -> str:
+def _as_text(figures: OperatorFigures, now: int) -> str:
     most = max((lane.waiting for lane in figures.lanes), default=0)
     lanes = [_lane_line(lane, most, now) for lane in figures.lanes]
     queues = [_queue_line(queue) for queue in figures.queues]
     number = count(len(figures.lanes), "lane", "lanes")
     waiting = count(figures.waiting, "command waits", "commands wait")
-    return "\n".join([*lanes, f"{number}, {waiting}", "", *queues])
+    rest = [_log_line(figures.log), _archive_line(figures.archive, now)]
+    return "\n".join([*lanes, f"{number}, {waiting}", "", *queues, "", *rest])
 
 
 def _lane_line(lane: LaneFigures, most: int, now: int) -> str:
@@ -67,3 +75,33 @@ def _turn_text(turn: LaneTurn, now: int) -> str:
 def _queue_line(queue: QueueFigures) -> str:
     counts = f"{queue.waiting} waiting, {queue.started} started, {queue.failed} failed"
     return f"{queue.name:<20} {counts}, {count(queue.workers, 'worker', 'workers')}"
+
+
+def _log_line(log: LogFigures | None) -> str:
+    if log is None:
+        return "log      nothing is published with durability none"
+    parts = [count(log.leaves, "leaf", "leaves"), f"{log.published} published"]
+    if log.unpublished:
+        parts.append(f"{log.unpublished} not yet, for {log.unpublished_ms / 1000:.1f} s")
+    if log.faulty_shards:
+        parts.append(f"{count(log.faulty_shards, 'shard', 'shards')} not published: see the doctor")
+    if log.closed_shards:
+        parts.append(f"{count(log.closed_shards, 'shard', 'shards')} closed: see the doctor")
+    return f"log      {', '.join(parts)}"
+
+
+def _archive_line(archive: RetirementFigures, now: int) -> str:
+    parts = [
+        count(archive.archived, "match", "matches"),
+        f"{archive.ended} over and not in it",
+        f"{archive.due} of them due",
+    ]
+    if archive.last is not None:
+        parts.append(_run_text(archive.last, now))
+    return f"archive  {', '.join(parts)}"
+
+
+def _run_text(run: RetireRun, now: int) -> str:
+    ago = max(0, now - run.at) / 1000
+    did = f"{run.retired} retired, {run.kept} kept"
+    return f"last run {ago:.0f} s ago by {run.worker} in shard {run.shard}: {did}, {run.ms} ms"

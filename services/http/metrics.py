@@ -10,8 +10,13 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
-from infra.store.queue_figures import AllFigures, read_figures
+from infra.log.log_figures import LogFigures
 from services.app.context import App
+from services.app.operator_figures import (
+    OperatorFigures,
+    RetirementFigures,
+    read_operator_figures,
+)
 from services.http.middleware import REGISTRY
 
 logger = logging.getLogger(__name__)
@@ -73,16 +78,23 @@ class _QueueCollector(Collector):
         """Return the figures, or only that a server does not answer."""
         up = GaugeMetricFamily("matchpost_queue_up", "Whether both servers answered.")
         try:
-            figures = read_figures(self._parts.data, self._parts.queue, self._parts.store.layout())
+            figures = read_operator_figures(self._parts)
         except RedisError as error:
             logger.warning("the queue's figures can't be read: %s", error)
             up.add_metric((), 0)
             return [up]
         up.add_metric((), 1)
-        return [up, *_lane_metrics(figures), *_queue_metrics(figures)]
+        log = _log_metrics(figures.log) if figures.log else ()
+        return [
+            up,
+            *_lane_metrics(figures),
+            *_queue_metrics(figures),
+            *log,
+            *_archive_metrics(figures.archive),
+        ]
 
 
-def _lane_metrics(figures: AllFigures) -> Iterable[Metric]:
+def _lane_metrics(figures: OperatorFigures) -> Iterable[Metric]:
     waiting = _gauge("inbox_commands", "Commands that wait, by lane.", "lane")
     oldest = _gauge("inbox_oldest_seconds", "How long the oldest has waited, by lane.", "lane")
     held = _gauge("lane_held", "Whether a drain works on it, by lane.", "lane")
@@ -100,7 +112,7 @@ def _lane_metrics(figures: AllFigures) -> Iterable[Metric]:
     return [waiting, oldest, held, outcomes, took, ended]
 
 
-def _queue_metrics(figures: AllFigures) -> Iterable[Metric]:
+def _queue_metrics(figures: OperatorFigures) -> Iterable[Metric]:
     jobs = _gauge("queue_jobs", "Jobs of RQ, by queue and state.", "queue", "state")
     workers = _gauge("queue_workers", "Workers of RQ, by queue.", "queue")
     for queue in figures.queues:
@@ -109,6 +121,34 @@ def _queue_metrics(figures: AllFigures) -> Iterable[Metric]:
         jobs.add_metric([queue.name, "failed"], queue.failed)
         workers.add_metric([queue.name], queue.workers)
     return [jobs, workers]
+
+
+def _log_metrics(log: LogFigures) -> Iterable[Metric]:
+    yield _number("log_leaves", "Leaves in the logs.", log.leaves)
+    yield _number("log_published_leaves", "Leaves that are published.", log.published)
+    yield _number("log_unpublished_leaves", "Leaves that are not yet.", log.unpublished)
+    waited = log.unpublished_ms / 1000
+    yield _number("log_unpublished_seconds", "How long the first of them has waited.", waited)
+    faulty = "Shards whose log can't be published now."
+    yield _number("log_faulty_shards", faulty, log.faulty_shards)
+    yield _number("closed_shards", "Shards that take no command.", log.closed_shards)
+
+
+def _archive_metrics(archive: RetirementFigures) -> Iterable[Metric]:
+    yield _number("archived_matches", "Matches in the archive.", archive.archived)
+    yield _number("ended_matches", "Matches that are over, and not in it.", archive.ended)
+    yield _number("archive_due_matches", "Those of them that are due.", archive.due)
+    last = archive.last
+    if last is not None:
+        at = last.at / 1000
+        yield _number("last_retirement_timestamp_seconds", "When the last run ended.", at)
+        yield _number("last_retirement_seconds", "How long it took.", last.ms / 1000)
+        yield _number("last_retirement_matches", "Matches that it retired.", last.retired)
+        yield _number("last_retirement_kept", "Due matches that it left.", last.kept)
+
+
+def _number(name: str, meaning: str, value: float) -> Metric:
+    return GaugeMetricFamily(f"matchpost_{name}", meaning, value=value)
 
 
 def _gauge(name: str, meaning: str, *labels: str) -> GaugeMetricFamily:

@@ -5,6 +5,7 @@ import pytest
 
 from domain.errors import Code
 from domain.match.history import PackedSnapshot
+from infra.store import locators
 from infra.store.outcomes import parse
 from infra.store.port import (
     AlreadyDecided,
@@ -153,7 +154,7 @@ def ended(write: Write) -> Write:
 
 def retire(store: Store) -> None:
     """Retire the match after its first event."""
-    assert store.retire(BOARD, HEADS[1], store.leaf_indexes(BOARD))
+    assert store.retire([(BOARD, HEADS[1], store.leaf_indexes(BOARD))]) == [True]
 
 
 def test_a_match_in_the_archive_takes_no_command(store: Store) -> None:
@@ -173,7 +174,7 @@ def test_a_repeated_start_of_a_match_in_the_archive_begins_no_other(store: Store
     (entry,) = store.read_inbox([shard], 1)
     start = msgspec.structs.replace(moved(entry, 1, before=0), board=board)
     store.commit([ended(start)])
-    assert store.retire(board, HEADS[1], store.leaf_indexes(board))
+    assert store.retire([(board, HEADS[1], store.leaf_indexes(board))]) == [True]
     assert store.allocate(id_of(1)) == board
     assert not isinstance(store.submit([submission(1, board)])[0], Queued)
     assert store.inbox_size([shard]) == 0
@@ -183,23 +184,23 @@ def test_a_match_that_is_retired_is_not_listed_as_ended_and_is_retired_once(stor
     (first,) = queue(store, 1)
     store.commit([ended(moved(first, 1, before=0))])
     indexes = store.leaf_indexes(BOARD)
-    assert store.retire(BOARD, HEADS[1], indexes)
+    assert store.retire([(BOARD, HEADS[1], indexes)]) == [True]
     assert store.ended_boards(SHARD, LATER, 10) == []
-    assert not store.retire(BOARD, HEADS[1], indexes)
+    assert store.retire([(BOARD, HEADS[1], indexes)]) == [False]
 
 
 def test_a_match_that_is_not_as_it_was_read_is_not_retired(store: Store) -> None:
     first, second, third = queue(store, 1, 2, 3)
     store.commit([moved(first, 1, before=0)])
-    assert not store.retire(BOARD, HEADS[1], [0]), "it goes on"
+    assert store.retire([(BOARD, HEADS[1], [0])]) == [False], "it goes on"
     store.commit([ended(moved(second, 2, before=1))])
-    assert not store.retire(BOARD, HEADS[1], [0, 1]), "its head is another"
-    assert not store.retire(BOARD, HEADS[2], [0]), "its leaves are others"
+    assert store.retire([(BOARD, HEADS[1], [0, 1])]) == [False], "its head is another"
+    assert store.retire([(BOARD, HEADS[2], [0])]) == [False], "its leaves are others"
     store.commit([refused(third, 3, before=2)])
-    assert not store.retire(BOARD, HEADS[2], [0, 1]), "a refusal came"
+    assert store.retire([(BOARD, HEADS[2], [0, 1])]) == [False], "a refusal came"
     assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
     assert store.events(BOARD) == [b"event 1", b"event 2"]
-    assert store.retire(BOARD, HEADS[2], [0, 1, 2])
+    assert store.retire([(BOARD, HEADS[2], [0, 1, 2])]) == [True]
 
 
 def test_a_retired_match_has_no_conditional_moves_and_takes_none(store: Store) -> None:
@@ -230,3 +231,32 @@ def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_l
     assert store.leaves(SHARD, 0, 10) == before
     assert store.inbox_size([SHARD]) == 0
     assert store.attempts(SHARD) == {}
+
+
+def test_of_several_matches_those_that_are_as_they_were_read_are_retired(store: Store) -> None:
+    boards = [BOARD, BOARD + 4, BOARD + 8]
+    for number, board in enumerate(boards, 1):
+        store.submit([submission(number, board)])
+        (entry,) = store.read_inbox([SHARD], 1)
+        store.commit([msgspec.structs.replace(ended(moved(entry, number, before=0)), board=board)])
+    heads = [snapshot.state[:32] for snapshot in store.snapshots(boards) if snapshot]
+    ends = [
+        (board, head, [place])
+        for place, (board, head) in enumerate(zip(boards, heads, strict=True))
+    ]
+    assert store.retire([ends[0], (boards[1], bytes(32), [1]), ends[2]]) == [True, False, True]
+    assert store.ended_boards(SHARD, LATER, 10) == [boards[1]]
+    assert store.retire([]) == []
+
+
+def test_whole_matches_are_read_together(store: Store) -> None:
+    first, second = queue(store, 1, 2)
+    store.commit([moved(first, 1, before=0), refused(second, 2, before=1)])
+    found, missing = store.whole_matches([BOARD, BOARD + 4])
+    assert missing is None
+    assert found is not None
+    assert [found.snapshot] == store.snapshots([BOARD])
+    assert found.events == store.events(BOARD)
+    assert found.outcomes == store.outcomes(BOARD)
+    assert locators.decode(found.locator) == store.leaf_indexes(BOARD) == [0, 1]
+    assert store.whole_matches([]) == []

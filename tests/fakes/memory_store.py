@@ -11,6 +11,7 @@ from domain.errors import Code
 from domain.match.events import NO_HASH, AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
+from infra.store import locators
 from infra.store.layout import Layout, Numbering, check_lanes
 from infra.store.outcomes import ANY_DIGEST, encode_stored
 from infra.store.port import (
@@ -34,6 +35,7 @@ from infra.store.port import (
     refusal_field,
 )
 from infra.store.store_calls import archived_result
+from infra.store.whole_matches import WholeMatch
 
 
 class _MemoryMatch(msgspec.Struct):
@@ -307,8 +309,22 @@ class MemoryStore:
         """Return the boards of matches that have ended."""
         return _until(self._ended[shard], until, count)
 
-    def retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
-        """Mark a match that is over as in the archive; what is read of it stays as it is."""
+    def whole_matches(self, boards: Sequence[int]) -> list[WholeMatch | None]:
+        """Return all that is stored of matches."""
+        matches = [self._matches[board] for board in boards]
+        return [
+            match.snapshot
+            and WholeMatch(
+                match.snapshot, [*match.events], {**match.outcomes}, locators.encode(match.indexes)
+            )
+            for match in matches
+        ]
+
+    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+        """Mark matches that are over as in the archive; what is read of them stays as it is."""
+        return [self._retire(*one) for one in matches]
+
+    def _retire(self, board: int, head: bytes, indexes: Sequence[int]) -> bool:
         match, ended = self._matches[board], self._ended[self.layout().shard_of(board)]
         if board not in ended or (_head(match), match.indexes) != (head, [*indexes]):
             return False

@@ -221,6 +221,31 @@ def test_the_cache_is_bounded_by_bytes():
     assert objects.reads == ["s07/tile/0/000"]
 
 
+def test_hashes_are_proved_once_for_a_checkpoint_and_again_for_the_next():
+    objects = publish(MemoryObjects(), 300)
+    log = reader(objects)
+    assert log.proved_hashes(1) == [leaf_hash(leaf) for leaf in LEAVES[256:300]]
+    objects.reads.clear()
+    assert log.proved_hashes(1) == [leaf_hash(leaf) for leaf in LEAVES[256:300]]
+    assert objects.reads == []
+    publish(objects, 310)
+    log.refresh()
+    assert log.proved_hashes(1) == [leaf_hash(leaf) for leaf in LEAVES[256:310]]
+    assert "s07/tile/0/001.p/54" in objects.reads
+
+
+def test_hashes_that_are_not_in_the_tree_are_not_kept_as_proved():
+    objects = publish(MemoryObjects(), 300)
+    log = reader(objects)
+    name = "s07/tile/0/001.p/44"
+    data = objects.found[name]
+    objects.found[name] = bytes(len(data))
+    with pytest.raises(LogDamagedError):
+        log.proved_hashes(1)
+    objects.found[name] = data
+    assert log.proved_hashes(1) == [leaf_hash(leaf) for leaf in LEAVES[256:300]]
+
+
 def test_a_new_key_goes_on_with_a_log_and_the_old_one_may_sign_beside_it():
     objects = publish(MemoryObjects(), 10)
     new = LogSecret(SECRET.base, bytes(32))

@@ -159,6 +159,15 @@ def test_the_memory_that_retired_matches_leave_and_reading_them_is_measured() ->
     assert details["us to read a match"]["median"] > 0
 
 
+def test_rebuilds_are_measured_by_where_the_leaves_are() -> None:
+    found = bench("rebuild", "--matches", "40", "--plies", "6")
+    assert found["unit"] == "leaves"
+    assert set(found["peers"]) == {"from_the_server", "of_retired_matches"}
+    # the start, six moves, the resignation and the end
+    assert found["details"]["leaves"] == 40 * 9
+    assert min(found["details"]["processor time a leaf, us"].values()) > 0
+
+
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
 def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
     done = subprocess.run([SCRIPT, "bench", *words], capture_output=True, text=True, check=False)

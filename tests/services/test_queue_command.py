@@ -3,26 +3,36 @@
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from redis import Redis
 
+from domain.clocks.calendar import DAY
+from domain.match.commands import ResignMatch
+from infra.archive.retire_notes import note_retire_run
 from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, MAIL
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShards, rolled_back
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
+from infra.store.published_sizes import PublishedSizes
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.store.turn_notes import LaneTurn, last_turns, note_turn
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
+from services.app.operator_figures import RetirementFigures, read_operator_figures
 from services.cli import queue
 from services.http.metrics import queue_metrics
+from tests.helpers.bench import Bench
+from tests.helpers.given import BOB
 from tests.helpers.served import Served, until
 from tests.helpers.writes import submission
 
@@ -100,6 +110,120 @@ def test_the_metrics_say_when_the_queue_does_not_answer(parts: App, tmp_path) ->
         text = generate_latest(registry).decode()
     assert "matchpost_queue_up 0.0" in text
     assert "matchpost_inbox_commands{" not in text
+
+
+def bench_of(parts: App, tmp_path: Path) -> Bench:
+    """Two matches of one shard, one of which ended 50 days ago, and a third that goes on."""
+    made = Bench(parts.data, tmp_path / "seeds")
+    now = made.store.now()
+    made.store = RedisStore(parts.data, Mode.FSYNC, clock=lambda: now - 50 * DAY)
+    made.start(1)
+    made.send(BOB, ResignMatch(), 1)
+    made.drain()
+    made.store = RedisStore(parts.data, Mode.FSYNC, clock=lambda: now - 60_000)
+    made.start(5, 2)
+    made.send(BOB, ResignMatch(), 5)
+    made.drain()
+    return made
+
+
+def test_the_logs_show_what_is_published_and_how_long_the_rest_has_waited(
+    parts: App, tmp_path: Path
+) -> None:
+    bench_of(parts, tmp_path)
+    ends = [parts.data.xlen(keys.log(shard)) for shard in range(4)]
+    assert min(ends[1:3]) > 0
+    sizes = PublishedSizes(parts.data, parts.queue)
+    sizes.record(1, ends[1] - 1, bytes(32))
+    sizes.record(2, ends[2], bytes(32))
+    log = read_operator_figures(parts).log
+    assert log is not None
+    assert (log.leaves, log.published, log.unpublished) == (sum(ends), sum(ends) - 1, 1)
+    assert 60_000 <= log.unpublished_ms < DAY
+    assert (log.faulty_shards, log.closed_shards) == (0, 0)
+    sizes.record_fault(2, "its key is missing")
+    ClosedShards(parts.data).close(1, rolled_back(1, 9, 5))
+    log = read_operator_figures(parts).log
+    assert log is not None
+    assert (log.faulty_shards, log.closed_shards) == (1, 1)
+    sizes.record(1, ends[1], bytes(32))
+    log = read_operator_figures(parts).log
+    assert log is not None
+    assert (log.unpublished, log.unpublished_ms) == (0, 0)
+
+
+def test_leaves_that_were_trimmed_count_as_leaves(parts: App, tmp_path: Path) -> None:
+    bench_of(parts, tmp_path)
+    end = parts.data.xlen(keys.log(1))
+    PublishedSizes(parts.data, parts.queue).record(1, end, bytes(32))
+    before = read_operator_figures(parts).log
+    parts.data.xtrim(keys.log(1), maxlen=1, approximate=False)
+    log = read_operator_figures(parts).log
+    assert log is not None
+    assert before is not None
+    assert (log.leaves, log.unpublished) == (before.leaves, before.unpublished)
+
+
+def test_the_archive_shows_what_is_due_and_the_last_run(parts: App, tmp_path: Path) -> None:
+    bench = bench_of(parts, tmp_path)
+    archive = read_operator_figures(parts).archive
+    assert archive == RetirementFigures(archived=0, ended=2, due=1, last=None)
+    (snapshot,) = bench.store.snapshots([1])
+    assert snapshot is not None
+    assert bench.store.retire([(1, snapshot.state[:32], bench.store.leaf_indexes(1))]) == [True]
+    note_retire_run(parts.queue, 3, retired=9, kept=0, seconds=1.0)
+    note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
+    archive = read_operator_figures(parts).archive
+    assert (archive.archived, archive.ended, archive.due) == (1, 1, 0)
+    assert archive.last is not None
+    assert (archive.last.shard, archive.last.retired, archive.last.kept) == (1, 1, 2)
+    assert archive.last.ms == 250
+    assert 0 < parts.queue.ttl(keys.last_retire_run(1)) <= 30 * 24 * 3600
+    assert parts.data.exists(keys.last_retire_run(1)) == 0
+
+
+def test_the_metrics_have_the_logs_and_the_archive(parts: App, tmp_path: Path) -> None:
+    bench_of(parts, tmp_path)
+    with queue_metrics(parts, CollectorRegistry()) as registry:
+        text = generate_latest(registry).decode()
+        assert "matchpost_last_retirement" not in text
+        note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
+        text = generate_latest(registry).decode()
+    leaves = sum(parts.data.xlen(keys.log(shard)) for shard in range(4))
+    assert f"matchpost_log_leaves {leaves}.0" in text
+    assert "matchpost_log_published_leaves 0.0" in text
+    assert f"matchpost_log_unpublished_leaves {leaves}.0" in text
+    assert "matchpost_log_unpublished_seconds 4.3" in text, "50 days"
+    assert "matchpost_log_faulty_shards 0.0" in text
+    assert "matchpost_closed_shards 0.0" in text
+    assert "matchpost_archived_matches 0.0" in text
+    assert "matchpost_ended_matches 2.0" in text
+    assert "matchpost_archive_due_matches 1.0" in text
+    assert "matchpost_last_retirement_timestamp_seconds" in text
+    assert "matchpost_last_retirement_seconds 0.25" in text
+    assert "matchpost_last_retirement_matches 1.0" in text
+    assert "matchpost_last_retirement_kept 2.0" in text
+
+
+def test_logs_and_archive_are_printed(parts: App, tmp_path: Path, capsys) -> None:
+    bench_of(parts, tmp_path)
+    note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
+    queue.run(parts.settings, as_json=False, interval=None)
+    *_, log, archive = capsys.readouterr().out.splitlines()
+    leaves = sum(parts.data.xlen(keys.log(shard)) for shard in range(4))
+    assert log.startswith(f"log      {leaves} leaves, 0 published, {leaves} not yet, for 43")
+    assert archive.startswith("archive  no matches, 2 over and not in it, 1 of them due, last run ")
+    assert archive.endswith(" in shard 1: 1 retired, 2 kept, 250 ms")
+
+
+def test_with_durability_none_nothing_is_said_to_be_late(parts: App, tmp_path: Path) -> None:
+    bench_of(parts, tmp_path)
+    with App(msgspec.structs.replace(parts.settings, durability=Mode.NONE)) as weak:
+        assert read_operator_figures(weak).log is None
+        with queue_metrics(weak, CollectorRegistry()) as registry:
+            text = generate_latest(registry).decode()
+    assert "matchpost_log" not in text
+    assert "matchpost_archived_matches 0.0" in text
 
 
 def test_it_is_printed_again_each_interval(parts: App, capsys, monkeypatch) -> None:

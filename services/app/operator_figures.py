@@ -1,0 +1,54 @@
+"""The figures of `matchpost queue` and of the metrics: queues, logs and archive."""
+
+import msgspec
+
+from domain.clocks.calendar import DAY
+from infra.archive.limits import archive_figures
+from infra.archive.retire_notes import RetireRun, last_retire_run
+from infra.log.log_figures import LogFigures, read_log_figures
+from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
+from services.app.context import App
+
+
+class RetirementFigures(msgspec.Struct, frozen=True):
+    """The archive, and what is to come into it."""
+
+    archived: int
+    """Matches in the archive."""
+    ended: int
+    """Matches that are over, and in Redis."""
+    due: int
+    """Those of them that ended long enough ago to be retired."""
+    last: RetireRun | None
+    """The last run of the retire job, if one is known."""
+
+
+class OperatorFigures(msgspec.Struct, frozen=True):
+    """All figures at one moment."""
+
+    lanes: tuple[LaneFigures, ...]
+    queues: tuple[QueueFigures, ...]
+    log: LogFigures | None
+    """None with durability `none`, with which nothing is published."""
+    archive: RetirementFigures
+
+    @property
+    def waiting(self) -> int:
+        """Return how many commands wait in all inboxes."""
+        return sum(lane.waiting for lane in self.lanes)
+
+
+def read_operator_figures(parts: App) -> OperatorFigures:
+    """Return the figures; errors of the two servers pass through."""
+    layout, now = parts.store.layout(), parts.store.now()
+    queue = read_figures(parts.data, parts.queue, layout)
+    durable = parts.settings.durability.durable
+    until = now - parts.settings.archive_after * DAY
+    found = archive_figures(parts.data, layout.shards, until)
+    last = last_retire_run(parts.queue, layout.shards)
+    return OperatorFigures(
+        lanes=queue.lanes,
+        queues=queue.queues,
+        log=read_log_figures(parts.data, layout.shards, now) if durable else None,
+        archive=RetirementFigures(found.archived, found.ended, found.late, last),
+    )
