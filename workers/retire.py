@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from domain.errors import Refusal
 from infra.archive.archive import LeafSource
 from infra.archive.archived_match import (
     ArchivedMatch,
@@ -118,15 +119,16 @@ class Retirement:
             (snapshot,) = self._store.snapshots([board])
             if snapshot is None or indexes[-1] >= limit:
                 return None
+            # first the leaves, because events that were trimmed come from the same object store
+            leaves = self._log.leaves_at(self._shard, indexes)
             events, outcomes = self._store.events(board), self._store.outcomes(board)
             match = ArchivedMatch(snapshot, events, outcomes, indexes)
             entry = describe(board, match)
-            leaves = self._log.leaves_at(self._shard, match.indexes)
             require_same(board, match, restore(entry, leaves))
             # by the chain, a proof of the last event is one of all
             last = match.events[-1]
             self._log.check(self._shard, match.indexes[leaves.index(last)], last)
-        except (ArchiveError, ValueError, LookupError, TypeError) as error:
+        except (ArchiveError, Refusal, ValueError, LookupError, TypeError) as error:
             logger.error("ALARM: match %d stays in Redis: %s", board, error)  # noqa: TRY400
             return None
         return entry

@@ -16,15 +16,14 @@ from domain.clocks.time_control import TimeControl
 from domain.match.history import Snapshot
 from infra.archive.archive import Archive
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.log.log_writer import LogWriter
-from infra.log.names import LogSecret
-from infra.log.published_log import CACHE_BYTES, PublishedLog, TileCache
+from infra.log.published_log import CACHE_BYTES
 from infra.objects.files import FileObjects
 from infra.redis import keys
 from infra.store.redis_store import RedisStore
 from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.harness import SHARDS, BenchEnvironment, new_store
 from services.bench.memory import used_memory
+from services.bench.published import publish, published_logs
 from services.bench.report import Report, median_and_p99
 from services.bench.workload import endless, moves, resignations, starts
 from workers.commands.drain import BATCH
@@ -33,9 +32,6 @@ from workers.retire import Retirement
 _CHUNK: Final = 5_000
 """Matches that are played at the same time."""
 
-_LEAVES: Final = 4_096
-_SECRET: Final = LogSecret("bench.example/log", bytes(32))
-
 
 def run(bench: BenchEnvironment, matches: int, plies: int, reads: int) -> Report:
     """Retire so many matches, and read some; the rate is matches retired a second."""
@@ -43,7 +39,7 @@ def run(bench: BenchEnvironment, matches: int, plies: int, reads: int) -> Report
         store, folder = new_store(client, 1), bench.folder / "log"
         empty = used_memory(client)
         _play(bench, store, matches, plies)
-        sizes = _publish(store, folder)
+        sizes = publish(store, folder)
         for shard, size in enumerate(sizes):
             client.xtrim(keys.log(shard), minid=f"{size}-0", approximate=False)
         full = used_memory(client)
@@ -84,23 +80,8 @@ def _play(bench: BenchEnvironment, store: RedisStore, matches: int, plies: int) 
     bench.progress.remove_task(task)
 
 
-def _publish(store: RedisStore, folder: Path) -> list[int]:
-    sizes = []
-    for shard in range(SHARDS):
-        writer = LogWriter(FileObjects(folder), shard, [_SECRET.signer(shard)])
-        writer.load()
-        while leaves := [leaf for _, leaf in store.leaves(shard, writer.size, _LEAVES)]:
-            writer.append(leaves)
-        sizes.append(writer.size)
-    return sizes
-
-
 def _leaves(folder: Path, cached: int) -> PublishedLeaves:
-    objects, cache = FileObjects(folder), TileCache(cached)
-    logs = [
-        PublishedLog(objects, shard, [_SECRET.signer(shard).key], cache) for shard in range(SHARDS)
-    ]
-    return PublishedLeaves(logs.__getitem__, parallel=False)
+    return PublishedLeaves(published_logs(folder, cached), parallel=False)
 
 
 def _archive(folder: Path, cached: int) -> Archive:
