@@ -44,6 +44,8 @@ FAILPOINTS: Final = (
     "publish.recorded",
     "publish.released",
     "publish.left",
+    "trim.read",
+    "trim.removed",
     "retire.started",
     "retire.taken",
     "retire.written",

@@ -45,3 +45,8 @@ def _limit_in(path: Path) -> int:
     except (OSError, ValueError):
         return 0
     return int(text) if re.fullmatch(r"[0-9]+", text) else 0
+
+
+def default_workers() -> int:
+    """Return the number of usable cores less one, because the server needs one too."""
+    return max(1, usable_cores() - 1)

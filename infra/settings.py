@@ -12,7 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 
 from infra.durability import Mode
-from infra.machine import MEMORY_PATTERN, usable_cores
+from infra.machine import MEMORY_PATTERN, default_workers
 from infra.mail.smtp_url import MailDomain, read_smtp_url
 from infra.objects.location import check_store_url
 from infra.redis.clients import SCHEMES, check_url, redact_url
@@ -41,16 +41,10 @@ _CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "redis_url": check_url,
     "queue_url": check_url,
     "relay": read_smtp_url,
+    "store": check_store_url,
 }
-"""Settings that may have a password, which is never shown, each with its parser."""
-
-_OPEN_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {"store": check_store_url}
-"""Checks of settings without a password."""
-
-
-def _default_workers() -> int:
-    """Return the number of usable cores less one, because the server needs one too."""
-    return max(1, usable_cores() - 1)
+_SECRET: Final = ("redis_url", "queue_url", "relay")
+"""Settings that may have a password, which is never shown."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -144,7 +138,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "lanes into which the shards are divided; `matchpost lanes` changes those later.",
             "one less than there are cores, at least 1",
         ),
-    ] = msgspec.field(default_factory=_default_workers)
+    ] = msgspec.field(default_factory=default_workers)
     shards: Annotated[
         Annotated[int, msgspec.Meta(ge=1, le=100)],
         about(
@@ -211,6 +205,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "40",
         ),
     ] = 40
+    keep_events: Annotated[
+        Literal["all", "unpublished"],
+        about(
+            "all or unpublished",
+            "Which events of matches stay in the server's memory. With `unpublished` those in the published "
+            "log leave it, half of what a match takes; replays and exports read the object store.",
+            "`all`",
+        ),
+    ] = "all"
     queue_cap: Annotated[
         _Positive,
         about(
@@ -259,7 +262,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "`off`",
         ),
     ] = "off"
-
     smtp: Annotated[
         _Listening,
         about(
@@ -317,7 +319,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __repr__(self) -> str:
         """Return the settings without the passwords in the URLs."""
         shown = {row.name: getattr(self, row.name) for row in setting_table()}
-        for name in _CHECKS:
+        for name in _SECRET:
             shown[name] = shown[name] and redact_url(shown[name])
         return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
@@ -333,7 +335,7 @@ def load(
     """Read the settings: `flags` (by field name; None counts as not given) override `environ`
     (the process's environment if None; an empty variable counts as not set) and the file.
 
-    Raises SettingsError for an unknown key, an unusable value or an unreadable file.
+    `SettingsError` for an unknown key, an unusable value or an unreadable file.
     """  # noqa: D205 - one sentence says the order
     environ = os.environ if environ is None else environ
     over = _from_environment(environ) | _from_flags(flags or {})
@@ -345,10 +347,10 @@ def load(
 
 def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Validate the flags that were given."""
-    given = {name: value for name, value in flags.items() if value is not None}
     return {
         name: _checked(name, value, f"--{name.replace('_', '-')}", strict=False)
-        for name, value in given.items()
+        for name, value in flags.items()
+        if value is not None
     }
 
 
@@ -382,11 +384,11 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     row = _TABLE[name]
     try:
         checked = _CONVERT[name](value, strict)
-        if isinstance(checked, str) and (check := _CHECKS.get(name) or _OPEN_CHECKS.get(name)):
+        if isinstance(checked, str) and (check := _CHECKS.get(name)):
             check(checked)
     except msgspec.ValidationError as error:
         # a URL may hold a password, so it is not repeated
-        got = "" if name in _CHECKS else f", not {value!r}"
+        got = "" if name in _SECRET else f", not {value!r}"
         raise SettingsError(f"{source} must be {row.expected}{got}") from error
     except ValueError as error:
         raise SettingsError(f"{source} is unusable: {error}") from error

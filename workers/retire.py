@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from msgspec.structs import replace
+
+from domain.errors import Refusal
 from infra.archive.archive import LeafSource
 from infra.archive.archived_match import (
     ArchivedMatch,
@@ -23,6 +26,7 @@ from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.archive.objects import PageStore
 from infra.failpoints import failpoint
 from infra.store import locators
+from infra.store.kept_events import read_kept
 from infra.store.port import Store
 
 logger = logging.getLogger(__name__)
@@ -155,6 +159,8 @@ class Retirement:
                 if read
                 else self._log.leaves_at(self._shard, indexes)
             )
+            if read_kept(match.events):  # the leaves first, because these are in the same store
+                match = replace(match, events=self._store.events(board))
             entry = describe(board, match)
             require_same(board, match, restore(entry, leaves))
             # by the chain, a proof of the last event is one of all
@@ -169,5 +175,5 @@ def _kept_if_wrong(board: int) -> Iterator[None]:
     """Raise an alarm for a match that can't be made again from the published log."""
     try:
         yield
-    except (ArchiveError, ValueError, LookupError, TypeError) as error:
+    except (ArchiveError, Refusal, ValueError, LookupError, TypeError) as error:
         logger.error("ALARM: match %d stays in Redis: %s", board, error)  # noqa: TRY400

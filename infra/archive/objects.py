@@ -77,6 +77,8 @@ class PublishedLeaves:
         try:
             log = self._log_of(shard)
             if log.size <= index and log.refresh() <= index:
+                if not log.size:  # rather a disk that is not mounted than a log that was deleted
+                    raise ObjectStoreError(f"there is no checkpoint of shard {shard}")
                 raise ArchiveError(f"leaf {index} of shard {shard} is not published")
         except LogKeyError as error:
             raise ObjectStoreError(str(error)) from error

@@ -54,6 +54,7 @@ RESTORE_BOARD: Final = Script("restore_board")
 SET_CONDITIONAL_MOVES: Final = Script("set_conditional_moves")
 SUBMIT: Final = Script("submit")
 TOKEN_EXTEND: Final = Script("token_extend")
+TRIM_EVENTS: Final = Script("trim_events")
 WATERMARK: Final = Script("watermark")
 
 Call = tuple[Script, Sequence[str], Sequence[Arg]]

@@ -11,7 +11,7 @@ import redis
 
 from infra.redis import keys, scripts
 
-_FIELDS: Final = ("size", "root", "fault")
+_FIELDS: Final = ("size", "root", "fault", "trimmed")
 
 
 class PublishedSize(msgspec.Struct, frozen=True):
@@ -22,6 +22,8 @@ class PublishedSize(msgspec.Struct, frozen=True):
     """Empty before anything was published."""
     fault: str = ""
     """Why nothing is published now, in a sentence; empty if all is well."""
+    trimmed_events: int = 0
+    """Events of matches below this leaf were trimmed in Redis; beside the data only."""
 
 
 class PublishedSizes:
@@ -55,8 +57,16 @@ def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize
         return [_read(row) for row in pipe.execute()]
 
 
+def record_trimmed_events(client: redis.Redis, shard: int, end: int) -> None:
+    """Record that the events of matches below leaf `end` were trimmed."""
+    client.hset(keys.published(shard), "trimmed", str(end))
+
+
 def _read(row: Any) -> PublishedSize:
-    size, root, fault = row
+    size, root, fault, trimmed = row
     return PublishedSize(
-        int(size or 0), bytes.fromhex((root or b"").decode()), (fault or b"").decode()
+        int(size or 0),
+        bytes.fromhex((root or b"").decode()),
+        (fault or b"").decode(),
+        int(trimmed or 0),
     )

@@ -12,13 +12,14 @@ from typing import Final
 
 from infra.archive.archive import Archive
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.log.published_log import CACHE_BYTES, PublishedLog, TileCache
+from infra.log.published_log import CACHE_BYTES
 from infra.objects.files import FileObjects
 from infra.store.redis_store import RedisStore
 from services.bench.active import rewrite_log
-from services.bench.finished import SECRET, fill
+from services.bench.finished import fill
 from services.bench.harness import SHARDS, BenchEnvironment, new_store
 from services.bench.memory import used_memory
+from services.bench.published import published_logs
 from services.bench.report import Report, median_and_p99
 from workers.retire import Retirement
 
@@ -81,17 +82,9 @@ def _fill(bench: BenchEnvironment, url: str, folder: Path, matches: int, plies: 
     bench.progress.remove_task(task)
 
 
-def open_logs(folder: Path, cached: int) -> list[PublishedLog]:
-    """Return the published logs, which have read nothing yet, and cache so many bytes together."""
-    objects, cache = FileObjects(folder), TileCache(cached)
-    return [
-        PublishedLog(objects, shard, [SECRET.signer(shard).key], cache) for shard in range(SHARDS)
-    ]
-
-
 def archive_of(folder: Path, cached: int) -> Archive:
     """Return an archive that has read nothing yet, and caches so many bytes of bundles."""
-    leaves = PublishedLeaves(open_logs(folder, cached).__getitem__, parallel=False)
+    leaves = PublishedLeaves(published_logs(folder, cached).__getitem__, parallel=False)
     parts = PageStore(FileObjects(folder)), leaves
     return Archive(lambda: parts, lambda: SHARDS)
 
@@ -99,7 +92,7 @@ def archive_of(folder: Path, cached: int) -> Archive:
 def retire_all(bench: BenchEnvironment, store: RedisStore, folder: Path) -> float:
     """Retire all matches as one job after another does, and return the seconds."""
     task = bench.progress.add_task("retire", total=None)
-    pages, logs = PageStore(FileObjects(folder)), open_logs(folder, CACHE_BYTES)
+    pages, logs = PageStore(FileObjects(folder)), published_logs(folder, CACHE_BYTES)
     leaves = PublishedLeaves(logs.__getitem__, parallel=False)
     began = time.perf_counter()
     for log in logs:

@@ -25,7 +25,6 @@ from domain.match.events import NO_HASH, EventEnvelope, MatchStarted, encode_eve
 from domain.match.history import Snapshot, check_chain, pack_snapshot
 from domain.match.state import MatchState
 from infra.log.log_writer import LogWriter
-from infra.log.names import LogSecret
 from infra.objects.files import FileObjects
 from infra.redis import keys
 from infra.redis.clients import make_client
@@ -33,10 +32,8 @@ from infra.store import locators, snapshots
 from infra.store.outcomes import encode_stored, tail
 from services.bench.baselines.redis_only import decide_all
 from services.bench.harness import SHARDS
+from services.bench.published import SECRET
 from services.bench.workload import PlannedGame, endless, moves, resignations, starts
-
-SECRET: Final = LogSecret("bench.example/log", bytes(32))
-"""Signs the logs."""
 
 _CHUNK: Final = 5_000
 """Matches of a shard that are played at the same time."""

@@ -1,16 +1,27 @@
-"""Memory of a match in the server: all its keys, and its share of the log."""
+"""Memory of a match in the server: all its keys, and its share of the log.
 
+Then the log is published and trimmed, and last the events that are published.
+"""
+
+import math
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import redis
 
 from domain.clocks.time_control import TimeControl
+from infra.log.published_log import CACHE_BYTES
+from infra.redis import keys
+from infra.store.published_sizes import PublishedSizes
+from infra.store.redis_store import RedisStore
 from services.bench.baselines.redis_only import decide_all, submit_and_commit
-from services.bench.harness import BenchEnvironment, new_store
+from services.bench.harness import SHARDS, BenchEnvironment, new_store
+from services.bench.published import publish, published_logs
 from services.bench.report import Report
 from services.bench.workload import PlannedGame, endless, moves, starts
 from workers.commands.drain import BATCH
+from workers.log.trim_events import EventTrimmer
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
@@ -28,8 +39,11 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
                 submit_and_commit(store, prepared[start : start + BATCH])
             seconds += time.perf_counter() - began
             bench.progress.advance(task, len(played))
-        each = (used_memory(client) - before) / matches
+        full = used_memory(client) - before
         parts = _parts(client, played)
+        without_log, without_events = (
+            used - before for used in _trim(client, store, bench.folder / "log")
+        )
     return Report(
         rate=matches * (plies + 1) / seconds,
         unit="commits",
@@ -37,7 +51,9 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
         details={
             "matches": matches,
             "plies": plies,
-            "bytes a match": round(each),
+            "bytes a match": round(full / matches),
+            "with the log trimmed": round(without_log / matches),
+            "and the events that are published": round(without_events / matches),
             "of which, by MEMORY USAGE of one match": parts,
             **bench.disk(),
         },
@@ -47,6 +63,17 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
 def used_memory(client: redis.Redis) -> int:
     """Return the bytes that the server has allocated."""
     return int(client.info("memory")["used_memory"])
+
+
+def _trim(client: redis.Redis, store: RedisStore, folder: Path) -> tuple[int, int]:
+    """Trim the log, then the events; return the bytes that the server has allocated after each."""
+    sizes = PublishedSizes(client, client)
+    for shard, size in enumerate(publish(store, folder)):
+        sizes.record(shard, size, b"")
+        client.xtrim(keys.log(shard), minid=f"{size}-0", approximate=False)
+    without_log = used_memory(client)
+    EventTrimmer(client, published_logs(folder, CACHE_BYTES).__getitem__).trim(SHARDS, math.inf)
+    return without_log, used_memory(client)
 
 
 def _parts(client: redis.Redis, played: Sequence[PlannedGame]) -> dict[str, int]:

@@ -15,9 +15,10 @@ from infra.archive.store import StoreWithArchive
 from infra.durability import Mode
 from infra.log.published_log import CACHE_BYTES
 from infra.redis import keys
-from services.bench.archive import archive_of, open_logs, retire_all
+from services.bench.archive import archive_of, retire_all
 from services.bench.finished import fill
 from services.bench.harness import SHARDS, BenchEnvironment, new_store
+from services.bench.published import published_logs
 from services.bench.report import Report
 from workers.projections import PROJECTIONS
 from workers.projections.maintenance import rebuild
@@ -75,7 +76,7 @@ def _put_back(client: redis.Redis, folder: Path) -> int:
     """Write all published leaves into the logs of the server, and return their number."""
     pipe: Any  # redis-py types no part of its pipelines
     total = 0
-    for log in open_logs(folder, CACHE_BYTES):
+    for log in published_logs(folder, CACHE_BYTES):
         client.delete(keys.log(log.shard))
         total += log.refresh()
         for start in range(0, log.size, _SENT_TOGETHER):
@@ -89,7 +90,7 @@ def _put_back(client: redis.Redis, folder: Path) -> int:
 
 def _measure(client: redis.Redis, folder: Path) -> tuple[float, float]:
     """Rebuild all projections by a process that knows nothing yet; return its seconds and processor time."""
-    logs: Any = SimpleNamespace(of=open_logs(folder, CACHE_BYTES).__getitem__)
+    logs: Any = SimpleNamespace(of=published_logs(folder, CACHE_BYTES).__getitem__)
     store = StoreWithArchive(
         client, Mode.FSYNC, archive_of(folder, CACHE_BYTES), open_logs=lambda: logs
     )

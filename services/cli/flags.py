@@ -25,6 +25,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "publish_seconds": "the least time between two checkpoints of the published log",
     "keys": "the folder with the keys that sign the published log",
     "archive_after": "after how many days a match that is over leaves the server's memory",
+    "keep_events": "which events of matches stay in memory: all, or those that are not yet published",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",

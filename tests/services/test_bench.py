@@ -118,10 +118,14 @@ def test_replay_is_measured_beside_eventsourcing() -> None:
 
 
 def test_memory_says_what_a_match_takes_and_where() -> None:
-    found = bench("memory", "--matches", "50", "--plies", "40")
+    found = bench("memory", "--matches", "200", "--plies", "40")
     parts = found["details"]["of which, by MEMORY USAGE of one match"]
     assert set(parts) == {"snapshot", "moves", "turns", "ev", "at", "out"}
     assert found["details"]["bytes a match"] >= sum(parts.values()) / 2
+    names = ("bytes a match", "with the log trimmed", "and the events that are published")
+    assert sorted({found["details"][name] for name in names}) == [
+        found["details"][name] for name in reversed(names)
+    ]
 
 
 @pytest.mark.slow

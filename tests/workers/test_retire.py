@@ -107,6 +107,10 @@ def test_a_match_stays_while_its_leaves_are_not_all_below_the_limit(bench, archi
 
 
 def test_a_match_that_is_not_published_stays(bench, archiving, caplog):
+    publish(bench.store, archiving.objects)
+    for board in (OVER, LATER_OVER):
+        bench.send(ALICE, PlayMove(text="a1-a2"), board)
+    bench.drain()
     work = archiving.retirement(SHARD, limit=1 << 40)
     assert work.step() == 2
     assert listed(bench) == [OVER, LATER_OVER]

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from domain.match.events import AccountId
+from domain.match.events import AccountId, leaf_hash
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import Composer, EmailText, MatchUpdate
@@ -30,7 +30,9 @@ class EmailBuilder:
         """Return the e-mails to a player about a command's effect in a match."""
         text = self._composer.match_update(news)
         place = (news.board, news.seq, news.seat)
-        id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex())
+        # of this event, because another may come in its place when the data have lost it
+        event = leaf_hash(news.history[news.seq - 1])
+        id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex(), event.hex())
         headers = self._match_headers(news.board, news.seat, news.account, id_)
         return self._notices(id_, news.account, to, text, headers)
 

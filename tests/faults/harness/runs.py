@@ -22,8 +22,10 @@ class Run(msgspec.Struct, frozen=True):
     full: int
 
 
-ELSEWHERE = ("publish.", "retire.")
-"""Points that are not on the path of a move: tests/workers/test_publisher_killed.py and test_retire_job.py."""
+ELSEWHERE = ("publish.", "trim.", "retire.")
+"""Points that are not on the path of a move: tests/workers/test_publisher_killed.py, test_trim_events.py and
+test_retire_job.py.
+"""
 
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
