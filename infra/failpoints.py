@@ -37,13 +37,19 @@ FAILPOINTS: Final = (
     "keeper.sent",
     "publish.started",
     "publish.taken",
+    "publish.trimmed",
     "publish.read",
     "publish.created",
     "publish.written",
     "publish.signed",
+    "publish.deleted",
+    "publish.stored",
     "publish.recorded",
     "publish.released",
     "publish.left",
+    "restore.closed",
+    "restore.written",
+    "restore.opened",
     "retire.started",
     "retire.taken",
     "retire.written",
@@ -53,7 +59,8 @@ FAILPOINTS: Final = (
     "serve.loaded",
     "serve.started",
 )
-"""In the order in which a move passes them; then those of the scheduler, of the publisher, of retirement and of the start."""
+"""In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
+retirement and of the start."""
 
 Failpoint = Callable[[str], None]
 
