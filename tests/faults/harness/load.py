@@ -32,7 +32,8 @@ STRANGER = b"stranger"
 REPEATED_AFTER = 5
 """Matches of a player until a command of one that has ended is sent again."""
 
-_DOWN = (RedisError, EmbeddedError, LookupError, OSError)
+DOWN = (RedisError, EmbeddedError, LookupError, OSError)
+"""What a client gets from a server that is not there."""
 
 
 def open_store(client: Redis) -> Store:
@@ -81,14 +82,14 @@ class Client:
         began = now()
         try:
             _, door = self._connection()
-        except _DOWN:
+        except DOWN:
             self._note(sent, began, Result.FAILED)
             return None
         try:
             outcome = door.send(sent, 0, seconds=self._wait)
         except Refusal:  # it was turned away at the door
             self._note(sent, began, Result.FAILED)
-        except (OutcomePending, *_DOWN):
+        except (OutcomePending, *DOWN):
             self.hang_up()
             self._note(sent, began, Result.UNKNOWN)
         else:
@@ -102,7 +103,7 @@ class Client:
         try:
             client, _ = self._connection()
             events = self._open_store(client).events(board)
-        except _DOWN:
+        except DOWN:
             self.hang_up()
             call = Invocation(
                 client=self.name, match=board, sent=began, done=now(), result=Result.UNKNOWN
@@ -124,7 +125,7 @@ class Client:
         if self._open is not None:
             client, door = self._open
             self._open = None
-            with contextlib.suppress(*_DOWN):
+            with contextlib.suppress(*DOWN):
                 close = getattr(door, "close", None)
                 if close is not None:
                     close()

@@ -16,7 +16,7 @@ from infra.redis import keys
 from infra.store import locators
 from infra.store.closed_shards import ClosedShards
 from tests.faults.harness.held import Held, archived_boards, read_board
-from tests.faults.harness.load import Load
+from tests.faults.harness.load import DOWN, Load
 from tests.faults.harness.log_station import LogStation
 from tests.faults.harness.published import check_same
 from tests.faults.harness.record import now
@@ -201,12 +201,23 @@ class Copies:
         self.held = Held(station.shards, {}, {}, {}, {}, {})
 
     def add(self, board: int) -> None:
-        """Copy a match, unless it is retired already."""
-        with self._station.connect() as client, self._lock:
-            read_board(client, self.held, board)
-            if not self.held.events[board]:
-                for part in (self.held.events, self.held.outcomes, self.held.locators):
-                    del part[board]
+        """Copy a match, unless it is retired already, as soon as the server answers."""
+        until(lambda: self._is_read(board), WAIT_SECONDS)
+
+    def _is_read(self, board: int) -> bool:
+        one = Held(self._station.shards, {}, {}, {}, {}, {})
+        try:
+            with self._station.connect() as client:
+                read_board(client, one, board)
+        except DOWN:
+            return False
+        with self._lock:
+            if one.events[board]:
+                self.held.events |= one.events
+                self.held.snapshots |= one.snapshots
+                self.held.outcomes |= one.outcomes
+                self.held.locators |= one.locators
+        return True
 
 
 def _retiring(points: Sequence[str], kills: int, folder: Path) -> Outcome:
