@@ -37,15 +37,21 @@ FAILPOINTS: Final = (
     "keeper.sent",
     "publish.started",
     "publish.taken",
+    "publish.trimmed",
     "publish.read",
     "publish.created",
     "publish.written",
     "publish.signed",
+    "publish.deleted",
+    "publish.stored",
     "publish.recorded",
     "publish.released",
     "publish.left",
     "trim.read",
     "trim.removed",
+    "restore.closed",
+    "restore.written",
+    "restore.opened",
     "retire.started",
     "retire.taken",
     "retire.written",
@@ -55,7 +61,8 @@ FAILPOINTS: Final = (
     "serve.loaded",
     "serve.started",
 )
-"""In the order in which a move passes them; then those of the scheduler, of the publisher, of retirement and of the start."""
+"""In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
+retirement and of the start."""
 
 Failpoint = Callable[[str], None]
 

@@ -12,6 +12,7 @@ from msgspec import UNSET, UnsetType
 
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
+from domain.match.decoding import RecordDecoder
 from domain.match.events import AccountId, CommandId
 
 TEXT_LIMIT: Final = 512
@@ -130,7 +131,7 @@ class CommandEnvelope(msgspec.Struct, frozen=True, array_like=True):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(CommandEnvelope)
+_DECODER: Final = RecordDecoder(CommandEnvelope)
 
 
 def encode_command(sent: CommandEnvelope) -> bytes:

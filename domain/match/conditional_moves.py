@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from domain.match.decoding import RecordDecoder
 from domain.rules import Seat
 
 CONDITIONAL_MOVES_LIMIT: Final = 100
@@ -49,7 +50,7 @@ ConditionalMovesBySeat = Mapping[Seat, ConditionalMoves]
 NO_CONDITIONAL_MOVES: Final[ConditionalMovesBySeat] = {}
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = msgspec.msgpack.Decoder(dict[Seat, ConditionalMoves])
+_DECODER: Final = RecordDecoder(dict[Seat, ConditionalMoves])
 
 
 def pack(replies: ConditionalMovesBySeat) -> bytes:

@@ -12,6 +12,7 @@ import msgspec
 
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
+from domain.match.decoding import RecordDecoder
 from domain.rules import Seat
 
 SCHEMA: Final = 1
@@ -284,9 +285,9 @@ class RefusedLeaf(msgspec.Struct, frozen=True, array_like=True, tag="refused"):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_EVENTS: Final = msgspec.msgpack.Decoder(EventEnvelope)
-_ANCHORS: Final = msgspec.msgpack.Decoder(AnchorLeaf)
-_REFUSALS: Final = msgspec.msgpack.Decoder(RefusedLeaf)
+_EVENTS: Final = RecordDecoder(EventEnvelope)
+_ANCHORS: Final = RecordDecoder(AnchorLeaf)
+_REFUSALS: Final = RecordDecoder(RefusedLeaf)
 
 
 def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
@@ -302,7 +303,9 @@ _FIRST_TEXT: Final = 0x80
 
 
 def is_event(leaf: bytes) -> bool:
-    """Return whether a leaf is an event: the others begin with text."""
+    """Return whether a leaf is an event: the others begin with text. `msgspec.DecodeError` if it is none."""
+    if len(leaf) < 2:  # noqa: PLR2004 - the length of an array, and its first field
+        raise msgspec.DecodeError(f"a leaf has more than {len(leaf)} bytes")
     return leaf[1] < _FIRST_TEXT
 
 

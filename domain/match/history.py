@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from domain.clocks.match_clock import TURN_SIZE
 from domain.match.commands import CommandEnvelope, RevealText, StartVacation
 from domain.match.decide import Decision, Rejection
+from domain.match.decoding import RecordDecoder, decode_text
 from domain.match.events import (
     NO_HASH,
     SCHEMA,
@@ -33,7 +34,7 @@ _CHANGES_POSITION = (MatchStarted, Moved, Undone, Resigned, Flagged)
 """Events that change the position."""
 
 _PACK = msgspec.msgpack.Encoder()
-_UNPACK = msgspec.msgpack.Decoder(MatchState)
+_UNPACK = RecordDecoder(MatchState)
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -85,15 +86,8 @@ def unpack_snapshot(packed: PackedSnapshot | None) -> Snapshot:
         raise msgspec.ValidationError(f"the state has {state.ply} plies, and the turns others")
     if state.ply:
         clock = clock and replace(clock, turns=packed.turns)
-        state = replace(state, moves=_text(packed.moves), clock=clock)
+        state = replace(state, moves=decode_text(packed.moves), clock=clock)
     return Snapshot(packed.state[:32], state)
-
-
-def _text(moves: bytes) -> str:
-    try:
-        return moves.decode()
-    except UnicodeDecodeError as error:
-        raise msgspec.ValidationError(f"the moves are no text: {error}") from error
 
 
 def chain_events(

@@ -83,9 +83,9 @@ def restore(entry: DirectoryEntry, leaves: Sequence[bytes]) -> ArchivedMatch:
     if len(leaves) != len(indexes):
         raise ArchiveError(f"match {board} has {len(indexes)} leaves, and {len(leaves)} were read")
     pairs = list(zip(indexes, leaves, strict=True))
-    places = [index for index, leaf in pairs if is_event(leaf)]
-    events = [leaf for leaf in leaves if is_event(leaf)]
     try:
+        places = [index for index, leaf in pairs if is_event(leaf)]
+        events = [leaf for leaf in leaves if is_event(leaf)]
         envelopes = check_chain(board, events)
         refused = [(index, decode_refusal(leaf)) for index, leaf in pairs if not is_event(leaf)]
         outcomes = [(id_, parse(stored)) for id_, stored in entry.refusals]

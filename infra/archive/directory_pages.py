@@ -10,6 +10,7 @@ from typing import Final, Self
 
 import msgspec
 
+from domain.match.decoding import RecordDecoder
 from domain.match.events import AccountId, CommandId
 from domain.rules import Seat
 from infra.log.tiles import number_path
@@ -94,11 +95,11 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         return cls(VERSION, shards, shard, number, ())
 
     @classmethod
-    def decode(cls, data: bytes, shards: int, shard: int, number: int) -> Self:
+    def decode(cls, data: bytes, shards: int, shard: int, number: int) -> "DirectoryPage":
         """Read a page; `PageError` unless it is this page."""
         try:
-            page = msgspec.msgpack.decode(data, type=cls)
-        except ValueError as error:  # of msgspec, or of bytes that are no UTF-8
+            page = _PAGES.decode(data)
+        except msgspec.MsgspecError as error:
             raise PageError(f"page {number} of shard {shard} is damaged: {error}") from error
         if page.version != VERSION:
             raise PageError(
@@ -122,8 +123,8 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         if place >= len(self.entries):
             return None
         try:
-            entry = msgspec.msgpack.decode(self.entries[place], type=DirectoryEntry | None)
-        except ValueError as error:  # of msgspec, or of bytes that are no UTF-8
+            entry = _ENTRIES.decode(self.entries[place])
+        except msgspec.MsgspecError as error:
             raise PageError(f"the archive's entry of match {board} is damaged: {error}") from error
         if entry is not None and entry.board != board:
             raise PageError(f"the archive's entry of match {board} is of match {entry.board}")
@@ -145,3 +146,7 @@ class DirectoryPage(msgspec.Struct, frozen=True, array_like=True):
         if (shard, number) != (self.shard, self.number):
             raise ValueError(f"match {board} is not in page {self.number} of shard {self.shard}")
         return place
+
+
+_PAGES: Final = RecordDecoder(DirectoryPage)
+_ENTRIES: Final[RecordDecoder[DirectoryEntry | None]] = RecordDecoder(DirectoryEntry | None)  # type: ignore[arg-type]

@@ -81,6 +81,8 @@ class InclusionProof(msgspec.Struct, frozen=True):
         extra = b""
         if lines and lines[0].startswith(_EXTRA):
             extra = _base64(lines.pop(0).removeprefix(_EXTRA))
+            if not extra:
+                raise NoteError("a proof without extra data leaves out the line for them")
         if not lines or not lines[0].startswith(_INDEX):
             raise NoteError("a proof names the index of its entry")
         index = _decimal(lines.pop(0).removeprefix(_INDEX), "index")

@@ -139,6 +139,7 @@ class LogWriter:
     def _delete_folder(self, path: str) -> None:
         for name in self._objects.names(object_name(self.shard, path)):
             self._objects.delete(name)
+            failpoint("publish.deleted")
 
     def _create(self, path: str, data: bytes) -> None:
         self._objects.create(object_name(self.shard, path), data)

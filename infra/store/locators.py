@@ -7,6 +7,10 @@ have to read that, and because a wrong one would spoil all that follow.
 """
 
 from collections.abc import Iterable
+from typing import Final
+
+MOST_BITS: Final = 63
+"""Bits of an index, so that a damaged locator is not one number without end."""
 
 
 def encode(indexes: Iterable[int]) -> bytes:
@@ -15,7 +19,7 @@ def encode(indexes: Iterable[int]) -> bytes:
 
 
 def decode(locator: bytes) -> list[int]:
-    """Return the log indexes; `ValueError` if the last one is cut off."""
+    """Return the log indexes; `ValueError` if one is cut off or longer than `MOST_BITS`."""
     found, number, shift = [], 0, 0
     for byte in locator:
         number |= (byte & 0x7F) << shift
@@ -23,6 +27,8 @@ def decode(locator: bytes) -> list[int]:
         if byte < 0x80:  # noqa: PLR2004 - the high bit
             found.append(number)
             number = shift = 0
+        elif shift >= MOST_BITS:
+            raise ValueError("an index of the locator has too many bytes")
     if shift:
         raise ValueError("the last index of the locator is cut off")
     return found

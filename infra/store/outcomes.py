@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Code
+from domain.match.decoding import RecordDecoder
 from domain.sentences import Argument, Sentence, Text
 
 NUMBERED_CODES: Final = (
@@ -69,7 +70,7 @@ class CommandOutcome(msgspec.Struct, frozen=True):
 
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_TAILS: Final = msgspec.msgpack.Decoder(list[Any])
+_TAILS: Final = RecordDecoder(list[Any])
 
 
 def tail(code: str, seq: int, text: Text = "") -> bytes:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 import redis
 
+from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 
 _FIELDS: Final = ("size", "root", "fault", "trimmed")
@@ -31,13 +32,15 @@ class PublishedSizes:
 
     def __init__(self, data: redis.Redis, queue: redis.Redis) -> None:
         self._data = data
-        self._clients = (data, queue)
+        self._queue = queue
 
     def record(self, shard: int, size: int, root: bytes) -> None:
         """Record that so many leaves are published; a smaller size than the recorded one is ignored."""
-        for client in self._clients:
-            names = [keys.published(shard)]
-            scripts.call(client, scripts.RECORD_PUBLISHED, names, [size, root.hex()])
+        names = [keys.published(shard)]
+        args: list[scripts.Arg] = [size, root.hex()]
+        scripts.call(self._data, scripts.RECORD_PUBLISHED, names, args)
+        failpoint("publish.stored")
+        scripts.call(self._queue, scripts.RECORD_PUBLISHED, names, args)
 
     def record_fault(self, shard: int, fault: str) -> None:
         """Record why a shard's log is not published."""
@@ -45,7 +48,10 @@ class PublishedSizes:
 
     def recorded(self, shard: int) -> tuple[PublishedSize, PublishedSize]:
         """Return the records of a shard beside the data and on the queue server."""
-        data, queue = (_read(c.hmget(keys.published(shard), *_FIELDS)) for c in self._clients)
+        data, queue = (
+            _read(client.hmget(keys.published(shard), *_FIELDS))
+            for client in (self._data, self._queue)
+        )
         return data, queue
 
 

@@ -114,6 +114,9 @@ def test_what_is_not_the_whole_match_is_refused(entry_and_leaves, bench, over):
         (entry, [other[0], *leaves[1:]], "does not hold"),
         (replace(entry, head=bytes(32)), leaves, "ends with another event"),
         (replace(entry, digests=entry.digests[:-8]), leaves, "than digests"),
+        (entry, [b"", *leaves[1:]], "does not hold"),
+        (entry, [*leaves[:-1], b"\x98"], "does not hold"),
+        (entry, [b"\x98" + b"\x91" * 100_000, *leaves[1:]], "does not hold"),
     ]
     for wrong, read, why in cases:
         with pytest.raises(ArchiveError, match=why):

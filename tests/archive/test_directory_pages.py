@@ -136,3 +136,13 @@ def test_a_full_page_of_long_matches_stays_below_the_size_of_an_object_that_is_r
     boards = [(256 * 12 + place) * SHARDS + SHARD for place in range(BOARDS)]
     size = len(page(*(replace(long, board=board) for board in boards)).encode())
     assert size == 157_448, "615 bytes a match"
+
+
+def test_arrays_in_arrays_are_refused_as_other_damage_is():
+    deep = b"\x91" * 100_000
+    with pytest.raises(PageError, match="is damaged"):
+        decoded(b"\x96" + page(ENTRY).encode()[1:] + deep)
+    # after the other fields of the entry, which has nine
+    entry = page(ENTRY).encode().replace(b"\x99\xcd\x60\x2f", b"\x9a\xcd\x60\x2f") + deep
+    with pytest.raises(PageError, match="is damaged"):
+        decoded(entry)

@@ -45,6 +45,7 @@ from tests.faults.harness.checker import check
 from tests.faults.harness.elsewhere import elsewhere
 from tests.faults.harness.load import STRANGER, Client, orders
 from tests.faults.harness.projected import projected
+from tests.faults.harness.published import check_acknowledged, check_same
 from tests.faults.harness.record import Record, Result
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
@@ -134,6 +135,36 @@ def test_a_clean_run_is_clean(run) -> None:
     assert elsewhere(found.events) == []
     assert record.acknowledged() == 14
     assert any(call.code for call in record)
+
+
+def test_an_acknowledged_command_that_is_not_published_at_its_index_is_found(run) -> None:
+    record, found = run()
+    leaves = {shard: [leaf for _, leaf in log] for shard, log in found.logs.items()}
+    assert list(check_acknowledged(record, leaves)) == []
+    last = leaves[1].pop()
+    assert [one.invariant for one in check_acknowledged(record, leaves)] == ["I5", "I5"]
+    leaves[1].insert(0, last)
+    assert len(list(check_acknowledged(record, leaves))) > 2
+
+
+@pytest.mark.parametrize("part", ["events", "head", "locator", "outcomes"])
+def test_a_match_that_reads_differently_after_it_was_retired_or_restored_is_found(
+    run, part: str
+) -> None:
+    _, found = run()
+    assert list(check_same(found, found, "retired")) == []
+    now = msgspec.structs.replace(found)
+    match part:
+        case "events":
+            now.events = {1: found.events[1][:-1]}
+        case "head":
+            now.snapshots = {}
+        case "locator":
+            now.locators = {}
+        case "outcomes":
+            now.outcomes = {1: dict(list(found.outcomes[1].items())[1:])}
+    (violation,) = check_same(found, now, "retired")
+    assert str(violation) == f"I5: match 1: its {part} are others after it was retired"
 
 
 @pytest.mark.parametrize(

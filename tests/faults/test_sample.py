@@ -6,9 +6,19 @@ from pathlib import Path
 import pytest
 
 from infra.failpoints import FAILPOINTS
-from tests.faults.harness import chance, copies, kills, lost, poison, power, results, room
+from tests.faults.harness import (
+    chance,
+    copies,
+    kills,
+    log_kills,
+    lost,
+    poison,
+    power,
+    results,
+    room,
+)
 from tests.faults.harness.results import Outcome
-from tests.faults.harness.runs import ELSEWHERE
+from tests.faults.harness.runs import LOG_POINTS, TRIM_POINTS
 from tests.faults.harness.web import WEB_POINTS
 
 pytestmark = pytest.mark.slow
@@ -39,8 +49,24 @@ def test_a_web_process_killed_at_any_point_of_the_way_in_leaves_exactly_one_outc
 
 def test_the_points_of_these_samples_are_all_there_are() -> None:
     groups = (kills.WORKER_POINTS, kills.DOOR_POINTS, kills.KEEPER_POINTS, kills.SERVE_POINTS)
-    others = [point for point in FAILPOINTS if point.startswith(ELSEWHERE)]
-    assert sorted([*others, *(point for group in groups for point in group)]) == sorted(FAILPOINTS)
+    of_moves = [point for group in groups for point in group]
+    assert sorted([*of_moves, *LOG_POINTS, *TRIM_POINTS]) == sorted(FAILPOINTS)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        ["publish.created", "publish.signed", "publish.stored"],
+        ["retire.written", "retire.removed"],
+        log_kills.RESTORE_POINTS,
+    ],
+    ids=["publishing", "retiring", "restoring"],
+)
+def test_a_kill_while_the_log_is_published_restored_or_archived_loses_and_changes_nothing(
+    tmp_path: Path, points: Sequence[str]
+) -> None:
+    # the other points: test_publisher_killed.py and test_retire_job.py
+    expect(log_kills.at_log_points(points, 1, tmp_path))
 
 
 def test_processes_killed_by_chance_lose_nothing(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class Served:
         """Send a signal and wait for the end."""
         assert self.process is not None
         self.process.send_signal(number)
-        code = self.process.wait(20)
+        code = self.process.wait(120)
         assert self.process.stdout is not None
         self.process.stdout.close()
         self.log.close()

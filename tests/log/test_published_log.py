@@ -267,7 +267,9 @@ def test_a_private_key_is_read_back_from_its_text_and_never_shown():
     assert str(SECRET).startswith("PRIVATE+KEY+play.example.org/log+")
     assert repr(SECRET) == "LogSecret(play.example.org/log)"
     text = str(SECRET)
-    for bad in (text[:-4], text.replace("play", "pray"), text.removeprefix("PRIVATE"), ""):
+    wrong = (text[:-4], text.replace("play", "pray"), text.removeprefix("PRIVATE"), "")
+    # other spellings of the same bytes
+    for bad in (*wrong, f"{text}=", text.replace("+A", "+\u00a0A")):
         with pytest.raises(NoteError, match="a private key is") as raised:
             LogSecret.parse(bad)
         assert text[60:] not in str(raised.value)

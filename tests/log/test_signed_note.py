@@ -210,6 +210,8 @@ def test_a_proof_file_verifies_its_leaf_and_no_other(extra: bytes) -> None:
         ("\n\n", "\n"),
         ("index 1\n", "index 1\n" + b64encode(EMPTY_ROOT[:30]).decode() + "\n"),
         ("index 1\n", "index 1\n" + (b64encode(EMPTY_ROOT).decode() + "\n") * 64),
+        # without data the line is left out
+        ("index 1", "extra \nindex 1"),
     ],
 )
 def test_a_malformed_proof_file_is_refused(old: str, new: str) -> None:

@@ -98,7 +98,13 @@ def publisher(
 def test_a_publisher_that_is_killed_is_followed_by_one_that_writes_the_rest(
     publisher: PublisherProcess, wait_until: Callable[[Callable[[], object]], None], point: str
 ):
-    publisher.add(0, 300)
+    publisher.add(0, 200)
+    if point.startswith("publish.deleted"):
+        # a partial bundle, which is deleted when it has become full
+        publisher.start()
+        wait_until(lambda: publisher.recorded == 200)
+        publisher.stop()
+    publisher.add(200, 300)
     first = publisher.start(point)
     if point.startswith(("publish.released", "publish.left")):
         wait_until(lambda: publisher.recorded == 300)

@@ -98,6 +98,7 @@ class Publisher:
         for shard in self._all:
             self._load(self._keys, shard)
         self._trim()
+        failpoint("publish.trimmed")
 
     @property
     def _all(self) -> range:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from infra.failpoints import failpoint
 from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards
 from workers.log.restore import ShardRestorer
 
@@ -25,6 +26,7 @@ class LogRecovery:
     def close(self, shard: int, why: ClosedShard) -> None:
         """Close a shard."""
         self._closed.close(shard, why)
+        failpoint("restore.closed")
         self._due = 0.0
 
     def lost(self, shards: range) -> list[int]:

@@ -28,6 +28,7 @@ from domain.match.history import (
     unpack_snapshot,
 )
 from domain.match.state import MatchState, evolve, next_due
+from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
 from infra.store import outcomes
 from infra.store.closed_shards import ClosedKind, ClosedShard, ClosedShards, forked
@@ -88,6 +89,7 @@ class ShardRestorer:
                 return True
             return False
         self._closed.open(self._shard)
+        failpoint("restore.opened")
         return True
 
     def _compare(self, end: int) -> bool:
@@ -115,6 +117,7 @@ class ShardRestorer:
         if end < self._log.size:
             leaves = without_last_command(leaves)
         self._written.write(self._shard, start, self._commands(leaves))
+        failpoint("restore.written")
 
     def _commands(self, leaves: list[bytes]) -> Iterator[Restored]:
         found = [(decode_leaf(data), data) for data in leaves]

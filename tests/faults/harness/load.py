@@ -20,7 +20,7 @@ from infra.store.outcomes import CommandOutcome
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedError
-from services.bench.workload import PlannedGame, games, moves, starts
+from services.bench.workload import PlannedGame, games, moves, resignations, starts
 from tests.faults.harness.record import Invocation, Record, Result, now
 from tests.helpers.served import gateway
 
@@ -29,7 +29,11 @@ Connect = Callable[[], Redis]
 RETRY_SECONDS = 0.05
 STRANGER = b"stranger"
 
-_DOWN = (RedisError, EmbeddedError, LookupError, OSError)
+REPEATED_AFTER = 5
+"""Matches of a player until a command of one that has ended is sent again."""
+
+DOWN = (RedisError, EmbeddedError, LookupError, OSError)
+"""What a client gets from a server that is not there."""
 
 
 def open_store(client: Redis) -> Store:
@@ -78,14 +82,14 @@ class Client:
         began = now()
         try:
             _, door = self._connection()
-        except _DOWN:
+        except DOWN:
             self._note(sent, began, Result.FAILED)
             return None
         try:
             outcome = door.send(sent, 0, seconds=self._wait)
         except Refusal:  # it was turned away at the door
             self._note(sent, began, Result.FAILED)
-        except (OutcomePending, *_DOWN):
+        except (OutcomePending, *DOWN):
             self.hang_up()
             self._note(sent, began, Result.UNKNOWN)
         else:
@@ -99,7 +103,7 @@ class Client:
         try:
             client, _ = self._connection()
             events = self._open_store(client).events(board)
-        except _DOWN:
+        except DOWN:
             self.hang_up()
             call = Invocation(
                 client=self.name, match=board, sent=began, done=now(), result=Result.UNKNOWN
@@ -121,7 +125,7 @@ class Client:
         if self._open is not None:
             client, door = self._open
             self._open = None
-            with contextlib.suppress(*_DOWN):
+            with contextlib.suppress(*DOWN):
                 close = getattr(door, "close", None)
                 if close is not None:
                     close()
@@ -165,8 +169,13 @@ def _played(number: int) -> tuple[PlannedGame, ...]:
     return tuple(games(number))
 
 
-def orders(board: int, plies: int, variants: int = 8) -> Iterator[CommandEnvelope]:
-    """Give the commands of a match: a game, with commands between that must be refused."""
+def orders(
+    board: int, plies: int, variants: int = 8, *, ends: bool = False
+) -> Iterator[CommandEnvelope]:
+    """Give the commands of a match: a game, with commands between that must be refused.
+
+    If it `ends`, a player resigns after these plies.
+    """
     game = _played(variants)[board % variants]
     game = PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), game.moves[:plies])
     yield from starts([game])
@@ -176,6 +185,8 @@ def orders(board: int, plies: int, variants: int = 8) -> Iterator[CommandEnvelop
             yield _other(game, f"late:{ply}", game.seats[ply % 2], ply)
         if ply % 7 == 5:
             yield _other(game, f"forged:{ply}", STRANGER, ply + 1)
+    if ends:
+        yield from resignations([game])
 
 
 def _other(game: PlannedGame, key: str, actor: bytes, ply: int) -> CommandEnvelope:
@@ -189,7 +200,8 @@ class Load:
     """Some players, each playing one match after another until stopped; a context manager.
 
     `pace` is the time in seconds between a player's commands, so that what is under test, and not
-    the load, has the machine.
+    the load, has the machine. With `on_end` each match ends with a resignation, and that is called with
+    its board; later the player sends one of its commands again, and reads the match.
     """
 
     def __init__(
@@ -202,14 +214,21 @@ class Load:
         pace: float = 0.05,
         first_board: int = 1,
         wait: float = 5.0,
+        open_door: Callable[[Redis], Gateway] = gateway,
+        open_store: Callable[[Redis], Store] = open_store,
+        on_end: Callable[[int], object] | None = None,
     ) -> None:
+        self._on_end = on_end
         self._boards = count(first_board)
         self._plies = plies
         self._pace = pace
         self._stop = Event()
         self._failures: list[BaseException] = []
         self.record = record
-        self.clients = [Client(f"player-{n}", connect, record, wait) for n in range(players)]
+        self.clients = [
+            Client(f"player-{n}", connect, record, wait, open_door, open_store)
+            for n in range(players)
+        ]
         self._threads = [
             Thread(target=self._run, args=(client,), daemon=True) for client in self.clients
         ]
@@ -247,21 +266,36 @@ class Load:
 
     def _run(self, client: Client) -> None:
         try:
+            ended: list[int] = []
             while not self._stop.is_set():
-                self._play(client, next(self._boards))
+                board = next(self._boards)
+                self._play(client, board)
+                if self._on_end is None or client.busy_with or self._stop.is_set():
+                    continue
+                self._on_end(board)
+                ended.append(board)
+                if len(ended) > REPEATED_AFTER:
+                    self._repeat(client, ended[-REPEATED_AFTER])
         except BaseException as error:  # noqa: BLE001 - raised again in the run's own thread
             self._failures.append(error)
         finally:
             client.hang_up()
 
     def _play(self, client: Client, board: int) -> None:
-        for number, sent in enumerate(orders(board, self._plies)):
+        ends = self._on_end is not None
+        for number, sent in enumerate(orders(board, self._plies, ends=ends)):
             if client.send(sent, self._stop) is None:
                 return
             if number % 4 == 0:
                 client.read(board)
             if self._stop.wait(self._pace):
                 return
+
+    def _repeat(self, client: Client, board: int) -> None:
+        """Send a command of a match that is over once more, and read the match."""
+        commands = list(orders(board, self._plies, ends=True))
+        client.send(commands[board % len(commands)], self._stop)
+        client.read(board)
 
 
 def play_all(client: Client, todo: Sequence[CommandEnvelope]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from infra.failpoints import FAILPOINTS
-from tests.faults.harness import chance, copies, kills, lost, poison, power, room
+from tests.faults.harness import chance, copies, kills, log_kills, lost, poison, power, room
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.web import WEB_POINTS
 
@@ -22,10 +22,12 @@ class Run(msgspec.Struct, frozen=True):
     full: int
 
 
-ELSEWHERE = ("publish.", "trim.", "retire.")
-"""Points that are not on the path of a move: tests/workers/test_publisher_killed.py, test_trim_events.py and
-test_retire_job.py.
-"""
+TRIM_POINTS = tuple(p for p in FAILPOINTS if p.startswith("trim."))
+"""Those of a setting that these runs do not use: tests/workers/test_trim_events.py."""
+
+LOG_POINTS = (
+    *log_kills.PUBLISH_POINTS, *log_kills.RESTORE_POINTS, *log_kills.RETIRE_POINTS
+)  # fmt: skip
 
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
@@ -33,8 +35,9 @@ RUNS: tuple[Run, ...] = (
     *(
         Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100)
         for p in FAILPOINTS
-        if not p.startswith(ELSEWHERE)
+        if p not in LOG_POINTS + TRIM_POINTS
     ),
+    *(Run(f"kill-{p}", "log", partial(log_kills.at_log_points, [p]), 1, 100) for p in LOG_POINTS),
     *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),
     Run("random", "kills", chance.random_kills, 8, 1_000),
     Run("server", "server", kills.servers, 5, 300),

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -12,7 +13,9 @@ from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
+from infra.redis import keys
 from infra.redis.clients import make_client
+from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import FOLDER
 from infra.valkey.server import EmbeddedError, socket_url
@@ -41,8 +44,12 @@ class Station:
         url: str | None = None,
         argv: Sequence[str] = SERVE,
         data: Path | None = None,
+        trims: bool = False,
     ) -> None:
-        """`url` names the server to look at, if it is not the embedded one."""
+        """`url` names the server to look at, if it is not the embedded one.
+
+        `trims` says that leaves and matches may have left the server for the published log.
+        """
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
         self.data = data or folder / "data"
@@ -51,6 +58,7 @@ class Station:
         self.served = Served(self.data, env, argv)
         self.record = Record(folder / "record.jsonl")
         self._followed = False
+        self._trims = trims
 
     def connect(self) -> Redis:
         """A client of the server."""
@@ -107,11 +115,11 @@ class Station:
         """A client of the server of the queue."""
         return make_client(socket_url(self.data / FOLDER))
 
-    def load(self, **options: float) -> Load:
+    def load(self, **options: Any) -> Load:
         """Players; boards that no earlier load of this station has had."""
         boards = {call.match for call in self.record}
         first = max((board for board in boards if board < FOREIGN_BOARDS), default=0) + 1
-        return Load(self.connect, self.record, first_board=first, **options)  # type: ignore[arg-type]
+        return Load(self.connect, self.record, first_board=first, **options)
 
     def note(
         self, sent: CommandEnvelope, began: int, outcome: tuple[str, int, int] | None = None
@@ -132,6 +140,29 @@ class Station:
         )
         self.record.add(call)
 
+    def read(self) -> held.Held:
+        """Read everything in the store."""
+        with self.connect() as client:
+            return held.read(client, self.data if self._trims else None)
+
+    def open_store(self, client: Redis) -> Store:
+        """Return the store as a reader sees it."""
+        if self._trims:
+            return held.store_with_archive(client, self.data)
+        return RedisStore(client, Mode.FSYNC)
+
+    def wait_until_drained(self) -> None:
+        """Wait until no command waits."""
+
+        def drained() -> bool:
+            with self.connect() as client:
+                return not any(client.xlen(keys.inbox(shard)) for shard in self._all(client))
+
+        until(drained, DRAINED_SECONDS)
+
+    def _all(self, client: Redis) -> range:
+        return range(int(client.hget(keys.LAYOUT, "shards") or 0))
+
     def violations(self, *, drained: bool = True, again: bool = True) -> list[str]:
         """Wait until nothing waits (if `drained`), and give what is wrong.
 
@@ -142,8 +173,7 @@ class Station:
 
         def ready() -> bool:
             try:
-                with self.connect() as client:
-                    found[:] = [held.read(client)]
+                found[:] = [self.read()]
             except (RedisError, EmbeddedError):  # the server is being started again
                 return False
             return found[0].waiting == 0 or not drained
@@ -153,7 +183,7 @@ class Station:
         if again:
             violations += elsewhere(found[0].events)
             with self.connect() as client:
-                violations += projected(RedisStore(client, Mode.FSYNC), client)
+                violations += projected(self.open_store(client), client)
         return [str(violation) for violation in violations]
 
 

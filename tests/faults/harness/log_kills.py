@@ -1,0 +1,279 @@
+"""Kills in the middle of publishing, retiring and restoring, under load."""
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+from domain.clocks.calendar import DAY
+from infra.archive.limits import retirement_limits
+from infra.failpoints import FAILPOINTS
+from infra.redis import keys
+from infra.store import locators
+from infra.store.closed_shards import ClosedShards
+from tests.faults.harness.held import Held, archived_boards, read_board
+from tests.faults.harness.load import DOWN, Load
+from tests.faults.harness.log_station import LogStation
+from tests.faults.harness.published import check_same
+from tests.faults.harness.record import now
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import gone, kill, progress, since
+from tests.helpers.served import until
+from workers.retire_job import retire_leases
+
+PUBLISH_POINTS = tuple(p for p in FAILPOINTS if p.startswith("publish."))
+RESTORE_POINTS = tuple(p for p in FAILPOINTS if p.startswith("restore."))
+RETIRE_POINTS = tuple(p for p in FAILPOINTS if p.startswith("retire."))
+
+RESTART_EVERY = 10
+"""Kills after which the whole server is killed as well."""
+
+WAIT_SECONDS = 180.0
+"""For what has to happen by itself; a machine with other work to do may take long."""
+
+_AT_A_START = ("publish.started", "publish.taken", "publish.trimmed")
+_AT_AN_END = ("publish.released", "publish.left")
+
+
+def at_log_points(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    """Kill whatever process passes a point, so many times at each, under load; all of one kind."""
+    run = {"publish": _publishing, "restore": _restoring, "retire": _retiring}
+    return run[points[0].partition(".")[0]](points, kills, folder)
+
+
+def _outcome(
+    points: Sequence[str], kills: int, times: list[float], station: LogStation, wrong: list[str]
+) -> Outcome:
+    return Outcome(
+        name="kill-" + "-".join(points),
+        what="SIGKILL at " + ", ".join(f"`{point}`" for point in points),
+        wanted=kills * len(points),
+        faults=len(times),
+        acknowledged=station.record.acknowledged(),
+        violations=wrong,
+        seconds=max(times, default=0.0),
+        details={"leaves": sum(station.ends())},
+    )
+
+
+def _each(points: Sequence[str], kills: int, station: LogStation) -> Iterator[tuple[str, int]]:
+    """Yield each point so often, with a number, and kill the whole server from time to time."""
+    for number, point in enumerate(point for point in points for _ in range(kills)):
+        if number and number % RESTART_EVERY == 0:
+            station.restart()
+        yield point, number
+
+
+def _publishing(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    times: list[float] = []
+    with LogStation(folder, points, shards=2) as station:
+        with station.play(players=4, plies=10, pace=0.01) as load:
+            for point, _ in _each(points, kills, station):
+                progress(load, 2, WAIT_SECONDS)
+                times.append(_kill_the_publisher(point, station))
+        violations, _ = station.check()
+        return _outcome(points, kills, times, station, violations)
+
+
+def _kill_the_publisher(point: str, station: LogStation) -> float:
+    """Have it killed; return the seconds until all leaves of that time were published."""
+    once = station.armed_by[point]
+    until(station.publisher, WAIT_SECONDS)
+    once.touch()
+    if point in _AT_A_START:
+        kill(station.publisher() or 0)
+        station.wake_publisher()
+    if point in _AT_AN_END:
+        _end_a_run(station)
+    until(gone(once), WAIT_SECONDS)
+    began, ends = now(), station.ends()
+    station.wake_publisher()
+    station.wait_until_published(ends)
+    return since(began)
+
+
+def _end_a_run(station: LogStation) -> None:
+    """Ask the publisher to end in good order, once it is at work."""
+    before = station.publisher()
+    with station.connect_queue() as queue:
+        until(lambda: queue.exists(keys.lease("publish")), WAIT_SECONDS)
+    os.kill(before or 0, signal.SIGTERM)
+
+
+# restoring
+
+
+def _restoring(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    times: list[float] = []
+    violations: list[str] = []
+    left = dict.fromkeys(points, kills)
+    with LogStation(folder, points, shards=4) as station:
+        while any(left.values()):
+            before = _roll_back(station)
+            for point in points:
+                if left[point]:
+                    station.armed_by[point].touch()
+            station.served.start()
+            with station.play(players=2, plies=8) as load:
+                times += _kill_while_restoring(station, before, left)
+                progress(load, 2, WAIT_SECONDS)
+            violations += map(str, check_same(before, station.read(), "restored"))
+        found, _ = station.check()
+        return _outcome(points, kills, times, station, [*violations, *found])
+
+
+def _roll_back(station: LogStation) -> Held:
+    """Play, take a copy, play on until all is published, kill the server and put the copy back.
+
+    Return what the store held at the end.
+    """
+    data, copy = station.data / "valkey", station.folder / "copy"
+    with station.play(players=4, plies=8, pace=0.0) as load:
+        progress(load, 8, WAIT_SECONDS)
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(data, copy)
+        before = station.ends()
+        until(lambda: _all_grew(station, before), WAIT_SECONDS)
+        progress(load, 100, WAIT_SECONDS)
+    station.wait_until_drained()
+    station.wait_until_published()
+    held = station.read()
+    station.served.end(signal.SIGKILL)
+    shutil.rmtree(data)
+    shutil.copytree(copy, data)
+    return held
+
+
+def _all_grew(station: LogStation, before: list[int]) -> bool:
+    return all(end > was for end, was in zip(station.ends(), before, strict=True))
+
+
+def _kill_while_restoring(
+    station: LogStation, before: Held, left: dict[str, int]
+) -> Iterator[float]:
+    """Yield the seconds from each kill to the next one, or to the opening of all shards."""
+    ends = [len(log) for log in before.logs.values()]
+    armed = {point for point, count in left.items() if count}
+
+    def passed() -> list[str]:
+        return [point for point in armed if not station.armed_by[point].exists()]
+
+    began = 0
+    while True:
+        until(lambda: passed() or _is_restored(station, ends), WAIT_SECONDS)
+        if began:
+            yield since(began)
+        found = passed()
+        if not found:
+            break
+        began = now()
+        for point in found:
+            left[point] -= 1
+            if left[point]:
+                station.armed_by[point].touch()
+            else:
+                armed.remove(point)
+        station.wake_publisher()
+    for point in armed:
+        station.armed_by[point].unlink(missing_ok=True)
+
+
+def _is_restored(station: LogStation, ends: list[int]) -> bool:
+    with station.connect() as client:
+        if ClosedShards(client).read(range(station.shards)):
+            return False
+    return all(end >= was for end, was in zip(station.ends(), ends, strict=True))
+
+
+# retiring
+
+
+class Copies:
+    """What the store had of each match when it ended."""
+
+    def __init__(self, station: LogStation) -> None:
+        self._station = station
+        self._lock = threading.Lock()
+        self.held = Held(station.shards, {}, {}, {}, {}, {})
+
+    def add(self, board: int) -> None:
+        """Copy a match, unless it is retired already, as soon as the server answers."""
+        until(lambda: self._is_read(board), WAIT_SECONDS)
+
+    def _is_read(self, board: int) -> bool:
+        one = Held(self._station.shards, {}, {}, {}, {}, {})
+        try:
+            with self._station.connect() as client:
+                read_board(client, one, board)
+        except DOWN:
+            return False
+        with self._lock:
+            if one.events[board]:
+                self.held.events |= one.events
+                self.held.snapshots |= one.snapshots
+                self.held.outcomes |= one.outcomes
+                self.held.locators |= one.locators
+        return True
+
+
+def _retiring(points: Sequence[str], kills: int, folder: Path) -> Outcome:
+    times: list[float] = []
+    days = {"MATCHPOST_ARCHIVE_AFTER": "1"}
+    with LogStation(folder, points, shards=2, env=days) as station:
+        copies = Copies(station)
+        door = partial(station.gateway, ago_ms=2 * DAY)
+        with station.play(players=4, plies=4, pace=0.02, open_door=door, on_end=copies.add) as load:
+            for point, number in _each(points, kills, station):
+                shard = number % station.shards
+                times.append(_kill_a_retirement(station, load, shard, station.armed_by[point]))
+        with station.connect() as client:
+            retired = archived_boards(client, station.shards)
+        violations, held = station.check()
+        violations += map(str, check_same(copies.held, held, "retired"))
+        found = _outcome(points, kills, times, station, violations)
+        found.details["retired"] = len(retired)
+        return found
+
+
+def _kill_a_retirement(station: LogStation, load: Load, shard: int, once: Path) -> float:
+    """Have a job killed; return the seconds until another has retired what was due."""
+    due: list[int] = []
+    until(lambda: due.extend(_due(station, shard)) or due, WAIT_SECONDS)  # type: ignore[func-returns-value]
+    once.touch()
+    _request(station, shard, gone(once))
+    began = now()
+    _request(station, shard, lambda: not set(due) & set(_due(station, shard)))
+    progress(load, 1, WAIT_SECONDS)
+    return since(began)
+
+
+def _request(station: LogStation, shard: int, done: Callable[[], object]) -> None:
+    """Request the job, as if the lease of a killed one had expired, until it has done its work."""
+    end = time.monotonic() + WAIT_SECONDS
+    while not done():
+        assert time.monotonic() < end, f"shard {shard} is not retired"
+        with station.connect_queue() as queue:
+            queue.pexpire(keys.lease(f"retire/{shard}"), 1)
+            time.sleep(0.002)
+            retire_leases(queue, shard).request(f"retire/{shard}")
+        try:
+            until(done, 5)
+        except AssertionError:
+            continue
+
+
+def _due(station: LogStation, shard: int) -> list[int]:
+    """Return the matches in Redis that can be retired now."""
+    with station.connect() as client:
+        limit = retirement_limits(client, station.shards, mail=False)[shard]
+        boards = [int(board) for board in client.zrange(keys.ended(shard), 0, -1)]
+        found = []
+        for board in boards:
+            places = locators.decode(client.get(keys.locator(shard, board)) or b"")
+            if places and places[-1] < limit:
+                found.append(board)
+        return found
