@@ -36,8 +36,8 @@ SERVE = (str(SCRIPT), "serve")
 _API = "The API is at "
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> float:
-    """Wait for a condition; give how long it took."""
+def until(condition: Callable[[], object], seconds: float = 60) -> float:
+    """Wait for a condition, as long as a busy machine may need; return how long it took."""
     began = time.monotonic()
     while not condition():
         if time.monotonic() - began > seconds:
@@ -79,7 +79,7 @@ class Served:
         """Send a signal and wait for the end."""
         assert self.process is not None
         self.process.send_signal(number)
-        code = self.process.wait(20)
+        code = self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
         self.log.close()
