@@ -44,10 +44,10 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def wait_until() -> Callable[[Callable[[], object]], None]:
-    """A function that waits until a condition holds, and fails after ten seconds."""
+    """A function that waits until a condition holds, and fails after a minute."""
 
     def wait(condition: Callable[[], object]) -> None:
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not condition():
             assert time.monotonic() < deadline, "the condition did not come to hold"
             time.sleep(0.005)

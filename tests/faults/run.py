@@ -71,7 +71,9 @@ def _one(run: Run, count: int, folder: Path) -> int:
     shutil.rmtree(place)
     outcome.details["commit"] = _commit()
     results.save(outcome, folder)
-    return 0 if outcome.good else 1
+    for sentence in outcome.late:
+        say(f"{run.name}: {sentence}")
+    return 0 if outcome.good and not outcome.late else 1
 
 
 def _commit() -> str:

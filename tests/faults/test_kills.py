@@ -61,8 +61,7 @@ def test_rqs_keys_flushed_in_the_middle_cost_seconds_and_no_move(tmp_path: Path)
             assert queue.dbsize()
             queue.flushall()
         before = sum(len(player.acknowledged) for player in players)
-        took = until(lambda: sum(len(p.acknowledged) for p in players) > before, 10)
-        assert took < 10
+        until(lambda: sum(len(player.acknowledged) for player in players) > before)
         for thread in threads:
             thread.join()
         check(client, played, players)

@@ -298,7 +298,7 @@ class Player:
         return self.api.http.request(method, path, headers=headers, **options)
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> None:
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
     """Wait for a condition."""
     deadline = time.monotonic() + seconds
     while not condition():

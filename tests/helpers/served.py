@@ -36,8 +36,8 @@ SERVE = (str(SCRIPT), "serve")
 _API = "The API is at "
 
 
-def until(condition: Callable[[], object], seconds: float = 20) -> float:
-    """Wait for a condition; give how long it took."""
+def until(condition: Callable[[], object], seconds: float = 60) -> float:
+    """Wait for a condition, as long as a busy machine may need; return how long it took."""
     began = time.monotonic()
     while not condition():
         if time.monotonic() - began > seconds:

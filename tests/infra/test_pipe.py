@@ -76,10 +76,12 @@ def test_a_server_that_ends_is_told_to_who_asked_and_its_successor_is_used(tmp_p
 
 
 class SlowServer:
-    """Answers PING at once and STALL never; DRIP waits a little before its answer."""
+    """Answers PING at once and STALL never; HELD is answered once `released` is set."""
 
     def __init__(self) -> None:
         self.asked: list[bytes] = []
+        self.held: asyncio.Queue[bytes] = asyncio.Queue()
+        self.released = asyncio.Event()
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -88,8 +90,9 @@ class SlowServer:
                 self.asked.append(words[0])
                 if words[0] == b"STALL":
                     await reader.read()  # until the client has had enough
-                elif words[0] == b"DRIP":
-                    await asyncio.sleep(0.15)
+                elif words[0] == b"HELD":
+                    self.held.put_nowait(words[0])
+                    await self.released.wait()
                 writer.write(b"+PONG\r\n")
         finally:
             writer.close()
@@ -99,14 +102,9 @@ class SlowServer:
         return (await reader.readexactly(size + 2))[:-2]
 
 
-def run_slow(
-    monkeypatch: pytest.MonkeyPatch,
-    test: Callable[[AutoPipeline], Awaitable[Any]],
-    seconds: float = 0.3,
-) -> tuple[Any, SlowServer]:
-    """What a test returns against a slow server, with so short a time limit."""
-    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", seconds)
-    slow = SlowServer()
+def run_slow(test: Callable[[AutoPipeline], Awaitable[Any]], slow: SlowServer | None = None) -> Any:
+    """What a test returns against a slow server."""
+    slow = slow or SlowServer()
 
     async def running() -> Any:
         async with await asyncio.start_server(slow, "127.0.0.1", 0) as server:
@@ -115,44 +113,51 @@ def run_slow(
             async with make_async_client(url) as client, AutoPipeline(client) as pipe:
                 return await test(pipe)
 
-    return asyncio.run(asyncio.wait_for(running(), 30)), slow
+    return asyncio.run(asyncio.wait_for(running(), 60))
 
 
 def test_a_slow_answer_fails_nothing_that_was_answered_before_it(monkeypatch):
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 1.0)
+
     async def ask(pipe: AutoPipeline) -> list[Any]:
         words = [[("PING",)], [("PING",), ("PING",)], [("STALL",)], [("PING",)]]
         return await asyncio.gather(*map(pipe.send, words), return_exceptions=True)
 
-    (first, second, slow, behind), _ = run_slow(monkeypatch, ask)
+    first, second, slow, behind = run_slow(ask)
     assert (first, second) == ([b"PONG"], [b"PONG"] * 2)
     assert isinstance(slow, redis.TimeoutError)
     assert isinstance(behind, redis.TimeoutError)
 
 
 def test_a_slow_answer_fails_few_of_those_behind_it(monkeypatch):
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 1.0)
+
     async def ask(pipe: AutoPipeline) -> list[Any]:
         words = [("STALL",), *[("PING",)] * 2_000]
         return await asyncio.gather(*(pipe.send([one]) for one in words), return_exceptions=True)
 
-    answers, _ = run_slow(monkeypatch, ask)
+    answers = run_slow(ask)
     assert sum(isinstance(one, Exception) for one in answers) <= 256
     assert answers[-1] == [b"PONG"]
 
 
 def test_what_has_waited_too_long_to_be_sent_is_not_sent(monkeypatch):
+    monkeypatch.setattr(autopipeline, "MOST_SECONDS_UNSENT", 0.1)
+    monkeypatch.setattr(autopipeline, "ANSWER_TIMEOUT", 30)
+    slow = SlowServer()
+
     async def ask(pipe: AutoPipeline) -> Any:
-        drips = []
-        for _ in range(2):
-            drips.append(pipe.submit([("DRIP",)] * 3))
-            await asyncio.sleep(0.01)  # so that each goes on a connection of its own
+        held = []
+        for _ in range(autopipeline.CONNECTIONS):
+            held.append(pipe.submit([("HELD",)]))
+            await slow.held.get()  # so that the next one goes on a connection of its own
         late = pipe.submit([("SET", "never", 1)])
-        await asyncio.gather(*drips)
+        await asyncio.sleep(0.2)
+        slow.released.set()
+        assert await asyncio.gather(*held) == [[b"PONG"]] * len(held)
         with pytest.raises(redis.TimeoutError, match="not sent"):
             await late
         return await pipe.send([("PING",)])
 
-    # the drips take 0.45 s; their exchange may take a second, and the late one was asked for before
-    monkeypatch.setattr(autopipeline, "MOST_SECONDS_UNSENT", 0.2)
-    pong, slow = run_slow(monkeypatch, ask, 1.0)
-    assert pong == [b"PONG"]
+    assert run_slow(ask, slow) == [b"PONG"]
     assert b"SET" not in slow.asked

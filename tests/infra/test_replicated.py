@@ -3,6 +3,8 @@
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,10 +12,13 @@ from redis import Redis
 from redis.exceptions import ResponseError
 
 from domain.match.commands import PlayMove
+from infra import durability as durability_module
+from infra import durability_watch
 from infra.durability import DurabilityError, Mode, append_barrier, check_barrier, verify
 from infra.durability_watch import DurabilityNotes, DurabilityWatch
 from infra.replicas import read_replicas, read_settings
 from infra.settings import Settings
+from infra.store import durable_scripts
 from infra.store.gateway import CommandGateway, OutcomePending
 from infra.store.port import NotDurable
 from infra.store.redis_store import RedisStore
@@ -25,6 +30,19 @@ from tests.helpers.replicas import COUNTED, Pair, enlist
 from tests.helpers.served import until
 
 MOVE = PlayMove(text="m13-m9")
+
+SOON_MS = 500
+"""Milliseconds after which a barrier gives up where it can only give up."""
+
+
+@contextmanager
+def impatient() -> Iterator[None]:
+    """Barriers wait for as long as it takes to see that they give up."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(durability_module, "BARRIER_TIMEOUT", SOON_MS)
+        for module in (durability_watch, durable_scripts):
+            patched.setattr(module, "append_barrier", partial(append_barrier, timeout=SOON_MS))
+        yield
 
 
 @pytest.fixture
@@ -134,8 +152,9 @@ def test_replicated_refuses_a_replica_without_a_log_that_cannot_be_asked(
         (found,) = read_replicas(pair.client.info())
         assert read_settings(pair.client, found, ["appendonly"]) is None
         watch = DurabilityWatch(pair.client, redis_client, Mode.REPLICATED)
-        assert watch.verify().startswith("a write was not synced by enough replicas")
-        assert durability(pair, Mode.REPLICATED)[0].level is Level.BAD
+        with impatient():
+            assert watch.verify().startswith("a write was not synced by enough replicas")
+            assert durability(pair, Mode.REPLICATED)[0].level is Level.BAD
         replica.config_set("appendonly", "yes")
     until(lambda: watch.verify() == "", 60)
     _, noted = durability(pair, Mode.REPLICATED)
@@ -168,14 +187,14 @@ def test_a_replica_that_hangs_in_the_middle_leaves_moves_pending_until_it_is_bac
     order = bench.send(ALICE, MOVE)
     os.kill(pair.replica.pid or 0, signal.SIGSTOP)
     try:
-        with pytest.raises(NotDurable):
+        with impatient(), pytest.raises(NotDurable):
             bench.drain()
         assert bench.outcome(order).accepted, "it is on the primary, where readers see it"
         with CommandGateway(
             bench.store, bench.lanes, pair.client, confirm=watch.confirm
         ) as gateway:
-            with pytest.raises(OutcomePending):
-                gateway.send(order, 0)
+            with impatient(), pytest.raises(OutcomePending):
+                gateway.send(order, 0, 1.0)
             os.kill(pair.replica.pid or 0, signal.SIGCONT)
             until(watch.confirm)
             assert gateway.send(order, 0).accepted

@@ -48,8 +48,8 @@ def stop() -> None:
 
 
 def stop_when(condition: Callable[[], object]) -> Callable[[], None]:
-    """A tick that stops the supervisor when a condition holds, or after ten seconds."""
-    deadline = time.monotonic() + 10
+    """A tick that stops the supervisor when a condition holds, or after a minute."""
+    deadline = time.monotonic() + 60
 
     def tick() -> None:
         if condition() or time.monotonic() > deadline:

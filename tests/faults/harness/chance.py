@@ -58,7 +58,8 @@ def random_kills(kills: int, folder: Path) -> Outcome:
             wanted=kills,
             faults=killed.total(),
             acknowledged=station.record.acknowledged(),
-            violations=[*late, *station.violations()],
+            violations=station.violations(),
+            late=late,
             seconds=max(times, default=0.0),
             details={"killed": dict(killed)},
         )

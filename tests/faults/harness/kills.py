@@ -64,7 +64,8 @@ def _outcome(points: Sequence[str], kills: int, times: list[float], station: Sta
         wanted=kills * len(points),
         faults=len(times),
         acknowledged=station.record.acknowledged(),
-        violations=[*late, *station.violations()],
+        violations=station.violations(),
+        late=late,
         seconds=max(times, default=0.0),
     )
 
@@ -120,7 +121,8 @@ def walk(points: Sequence[str], folder: Path) -> Outcome:
             wanted=len(points),
             faults=done,
             acknowledged=station.record.acknowledged(),
-            violations=[*late, *station.violations()],
+            violations=station.violations(),
+            late=late,
             seconds=slowest,
         )
     finally:

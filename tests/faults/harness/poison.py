@@ -33,6 +33,7 @@ def doses(count: int, folder: Path) -> Outcome:
     station.start()
     times: dict[str, list[float]] = {kind: [] for kind in KINDS}
     wrong: list[str] = []
+    late: list[str] = []
     done = 0
     try:
         with station.load(players=3) as load:
@@ -52,8 +53,14 @@ def doses(count: int, folder: Path) -> Outcome:
         calls = [call for call in station.record if call.match < FIRST_BOARD and call.command]
         slowest = slowest_outcome(calls)
         if slowest > NEIGHBOUR_SECONDS:
-            wrong.append(f"a command of another match took {slowest:.1f} s")
+            late.append(f"a command of another match took {slowest:.1f} s")
         wrong += [f"{call} was refused as internal" for call in calls if call.code == "internal"]
+        late += [
+            f"{kind}: it took {took:.1f} s"
+            for kind, all_taken in times.items()
+            for took in all_taken
+            if took > INTERNAL_SECONDS
+        ]
         worst = {kind: round(max(took), 1) for kind, took in times.items() if took}
         return Outcome(
             name="poison",
@@ -62,6 +69,7 @@ def doses(count: int, folder: Path) -> Outcome:
             faults=done,
             acknowledged=station.record.acknowledged(),
             violations=[*wrong, *station.violations()],
+            late=late,
             seconds=max(worst.values()),
             details={"seconds_until_refused": worst, "slowest_neighbour": round(slowest, 1)},
         )
@@ -87,8 +95,6 @@ def _dose(station: Station, kind: str, board: int) -> tuple[float, list[str]]:
     wrong = []
     if refused is None or refused.code != "internal":
         wrong.append(f"{kind}: the outcome is {refused}")
-    if took > INTERNAL_SECONDS:
-        wrong.append(f"{kind}: it took {took:.1f} s")
     if then is None or not then.accepted:
         wrong.append(f"{kind}: the match does not go on: {then}")
     return took, wrong

@@ -27,6 +27,8 @@ class Outcome(msgspec.Struct, kw_only=True):
     """All of them; a file keeps the first few."""
     violated: int = 0
     """How many they were, in a file."""
+    late: list[str] = []
+    """What took longer than a machine with nothing else to do may take; a test asserts none of it."""
     expected_to_fail: bool = False
     """A control: the test is tested by it."""
     seconds: float = 0.0

@@ -67,7 +67,6 @@ Step = Callable[[Station], None]
 
 def _run(name: str, what: str, station: Station, count: int, fill: Step, clear: Step) -> Outcome:
     times, said, outages = [], set[str](), 0
-    late: list[str] = []
     try:
         station.start()
         with station.load(players=3, pace=0.02) as load:
@@ -82,14 +81,15 @@ def _run(name: str, what: str, station: Station, count: int, fill: Step, clear: 
                 progress(load, 5, seconds=90)
                 times.append(since(cleared))
                 outages += 1
-        late += [f"it took {t:.1f} s to go on" for t in times if t > RESUMED_SECONDS]
+        late = [f"it took {t:.1f} s to go on" for t in times if t > RESUMED_SECONDS]
         return Outcome(
             name=name,
             what=what,
             wanted=count,
             faults=outages,
             acknowledged=station.record.acknowledged(),
-            violations=[*late, *station.violations()],
+            violations=station.violations(),
+            late=late,
             seconds=max(times, default=0.0),
             details={"what_users_are_told": sorted(said)},
         )
