@@ -188,13 +188,13 @@ def refusal_field(actor: AccountId, ply: int) -> str:
     return f"{actor.hex()}:{ply}"
 
 
-class InboxState(msgspec.Struct, frozen=True):
-    """An inbox at one moment."""
+class ShardNews(msgspec.Struct, frozen=True):
+    """The news of a shard."""
 
-    waiting: int
-    """Entries that wait."""
-    newest: str
-    """Id of the newest entry that ever came; empty if none did."""
+    waiting: bool
+    """Whether commands wait in its inbox."""
+    end: int
+    """Index of the next leaf of its log; no less than the one of the last look."""
 
 
 class Store(Protocol):
@@ -245,10 +245,10 @@ class Store(Protocol):
         """Return the number of entries that wait."""
         ...
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        """Return the server's time, ms, and for each shard the state of its inbox.
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        """Return the server's time, ms, and for each shard its news since its log ended at `ends`.
 
-        In one round trip, with one command a shard: the scheduler asks each second.
+        Mostly by one command for all shards, because the scheduler asks each second.
         """
         ...
 

@@ -17,13 +17,14 @@ from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
 from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
+from infra.store.log_gate import read_ends
 from infra.store.port import (
     CommitConflict,
     CommitResult,
     InboxEntry,
-    InboxState,
     SeedChain,
     ShardClosedError,
+    ShardNews,
     Submission,
     SubmitResult,
     Watermark,
@@ -31,9 +32,11 @@ from infra.store.port import (
     refusal_field,
 )
 from infra.store.store_calls import (
+    MOST_NEWS,
     commit_call,
+    news_streams,
     read_commit_replies,
-    read_inbox_state,
+    read_news,
     read_submit_reply,
     retire_call,
     submit_call,
@@ -160,19 +163,20 @@ class RedisStore:
                 pipe.xlen(keys.inbox(shard))
             return sum(pipe.execute())
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        """Return the time and the inboxes' states."""
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        """Return the time and the news of the shards."""
+        by_shard = self.layout().numbering is Numbering.SHARD
+        groups = [[shard] for shard in range(len(ends))] if by_shard else [range(len(ends))]
         with self._client.pipeline(transaction=False) as pipe:
             pipe.time()
-            for shard in shards:
-                pipe.xinfo_stream(keys.inbox(shard))
-            time, *found = pipe.execute(raise_on_error=False)
-        for reply in (time, *found):
-            # a stream that nothing was ever added to is no key
-            if isinstance(reply, Exception) and "no such key" not in str(reply):
-                raise reply
+            for group in groups:
+                pipe.xread(news_streams(group, ends), count=MOST_NEWS)
+            time, *replies = pipe.execute()
         now = self._clock() if self._clock else to_ms(time)
-        return now, [read_inbox_state(reply) for reply in found]
+        found, unknown = read_news(replies, ends)
+        for shard, end in zip(unknown, read_ends(self._client, unknown), strict=True):
+            found[shard] = ShardNews(found[shard].waiting, end)
+        return now, found
 
     def count_attempt(self, shard: int, entry: str) -> int:
         """Count one more attempt."""

@@ -22,11 +22,11 @@ from infra.store.port import (
     CommitDone,
     CommitResult,
     InboxEntry,
-    InboxState,
     NotAccepted,
     Queued,
     SeedChain,
     ShardClosedError,
+    ShardNews,
     Submission,
     SubmitResult,
     Watermark,
@@ -82,7 +82,6 @@ class MemoryStore:
         self._ids = itertools.count(1)
         self._allocated: dict[CommandId, int] = {}
         self._inboxes: dict[int, dict[str, InboxEntry]] = defaultdict(dict)
-        self._newest: dict[int, str] = {}
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
         self._matches: dict[int, _MemoryMatch] = defaultdict(_MemoryMatch)
@@ -155,7 +154,6 @@ class MemoryStore:
         received = self._received(shard)
         entry = InboxEntry(shard, f"{next(self._ids)}-0", received, new.reply_to, new.payload)
         self._inboxes[shard][entry.id] = entry
-        self._newest[shard] = entry.id
         return Queued(entry.id, entry.received)
 
     def _received(self, shard: int) -> int:
@@ -172,10 +170,12 @@ class MemoryStore:
         """Count the entries that wait."""
         return sum(len(self._inboxes[shard]) for shard in shards)
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        """Return the time and the inboxes' states."""
-        found = [(self._inboxes[shard], self._newest.get(shard, "")) for shard in shards]
-        return self._clock(), [InboxState(len(inbox), newest) for inbox, newest in found]
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        """Return the time and the news of the shards."""
+        shards = range(len(ends))
+        return self._clock(), [
+            ShardNews(bool(self._inboxes[shard]), len(self._logs[shard])) for shard in shards
+        ]
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
