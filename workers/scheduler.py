@@ -20,12 +20,12 @@ from infra.failpoints import failpoint
 from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
+from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
 from infra.store.port import (
     AlreadyDecided,
     NotAccepted,
     Queued,
-    ShardNews,
     Store,
     Submission,
     SubmitResult,

@@ -39,6 +39,7 @@ import msgspec
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.store.layout import Layout
+from infra.store.log_streams import NextLeaves, ShardNews
 
 MOST_REFUSALS: int = 50
 """Refusals of a player at one ply after which further commands are not accepted there."""
@@ -186,15 +187,6 @@ CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict | C
 def refusal_field(actor: AccountId, ply: int) -> str:
     """Return the field of the count of refusals."""
     return f"{actor.hex()}:{ply}"
-
-
-class ShardNews(msgspec.Struct, frozen=True):
-    """The news of a shard."""
-
-    waiting: bool
-    """Whether commands wait in its inbox."""
-    end: int
-    """Index of the next leaf of its log; no less than the one of the last look."""
 
 
 class Store(Protocol):
@@ -373,10 +365,10 @@ class Store(Protocol):
         """Return the leaves of a shard's log with these indexes, None for missing ones."""
         ...
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
         """Return the shards whose logs have leaves from these indexes on, one for each shard.
 
-        Waits up to `block_ms` for the first.
+        Waits up to `block_ms` for the first. Fewer than `MOST_NEXT` leaves of a shard are all it has.
         """
         ...
 

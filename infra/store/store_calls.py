@@ -21,15 +21,11 @@ from infra.store.port import (
     CommitResult,
     NotAccepted,
     Queued,
-    ShardNews,
     Submission,
     SubmitResult,
     Write,
     refusal_field,
 )
-
-MOST_NEWS: Final = 8
-"""New leaves of a shard that are read with its news; where there are more, its end is read."""
 
 _NOT_ACCEPTED: Final = {
     b"reused": Code.ID_REUSED,
@@ -141,26 +137,6 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.drafts(shard, board),
     ]
     return scripts.RETIRE, names, [head, locator, board, keys.archive_bit(board, shards)]
-
-
-def news_streams(shards: Sequence[int], ends: Sequence[int]) -> dict[Any, Any]:
-    """Return the streams that `read_news` needs of these shards, each with where to begin."""
-    inboxes = dict.fromkeys(map(keys.inbox, shards), "0")
-    # the entries after `<index>-0` begin with that leaf
-    return {**inboxes, **{keys.log(shard): f"{ends[shard]}-0" for shard in shards}}
-
-
-def read_news(replies: Sequence[Any], ends: Sequence[int]) -> tuple[list[ShardNews], list[int]]:
-    """Return the news by replies to XREAD, and the shards with so many new leaves that the end is unknown."""
-    rows = {name: entries for reply in replies for name, entries in reply or ()}
-    found, unknown = [], []
-    for shard, end in enumerate(ends):
-        leaves = rows.get(keys.log(shard).encode(), ())
-        if len(leaves) == MOST_NEWS:
-            unknown.append(shard)
-        last = int(leaves[-1][0].split(b"-")[0]) + 1 if leaves else end
-        found.append(ShardNews(keys.inbox(shard).encode() in rows, last))
-    return found, unknown
 
 
 def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:

@@ -5,11 +5,11 @@ import time
 import msgspec
 
 from domain.match.history import PackedSnapshot
+from infra.store.log_streams import ShardNews
 from infra.store.port import (
     AlreadyDecided,
     CommitConflict,
     CommitDone,
-    ShardNews,
     Store,
     Write,
 )

@@ -12,6 +12,7 @@ from domain.match.events import NO_HASH, AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
 from infra.store.layout import Layout, Numbering, check_lanes
+from infra.store.log_streams import MOST_NEXT, NextLeaves, ShardNews
 from infra.store.outcomes import ANY_DIGEST, encode_stored
 from infra.store.port import (
     MOST_AHEAD_MS,
@@ -26,7 +27,6 @@ from infra.store.port import (
     Queued,
     SeedChain,
     ShardClosedError,
-    ShardNews,
     Submission,
     SubmitResult,
     Watermark,
@@ -358,10 +358,11 @@ class MemoryStore:
         """Return leaves of a shard's log by their indexes."""
         return [next((leaf for _, leaf in self.leaves(shard, one, 1)), None) for one in indexes]
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
         """Return the shards with new leaves; never waits, because nothing can come meanwhile."""
         del block_ms
-        return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
+        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in enumerate(starts)}
+        return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""

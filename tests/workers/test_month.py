@@ -10,7 +10,8 @@ from redis import Redis
 from domain.match import commands
 from domain.match.events import SERVER_ACCOUNT
 from infra.redis import keys
-from infra.store.port import InboxEntry, ShardNews, Submission, SubmitResult
+from infra.store.log_streams import ShardNews
+from infra.store.port import InboxEntry, Submission, SubmitResult
 from tests.workers.month import HOUR, Fate, Month
 
 

@@ -16,8 +16,9 @@ from domain.match.events import SERVER_ACCOUNT, Flagged
 from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from infra.redis import keys
+from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
-from infra.store.port import MOST_REFUSALS, ShardNews, refusal_field
+from infra.store.port import MOST_REFUSALS, refusal_field
 from infra.store.snapshots import with_marks
 from tests.helpers.timed import BEGIN, FLAG, HOUR, TimedBench, TimedStore, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
