@@ -20,10 +20,10 @@ from infra.failpoints import failpoint
 from infra.redis.keys import lane_of
 from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
+from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
 from infra.store.port import (
     AlreadyDecided,
-    InboxState,
     NotAccepted,
     Queued,
     Store,
@@ -86,10 +86,8 @@ class _DueMatch(msgspec.Struct, frozen=True):
 class _ShardView(msgspec.Struct):
     """A shard as it was at the last tick."""
 
-    newest: str | None = None
-    """The newest entry of its inbox; None before the first tick."""
-    waited: bool = False
-    """Whether entries waited: their commits may have come after the tick."""
+    end: int = 0
+    """Where its log ended; 0 to find it again, because a log may have been rolled back."""
     next_due: int | None = None
     """When the next of its matches is due, ms."""
     read: float = 0.0
@@ -137,32 +135,32 @@ class Scheduler:
     def _sweep(self) -> int:
         """Request drains where commands wait, and return the server's time, ms.
 
-        A match's due time changes by commits, and a commit has an entry of its inbox. So the due times
-        of a shard are read where an entry came, or waited at the last tick, and nowhere else.
+        A match's due time changes by commits, and a commit has a leaf in the log. So the due times of a
+        shard are read where its log has grown, and nowhere else.
         """
         shape = self._store.layout()
         shards = range(shape.shards)
-        now, states = self._store.inbox_states(shards)
-        changed = [shard for shard in shards if self._may_have_changed(shard, states[shard], now)]
+        now, news = self._store.news([self._views[shard].end for shard in shards])
+        changed = [shard for shard in shards if self._may_have_changed(shard, news[shard], now)]
         for shard, at in zip(
             changed, self._store.next_due(changed) if changed else (), strict=True
         ):
             self._views[shard].next_due, self._views[shard].read = at, self._timer()
-        waiting = {shard for shard in shards if states[shard].waiting}
+        waiting = {shard for shard in shards if news[shard].waiting}
         for lane in shape.all_lanes:
             if not waiting.isdisjoint(lane.shards(shape.shards)):
                 failpoint("keeper.found")
                 self._lanes.request(lane)
         return now
 
-    def _may_have_changed(self, shard: int, state: InboxState, now: int) -> bool:
-        """Return whether the next due time of a shard has to be read, and note its inbox."""
+    def _may_have_changed(self, shard: int, news: ShardNews, now: int) -> bool:
+        """Return whether the next due time of a shard has to be read, and note where its log ends."""
         view = self._views[shard]
         due = view.next_due is not None and view.next_due <= now
         old = self._timer() - view.read >= READ_AGAIN_SECONDS
-        news = state.newest != view.newest or view.waited or state.waiting > 0
-        view.newest, view.waited = state.newest, state.waiting > 0
-        return news or due or old
+        grown = news.end != view.end
+        view.end = 0 if old else news.end
+        return grown or due or old
 
     def _clocks_agree(self, now: int) -> bool:
         """Return whether the server's clock agrees with this machine's; log when that changes."""

@@ -39,6 +39,7 @@ import msgspec
 from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.store.layout import Layout
+from infra.store.log_streams import NextLeaves, ShardNews
 from infra.store.whole_matches import WholeMatch
 
 MOST_REFUSALS: int = 50
@@ -189,15 +190,6 @@ def refusal_field(actor: AccountId, ply: int) -> str:
     return f"{actor.hex()}:{ply}"
 
 
-class InboxState(msgspec.Struct, frozen=True):
-    """An inbox at one moment."""
-
-    waiting: int
-    """Entries that wait."""
-    newest: str
-    """Id of the newest entry that ever came; empty if none did."""
-
-
 class Store(Protocol):
     """Matches, their inboxes, outcomes and logs. Errors of the server pass through."""
 
@@ -243,10 +235,10 @@ class Store(Protocol):
         """Return the number of entries that wait."""
         ...
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        """Return the server's time, ms, and for each shard the state of its inbox.
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        """Return the server's time, ms, and for each shard its news since its log ended at `ends`.
 
-        In one round trip, with one command a shard: the scheduler asks each second.
+        Mostly by one command for all shards, because the scheduler asks each second.
         """
         ...
 
@@ -375,8 +367,11 @@ class Store(Protocol):
         """Return the leaves of a shard's log with these indexes, None for missing ones."""
         ...
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
-        """Wait up to `block_ms`; return the shards whose logs have leaves from these indexes on."""
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
+        """Return the shards whose logs have leaves from these indexes on, one for each shard.
+
+        Waits up to `block_ms` for the first. Fewer than `MOST_NEXT` leaves of a shard are all it has.
+        """
         ...
 
     def watermark(self, beyond: int = 0) -> Watermark:

@@ -18,11 +18,21 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
 from infra.store.kept_events import KeptEvents, read_kept
 from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
+from infra.store.log_gate import read_ends
+from infra.store.log_streams import (
+    MOST_NEXT,
+    NextLeaves,
+    ShardNews,
+    log_streams,
+    news_streams,
+    read_leaves,
+    read_log_streams,
+    read_news,
+)
 from infra.store.port import (
     CommitConflict,
     CommitResult,
     InboxEntry,
-    InboxState,
     SeedChain,
     ShardClosedError,
     Submission,
@@ -34,7 +44,6 @@ from infra.store.port import (
 from infra.store.store_calls import (
     commit_call,
     read_commit_replies,
-    read_inbox_state,
     read_submit_reply,
     retire_call,
     submit_call,
@@ -162,19 +171,20 @@ class RedisStore:
                 pipe.xlen(keys.inbox(shard))
             return sum(pipe.execute())
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        """Return the time and the inboxes' states."""
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        """Return the time and the news of the shards."""
+        by_shard = self.layout().numbering is Numbering.SHARD
+        groups = [[shard] for shard in range(len(ends))] if by_shard else [range(len(ends))]
         with self._client.pipeline(transaction=False) as pipe:
             pipe.time()
-            for shard in shards:
-                pipe.xinfo_stream(keys.inbox(shard))
-            time, *found = pipe.execute(raise_on_error=False)
-        for reply in (time, *found):
-            # a stream that nothing was ever added to is no key
-            if isinstance(reply, Exception) and "no such key" not in str(reply):
-                raise reply
+            for group in groups:
+                pipe.xread(news_streams(group, ends), count=MOST_NEXT)
+            time, *replies = pipe.execute()
         now = self._clock() if self._clock else to_ms(time)
-        return now, [read_inbox_state(reply) for reply in found]
+        found, unknown = read_news(replies, ends)
+        for shard, end in zip(unknown, read_ends(self._client, unknown), strict=True):
+            found[shard] = ShardNews(found[shard].waiting, end)
+        return now, found
 
     def count_attempt(self, shard: int, entry: str) -> int:
         """Count one more attempt."""
@@ -344,7 +354,7 @@ class RedisStore:
         if self._trimmed.covers(shard, start + count):
             return self._trimmed.read(shard, start, start + count)
         found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-        rows = [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in found]
+        rows = read_leaves(found)
         if rows and rows[0][0] > start and self._is_trimmed(shard, rows[0][0]):
             before = self._trimmed.read(shard, start, min(rows[0][0], start + count))
             rows = [*before, *rows][:count]
@@ -359,14 +369,7 @@ class RedisStore:
         self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves that are durable."""
-        numbers = {keys.log(shard).encode(): shard for shard in starts}
-        # the entries after `<index>-0` begin with that leaf
-        streams: Any = {keys.log(shard): f"{start}-0" for shard, start in starts.items()}
-        read: Any = self._client.xread(streams, count=count) if streams else []
-        found = {
-            numbers[name]: [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in rows]
-            for name, rows in read
-        }
+        found = self._next_leaves(starts, count) if starts else {}
         if found and self._durably.have_barrier:
             # the barrier covers what its connection has written; so it writes after it has read
             with self._client.pipeline(transaction=False) as pipe:
@@ -389,13 +392,16 @@ class RedisStore:
             for index, leaf in zip(indexes, found, strict=True)
         ]
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
         """Return the shards with new leaves."""
-        # the entries after `<index>-0` begin with that leaf, the first of all being `0-1`
-        streams: Any = {keys.log(shard): f"{start}-0" for shard, start in enumerate(starts)}
-        found: Any = self._client.xread(streams, count=1, block=block_ms or None)
-        numbers = {keys.log(shard).encode(): shard for shard in range(len(starts))}
-        return sorted(numbers[name] for name, _ in found or [])
+        return self._next_leaves(dict(enumerate(starts)), MOST_NEXT, block_ms)
+
+    def _next_leaves(
+        self, starts: Mapping[int, int], count: int, block_ms: int = 0
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves of several shards by one command."""
+        found = self._client.xread(log_streams(starts), count=count, block=block_ms or None)
+        return read_log_streams(found, starts)
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""

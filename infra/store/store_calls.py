@@ -19,7 +19,6 @@ from infra.store.port import (
     CommitConflict,
     CommitDone,
     CommitResult,
-    InboxState,
     NotAccepted,
     Queued,
     Submission,
@@ -138,13 +137,6 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.drafts(shard, board),
     ]
     return scripts.RETIRE, names, [head, locator, board, keys.archive_bit(board, shards)]
-
-
-def read_inbox_state(reply: Any) -> InboxState:
-    """Return the state of an inbox by the reply to XINFO STREAM."""
-    if isinstance(reply, Exception):
-        return InboxState(0, "")
-    return InboxState(int(reply["length"]), reply["last-generated-id"].decode())
 
 
 def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:

@@ -3,7 +3,7 @@
 One client sends one move at a time over HTTP to a real `serve` and pauses after each, so that no drain
 waits when the next one comes. The data server counts its commands, those inside scripts included. What
 it runs in the same time without a move is subtracted. What follows from a command seconds later counts as
-its cost: so the server is left alone for a while before each count.
+its cost: so nothing is sent for a while before each count.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ _NOT_COUNTED: Final = frozenset({"cmdstat_info"})
 _IDLE_SECONDS: Final = 10
 """The least time for which the idle server is observed."""
 
-_SETTLE_SECONDS: Final = 7
-"""Until all that follows from a command is done: projections store how far they have read after 5 s."""
+_SETTLE_SECONDS: Final = 12
+"""Until all that follows from a command is done: projections store how far they have read after 10 s."""
 
 _LEAST_SHOWN: Final = 0.1
 """Commands that a move needs more rarely than this are not listed."""

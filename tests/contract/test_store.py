@@ -7,6 +7,7 @@ from domain.errors import Code
 from domain.match.events import NO_HASH
 from domain.match.history import PackedSnapshot
 from infra.store.layout import Layout, Numbering
+from infra.store.log_streams import MOST_NEXT
 from infra.store.outcomes import parse, tail
 from infra.store.port import (
     MOST_REFUSALS,
@@ -253,16 +254,26 @@ def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
 
 
 def test_news_names_the_shards_whose_logs_have_more(store: Store) -> None:
-    assert store.wait_for_leaves([0, 0, 0, 0]) == []
+    assert store.wait_for_leaves([0, 0, 0, 0]) == {}
     (entry,) = queue(store, 1)
     store.commit([moved(entry, 1, before=0, leaves=2)])
-    assert store.wait_for_leaves([0, 0, 0, 0]) == [SHARD]
-    assert store.wait_for_leaves([0, 0, 0, 1]) == [SHARD]
-    assert store.wait_for_leaves([0, 0, 0, 2]) == []
+    leaves = store.leaves(SHARD, 0, 2)
+    assert store.wait_for_leaves([0, 0, 0, 0]) == {SHARD: leaves}
+    assert store.wait_for_leaves([0, 0, 0, 1]) == {SHARD: leaves[1:]}
+    assert store.wait_for_leaves([0, 0, 0, 2]) == {}
+
+
+def test_of_many_new_leaves_the_first_are_named(store: Store) -> None:
+    first, second = queue(store, 1, 2)
+    store.commit([moved(first, 1, before=0, leaves=4), moved(second, 2, before=4, leaves=4)])
+    (more,) = queue(store, 3)
+    store.commit([refused(more, 3, before=8)])
+    assert len(store.leaves(SHARD, 0, 100)) == MOST_NEXT + 1
+    assert store.wait_for_leaves([0, 0, 0, 0]) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
 
 
 def test_waiting_for_news_ends_with_the_time(store: Store) -> None:
-    assert store.wait_for_leaves([0, 0, 0, 0], block_ms=10) == []
+    assert store.wait_for_leaves([0, 0, 0, 0], block_ms=10) == {}
 
 
 def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(

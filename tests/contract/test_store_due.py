@@ -5,11 +5,11 @@ import time
 import msgspec
 
 from domain.match.history import PackedSnapshot
+from infra.store.log_streams import ShardNews
 from infra.store.port import (
     AlreadyDecided,
     CommitConflict,
     CommitDone,
-    InboxState,
     Store,
     Write,
 )
@@ -84,17 +84,32 @@ def test_the_next_due_time_is_the_earliest_of_each_shard(store: Store) -> None:
     assert store.next_due([]) == []
 
 
-def test_the_state_of_an_inbox_shows_what_waits_and_that_something_came(store: Store) -> None:
+def test_the_news_of_shards_are_whether_commands_wait_and_where_the_logs_end(store: Store) -> None:
+    nothing = [ShardNews(waiting=False, end=0)] * 4
     before = store.now()
-    now, empty = store.inbox_states([0, SHARD])
+    now, found = store.news([0] * 4)
     assert before <= now <= store.now()
-    assert [(one.waiting, one.newest) for one in empty] == [(0, ""), (0, "")]
+    assert found == nothing
     a, b = queue(store, 1, 2)
-    _, (_, waits) = store.inbox_states([0, SHARD])
-    assert (waits.waiting, waits.newest) == (2, b.id)
+    _, found = store.news([0] * 4)
+    assert found[SHARD] == ShardNews(waiting=True, end=0)
     store.commit([due(moved(a, 1, before=0), SOON), due(moved(b, 2, before=1), LATER)])
-    _, (none, done) = store.inbox_states([0, SHARD])
-    assert (none, done) == (empty[0], InboxState(0, b.id))
+    for start in (0, 1, 2):
+        _, found = store.news([start if shard == SHARD else 0 for shard in range(4)])
+        assert found[SHARD] == ShardNews(waiting=False, end=2)
+        assert [one for shard, one in enumerate(found) if shard != SHARD] == nothing[1:]
+
+
+def test_the_end_of_a_log_with_many_new_leaves_is_found(store: Store) -> None:
+    entries = queue(store, *range(1, 5))
+    for number, entry in enumerate(entries, 1):
+        store.commit([due(moved(entry, number, before=number - 1), SOON)])
+    more = 0
+    while len(store.leaves(SHARD, 0, 100)) < 12:
+        more += 1
+        elsewhere(store, SHARD + 4 * (10 + more), LATER)
+    _, found = store.news([0] * 4)
+    assert found[SHARD] == ShardNews(waiting=False, end=12)
 
 
 def test_a_refusal_leaves_due_time_and_replies_alone(store: Store) -> None:

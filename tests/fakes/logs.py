@@ -15,6 +15,7 @@ from domain.match.events import (
 )
 from infra.redis.keys import shard_of
 from infra.store.layout import Layout
+from infra.store.log_streams import MOST_NEXT, NextLeaves
 from infra.store.port import Store, Watermark
 
 COMMAND = b"c" * 16
@@ -78,10 +79,11 @@ class Logs:
         end = min(self._end(shard), start + count)
         return list(enumerate(self._logs[shard][start:end], start))
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
         """Give the shards with more."""
         del block_ms
-        return [shard for shard, start in enumerate(starts) if self._end(shard) > start]
+        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in enumerate(starts)}
+        return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Give the time set, and the ends."""

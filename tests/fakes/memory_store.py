@@ -13,6 +13,7 @@ from domain.match.history import PackedSnapshot
 from infra.redis.keys import shard_of
 from infra.store import locators
 from infra.store.layout import Layout, Numbering, check_lanes
+from infra.store.log_streams import MOST_NEXT, NextLeaves, ShardNews
 from infra.store.outcomes import ANY_DIGEST, encode_stored
 from infra.store.port import (
     MOST_AHEAD_MS,
@@ -23,7 +24,6 @@ from infra.store.port import (
     CommitDone,
     CommitResult,
     InboxEntry,
-    InboxState,
     NotAccepted,
     Queued,
     SeedChain,
@@ -84,7 +84,6 @@ class MemoryStore:
         self._ids = itertools.count(1)
         self._allocated: dict[CommandId, int] = {}
         self._inboxes: dict[int, dict[str, InboxEntry]] = defaultdict(dict)
-        self._newest: dict[int, str] = {}
         self._logs: dict[int, list[bytes]] = defaultdict(list)
         self._tries: dict[int, dict[str, int]] = defaultdict(dict)
         self._matches: dict[int, _MemoryMatch] = defaultdict(_MemoryMatch)
@@ -157,7 +156,6 @@ class MemoryStore:
         received = self._received(shard)
         entry = InboxEntry(shard, f"{next(self._ids)}-0", received, new.reply_to, new.payload)
         self._inboxes[shard][entry.id] = entry
-        self._newest[shard] = entry.id
         return Queued(entry.id, entry.received)
 
     def _received(self, shard: int) -> int:
@@ -174,10 +172,12 @@ class MemoryStore:
         """Count the entries that wait."""
         return sum(len(self._inboxes[shard]) for shard in shards)
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        """Return the time and the inboxes' states."""
-        found = [(self._inboxes[shard], self._newest.get(shard, "")) for shard in shards]
-        return self._clock(), [InboxState(len(inbox), newest) for inbox, newest in found]
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        """Return the time and the news of the shards."""
+        shards = range(len(ends))
+        return self._clock(), [
+            ShardNews(bool(self._inboxes[shard]), len(self._logs[shard])) for shard in shards
+        ]
 
     def snapshots(self, boards: Sequence[int]) -> list[PackedSnapshot | None]:
         """Return the snapshots."""
@@ -374,10 +374,11 @@ class MemoryStore:
         """Return leaves of a shard's log by their indexes."""
         return [next((leaf for _, leaf in self.leaves(shard, one, 1)), None) for one in indexes]
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> list[int]:
+    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
         """Return the shards with new leaves; never waits, because nothing can come meanwhile."""
         del block_ms
-        return [shard for shard, start in enumerate(starts) if len(self._logs[shard]) > start]
+        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in enumerate(starts)}
+        return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""

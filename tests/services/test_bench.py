@@ -55,6 +55,14 @@ def test_publishing_is_measured_alone_and_beside_the_path() -> None:
     assert found["details"]["leaves"] == 4 + 4 + sum(len(game.moves) for game in games(4))
     assert found["details"]["bytes a leaf"] > 34
     assert found["details"]["lag, s"]["most"] >= found["details"]["lag, s"]["median"]
+    kept = found["peers"]["moves_decided_beside"] / found["peers"]["moves_decided_alone"]
+    assert found["details"]["moves kept with a publisher"] == pytest.approx(kept, abs=0.01)
+    if sys.platform == "linux":
+        alone, beside = (
+            found["details"][f"processor time a move, us, {how}"] for how in ("alone", "beside")
+        )
+        assert {"valkey-server", "worker", "submitting"} == alone.keys()
+        assert alone.keys() <= beside.keys() <= alone.keys() | {"publisher"}
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from redis import Redis
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.projections.projection import Fact
 from infra.redis import keys
+from infra.store.log_streams import MOST_NEXT
 from infra.store.port import Store
 from tests.fakes.logs import Logs
 from tests.helpers.bench import Bench
@@ -70,6 +71,24 @@ def test_a_read_after_a_wait_does_not_look_again(bench: Bench) -> None:
     bench.drain()
     assert not reader.read(chunk.counts).leaves, "the wait ended before"
     assert [leaf.index for leaf in reader.read(chunk.counts).leaves] == [1], "and counts once"
+
+
+def test_few_leaves_are_read_by_the_look_that_has_found_them(bench: Bench) -> None:
+    bench.start(1)
+    reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
+    before = calls(bench.client, "xrange")
+    reader.wait(start, 1_000)
+    chunk = reader.read(start)
+    assert chunk.facts
+    assert calls(bench.client, "xrange") == before
+    assert [leaf.index for leaf in reader.read(start).leaves] == [0], "without a wait, too"
+    assert calls(bench.client, "xrange") == before
+    for _ in range(MOST_NEXT):
+        bench.send(ALICE, PlayMove(text="nonsense"), 1)
+        bench.drain()
+    found = reader.read(start)
+    assert [leaf.index for leaf in found.leaves] == [*range(MOST_NEXT + 1)]
+    assert calls(bench.client, "xrange") != before
 
 
 def test_a_read_from_elsewhere_than_the_wait_looks_itself(bench: Bench) -> None:

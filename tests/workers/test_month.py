@@ -10,7 +10,8 @@ from redis import Redis
 from domain.match import commands
 from domain.match.events import SERVER_ACCOUNT
 from infra.redis import keys
-from infra.store.port import InboxEntry, InboxState, Submission, SubmitResult
+from infra.store.log_streams import ShardNews
+from infra.store.port import InboxEntry, Submission, SubmitResult
 from tests.workers.month import HOUR, Fate, Month
 
 
@@ -95,9 +96,9 @@ class Fast(Fate):
     def due_boards(self, shard: int, now: int, count: int) -> list[int]:
         return super().due_boards(shard, now + HOUR, count)
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        now, states = super().inbox_states(shards)
-        return now + HOUR, states
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        now, found = super().news(ends)
+        return now + HOUR, found
 
     def now(self) -> int:
         return super().now() + HOUR

@@ -16,8 +16,9 @@ from domain.match.events import SERVER_ACCOUNT, Flagged
 from domain.match.history import Snapshot, pack_snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from infra.redis import keys
+from infra.store.log_streams import ShardNews
 from infra.store.outcomes import parse
-from infra.store.port import MOST_REFUSALS, InboxState, refusal_field
+from infra.store.port import MOST_REFUSALS, refusal_field
 from infra.store.snapshots import with_marks
 from tests.helpers.timed import BEGIN, FLAG, HOUR, TimedBench, TimedStore, alarms
 from workers.scheduler import DUE_PER_SHARD, RETRY_SECONDS, Scheduler
@@ -41,9 +42,9 @@ class Leaping(TimedStore):
 
     back = 0
 
-    def inbox_states(self, shards: Sequence[int]) -> tuple[int, list[InboxState]]:
-        now, states = super().inbox_states(shards)
-        return now + self.back, states
+    def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
+        now, found = super().news(ends)
+        return now + self.back, found
 
 
 class LeapingBench(TimedBench):

@@ -33,6 +33,7 @@ from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
 from infra.projections.projection import Fact, MatchResult, MatchSetup
+from infra.store.log_streams import MOST_NEXT, NextLeaves
 from infra.store.port import Store
 from infra.store.trimmed_leaves import TrimmedLeavesError
 
@@ -111,12 +112,12 @@ class LogReader:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
-        self._awaited: tuple[Sequence[int], list[int]] = (), []
-        """Where the last `wait` was, and the shards that had leaves there."""
+        self._awaited: tuple[Sequence[int], NextLeaves] = (), {}
+        """Where the last `wait` was, and the leaves that came there."""
 
     def wait(self, starts: Sequence[int], block_ms: int) -> None:
         """Wait for leaves from these indexes on; a read from there that follows need not look again."""
-        self._awaited = (), []
+        self._awaited = (), {}
         self._awaited = tuple(starts), self._store.wait_for_leaves(starts, block_ms)
 
     def read(
@@ -126,7 +127,7 @@ class LogReader:
         until: Sequence[int] | None = None,
     ) -> LogChunk:
         """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
-        awaited, self._awaited = self._awaited, ((), [])
+        awaited, self._awaited = self._awaited, ((), {})
         ready = awaited[1] if awaited[0] == start else self._store.wait_for_leaves(start)
         new = [shard for shard in ready if shard not in without]
         if until is not None:
@@ -135,7 +136,14 @@ class LogReader:
         read: list[_ReadLeaf | UnreadableLeaf] = []
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
-            read += self._leaves(shard, start[shard], most)
+            known = ready[shard]
+            # a log that was trimmed begins later
+            whole = len(known) < min(MOST_NEXT, most + 1) and known[0][0] == start[shard]
+            read += (
+                _read_leaves(shard, start[shard], known)
+                if whole
+                else self._leaves(shard, start[shard], most)
+            )
         return self._chunk(start, read)
 
     def _leaves(self, shard: int, start: int, count: int) -> Iterator["_ReadLeaf | UnreadableLeaf"]:
@@ -146,15 +154,7 @@ class LogReader:
             # a key has another type, and reading one by one tells which
             yield from self._one_by_one(shard, start, count, error)
             return
-        for expected, (index, data) in enumerate(found, start):
-            try:
-                if index != expected:
-                    raise LookupError(f"the log goes on with leaf {index}")
-                event = decode_event(data) if is_event(data) else None
-            except _ERRORS as error:
-                yield UnreadableLeaf(shard, expected, error)
-                return
-            yield _ReadLeaf(shard, index, data, event)
+        yield from _read_leaves(shard, start, found)
 
     def _one_by_one(
         self, shard: int, start: int, count: int, error: Exception
@@ -256,6 +256,21 @@ class LogReader:
         self._setups[board] = setup
         self._setups.move_to_end(board)
         return setup
+
+
+def _read_leaves(
+    shard: int, start: int, found: Sequence[tuple[int, bytes]]
+) -> Iterator["_ReadLeaf | UnreadableLeaf"]:
+    """Yield leaves up to the first that can't be read or is missing."""
+    for expected, (index, data) in enumerate(found, start):
+        try:
+            if index != expected:
+                raise LookupError(f"the log goes on with leaf {index}")
+            event = decode_event(data) if is_event(data) else None
+        except _ERRORS as error:
+            yield UnreadableLeaf(shard, expected, error)
+            return
+        yield _ReadLeaf(shard, index, data, event)
 
 
 class _ReadLeaf(msgspec.Struct, frozen=True):

@@ -45,8 +45,8 @@ local FIELDS = 18
 local MATCH_KEYS, SHARD_KEYS = 8, 8
 local NO_HASH = string.rep('\0', 32)
 local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
-local inbox, log, tries, draws, dues, over, gone =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local inbox, log, tries, draws, dues, over, gone, closed =
+  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
 local shards = tonumber(ARGV[1])
 
 -- The bytes of a log index in a locator: see infra/store/locators.py
@@ -103,13 +103,15 @@ local function write_checked(locator, places, moves, more_moves, turns, more_tur
   end
 end
 
-local suspected = redis.call('HLEN', tries) > 0
+-- mostly neither is there
+local unusual = redis.call('EXISTS', tries, closed) > 0
+local suspected = unusual and redis.call('HLEN', tries) > 0
 local index = next_index(log)
 if index < tonumber(ARGV[2]) or (ARGV[3] ~= '' and index > tonumber(ARGV[3])) then
   return {'closed', index}
 end
 -- with a most index it is restored, for which it is closed meanwhile
-if ARGV[3] == '' and redis.call('EXISTS', KEYS[8]) == 1 then
+if unusual and ARGV[3] == '' and redis.call('EXISTS', closed) == 1 then
   return {'closed'}
 end
 

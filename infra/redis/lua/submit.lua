@@ -22,12 +22,15 @@ if known then
   end
   return {'known', known}
 end
-if redis.call('EXISTS', KEYS[6]) == 1 then
-  return {'closed'}
-end
-local refused = redis.call('HGET', KEYS[3], ARGV[7])
-if refused and tonumber(refused) >= tonumber(ARGV[8]) then
-  return {'refused-too-often'}
+-- mostly neither is there
+if redis.call('EXISTS', KEYS[3], KEYS[6]) > 0 then
+  if redis.call('EXISTS', KEYS[6]) == 1 then
+    return {'closed'}
+  end
+  local refused = redis.call('HGET', KEYS[3], ARGV[7])
+  if refused and tonumber(refused) >= tonumber(ARGV[8]) then
+    return {'refused-too-often'}
+  end
 end
 local waiting = redis.call('XLEN', KEYS[1])
 if waiting >= tonumber(ARGV[6]) then
