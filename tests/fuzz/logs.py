@@ -267,6 +267,9 @@ def main(count: int = COUNT, seed: int = 1, *names: str) -> None:
             except Exception as error:
                 raise AssertionError(f"{name}: {kind}, {data!r}") from error
             found[result] += 1
+            if took > LIMIT:
+                # twice more, because the machine has other work
+                took = min(took, *(check(reader, kind, data)[1] for _ in range(2)))
             slowest = max(slowest, (took, data))
             assert took <= LIMIT + A_BYTE * len(data), f"{name} took {took:.3f} s for {data!r}"
             if number % _PROGRESS == 0:

@@ -56,7 +56,7 @@ def _outcome(
         acknowledged=station.record.acknowledged(),
         violations=wrong,
         seconds=max(times, default=0.0),
-        details={"leaves": sum(station.ends())},
+        details={"leaves": sum(station.ends()), **station.watcher.counts},
     )
 
 

@@ -140,6 +140,11 @@ class ObjectWatcher:
         if error is None and self._failure is not None:
             raise self._failure
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how much was seen."""
+        return {"checkpoints": sum(map(len, self.notes.values())), "objects": len(self._seen)}
+
     def look(self) -> None:
         """Look at all objects once."""
         there = {path: path.relative_to(self._root).as_posix() for path in _files(self._root)}
