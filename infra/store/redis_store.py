@@ -356,8 +356,10 @@ class RedisStore:
                 pipe.xrange(keys.log(shard), f"{start}-0", "+", count=count)
             if self._durably.have_barrier:
                 # the barrier covers what this connection has written; so it writes after it has read
-                for shard in starts:
-                    pipe.hincrby(keys.published(shard), "reads", 1)
+                for shard, start in starts.items():
+                    # of a kind that is done with a full memory, too
+                    words = [keys.published(shard), "reads", str(start)]
+                    pipe.eval(scripts.SET_FIELDS.source, 1, *words)
                 self._durably.append_barrier(pipe)
             found: Any = pipe.execute()
         self._durably.check(
