@@ -11,6 +11,7 @@ from functools import partial
 
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.key_check import check_mail_key
+from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import read_smtp_url
 from infra.mail.wakeup import MailerWakeup
@@ -75,6 +76,7 @@ def make_mailer(parts: App, relay: str, addresses: ServerAddresses) -> Mailer:
         addresses=addresses,
         composer=NotificationTexts(parts, addresses),
         relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
+        sent=SentEmails(parts.settings.data / SENT_FILE),
     )
 
 

@@ -9,7 +9,7 @@ from cachetools import LRUCache
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.names import CHECKPOINT, object_name
-from infra.log.signed_note import VerifierKey
+from infra.log.signed_note import NoteError, VerifierKey
 from infra.log.tiles import (
     LEVELS,
     WIDTH,
@@ -55,7 +55,8 @@ class PublishedLog:
     """One shard's log at the size of the checkpoint that `refresh` has read last.
 
     Errors of the object store pass through; what does not fit raises `LogDamagedError`, and a checkpoint
-    that none of `keys` has signed `NoteError`. The first of `keys` is named as the log is.
+    that none of `keys` has signed `NoteError`. The first of `keys` is named as the log is. `read_keys`
+    reads them again, for checkpoints by a newer key; its errors pass through.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class PublishedLog:
         shard: int,
         keys: Sequence[VerifierKey],
         cache: TileCache | None = None,
+        read_keys: Callable[[], Sequence[VerifierKey]] | None = None,
     ) -> None:
         self.shard = shard
         self.note = b""
@@ -71,6 +73,7 @@ class PublishedLog:
         self.checkpoint: LogCheckpoint | None = None
         self._objects = objects
         self._keys = keys
+        self._read_keys = read_keys
         self._cache = cache or TileCache()
         self._proved = TileCache(_PROVED_BYTES)
 
@@ -91,9 +94,18 @@ class PublishedLog:
 
     def set_checkpoint(self, note: bytes) -> None:
         """Use this checkpoint, which must be signed."""
-        found = open_checkpoint(note, self._keys[0].name, self._keys) if note else None
+        found = self._open(note) if note else None
         self.note, self.checkpoint = note, found
         self._proved = TileCache(_PROVED_BYTES)  # by the checkpoint before
+
+    def _open(self, note: bytes) -> LogCheckpoint:
+        try:
+            return open_checkpoint(note, self._keys[0].name, self._keys)
+        except NoteError:
+            if self._read_keys is None:
+                raise
+        self._keys = self._read_keys()
+        return open_checkpoint(note, self._keys[0].name, self._keys)
 
     def bundle(self, number: int) -> list[bytes]:
         """Return the leaves of a bundle, as they are in the store: see `verify_bundle`."""

@@ -5,6 +5,7 @@ from functools import partial
 from infra.log.key_files import FOLDER_NAME, read_public_keys
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog, TileCache
+from infra.log.signed_note import VerifierKey
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.settings import Settings
@@ -28,6 +29,9 @@ class PublishedLogs:
         if shard not in self._logs:
             if self._objects is None:
                 self._objects = self._open()
-            keys = [shard_key(key, shard) for key in self._read_keys()]
-            self._logs[shard] = PublishedLog(self._objects, shard, keys, self._cache)
+            read = partial(self._keys_of, shard)
+            self._logs[shard] = PublishedLog(self._objects, shard, read(), self._cache, read)
         return self._logs[shard]
+
+    def _keys_of(self, shard: int) -> list[VerifierKey]:
+        return [shard_key(key, shard) for key in self._read_keys()]

@@ -10,7 +10,8 @@ adds the time, which grows along a list even where the clock does not. An id tha
 appends nothing, so a front end may repeat a command: the same id means the same message.
 
 Writes are as durable as the server makes every write: in `fsync` mode it syncs before it answers.
-Unlike commits they are not verified with WAITAOF, because no outcome is promised for a message.
+Under durability `replicated` the client that writes them waits for the replicas, as for all that belongs to
+accounts (`infra.confirmed_writes`).
 """
 
 import re

@@ -1,6 +1,6 @@
 """Lua scripts: read from `lua/`, sent by hash, and loaded again if a server does not know them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha1
 from importlib.resources import files
 from typing import Any, Final
@@ -52,6 +52,7 @@ RECORD_PUBLISHED: Final = Script("record_published")
 RETIRE: Final = Script("retire")
 RESTORE_BOARD: Final = Script("restore_board")
 SET_CONDITIONAL_MOVES: Final = Script("set_conditional_moves")
+SET_FIELDS: Final = Script("set_fields")
 SUBMIT: Final = Script("submit")
 TOKEN_EXTEND: Final = Script("token_extend")
 TRIM_EVENTS: Final = Script("trim_events")
@@ -77,6 +78,11 @@ def compare_and_set(
     new value does not expire.
     """
     return bool(call(client, COMPARE_AND_SET, [key], [old, new, milliseconds]))
+
+
+def set_fields(client: redis.Redis, key: str, fields: Mapping[str, str]) -> None:
+    """Set fields of a hash, even if the server's memory is full."""
+    call(client, SET_FIELDS, [key], [word for field in fields.items() for word in field])
 
 
 def call(client: redis.Redis, script: Script, keys: Sequence[str], args: Sequence[Arg]) -> Any:

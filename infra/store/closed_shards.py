@@ -17,7 +17,7 @@ import msgspec
 import redis
 from redis.cluster import RedisCluster
 
-from infra.redis import keys
+from infra.redis import keys, scripts
 from infra.redis.reads import in_one_command
 
 logger = logging.getLogger(__name__)
@@ -50,9 +50,8 @@ class ClosedShards:
         before = self.read([shard]).get(shard)
         if before and before.kind in (why.kind, ClosedKind.FORKED):
             return
-        # redis-py types the mapping too narrowly
-        fields: Any = {"kind": why.kind, "reason": why.reason}
-        self._data.hset(keys.closed(shard), mapping=fields)
+        fields = {"kind": why.kind, "reason": why.reason}
+        scripts.set_fields(self._data, keys.closed(shard), fields)
         logger.error("ALARM: %s", why.reason)
 
     def open(self, shard: int) -> None:

@@ -44,7 +44,7 @@ class PublishedSizes:
 
     def record_fault(self, shard: int, fault: str) -> None:
         """Record why a shard's log is not published."""
-        self._data.hset(keys.published(shard), "fault", fault)
+        scripts.set_fields(self._data, keys.published(shard), {"fault": fault})
 
     def recorded(self, shard: int) -> tuple[PublishedSize, PublishedSize]:
         """Return the records of a shard beside the data and on the queue server."""
@@ -65,7 +65,7 @@ def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize
 
 def record_trimmed_events(client: redis.Redis, shard: int, end: int) -> None:
     """Record that the events of matches below leaf `end` were trimmed."""
-    client.hset(keys.published(shard), "trimmed", str(end))
+    scripts.set_fields(client, keys.published(shard), {"trimmed": str(end)})
 
 
 def _read(row: Any) -> PublishedSize:

@@ -373,7 +373,10 @@ class RedisStore:
         if found and self._durably.have_barrier:
             # the barrier covers what its connection has written; so it writes after it has read
             with self._client.pipeline(transaction=False) as pipe:
-                pipe.hincrby(keys.published(min(found)), "reads", 1)
+                # of a kind that is done with a full memory, too
+                shard = min(found)
+                words = [keys.published(shard), "reads", str(starts[shard])]
+                pipe.eval(scripts.SET_FIELDS.source, 1, *words)
                 self._durably.append_barrier(pipe)
                 replies = pipe.execute()
             self._durably.check(

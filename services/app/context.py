@@ -14,8 +14,9 @@ import redis
 from domain.match.events import AccountId
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
+from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
-from infra.durability import verify
+from infra.durability import Mode, verify
 from infra.durability_watch import DurabilityNotes, DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
@@ -128,6 +129,13 @@ class App:
         return self._client(self.url)
 
     @cached_property
+    def people(self) -> redis.Redis:
+        """A client for everything that belongs to accounts, which is written without a commit."""
+        if self.settings.durability is not Mode.REPLICATED:
+            return self.data  # it is durable when the server answers, or nothing is promised
+        return ConfirmingRedis(self.data, self.durability_watch().confirm)
+
+    @cached_property
     def queue(self) -> redis.Redis:
         """A client of RQ's Redis."""
         return self._client(self.queue_url, self._listening)
@@ -190,15 +198,15 @@ class App:
     @cached_property
     def words(self) -> DrawTexts:
         """Texts that the server keeps for draws."""
-        return DrawTexts(self.data)
+        return DrawTexts(self.people)
 
     @cached_property
     def accounts(self) -> Accounts:
         """Players."""
         return Accounts(
-            self.data,
+            self.people,
             password_rate=self.settings.password_rate,
-            readdressed=address_change_mailer(self.data, self.settings.mail_domain),
+            readdressed=address_change_mailer(self.people, self.settings.mail_domain),
         )
 
     @cached_property
@@ -209,42 +217,42 @@ class App:
     @cached_property
     def messages(self) -> MessageStore:
         """Messages, broadcasts and chat."""
-        return MailingMessageStore(self.data, self._shards)
+        return MailingMessageStore(self.people, self._shards)
 
     @cached_property
     def tokens(self) -> Tokens:
         """Access tokens, which programs show in place of passwords."""
-        return Tokens(self.data)
+        return Tokens(self.people)
 
     @cached_property
     def sessions(self) -> Sessions:
         """Browsers in which players are logged in."""
-        return Sessions(self.data)
+        return Sessions(self.people)
 
     @cached_property
     def notes(self) -> Notes:
         """Players' notes about matches, which only their authors can read."""
-        return Notes(self.data)
+        return Notes(self.people)
 
     @cached_property
     def challenges(self) -> ChallengeStore:
         """Matches that wait for opponents."""
-        return ChallengeStore(self.data)
+        return ChallengeStore(self.people)
 
     @cached_property
     def blocks(self) -> BlockList:
         """Players whom others have blocked."""
-        return BlockList(self.data)
+        return BlockList(self.people)
 
     @cached_property
     def starts(self) -> PendingStarts:
         """Starts by name that the others may not have taken up yet."""
-        return PendingStarts(self.data)
+        return PendingStarts(self.people)
 
     @cached_property
     def drafts(self) -> Drafts:
         """Moves that wait to be confirmed."""
-        return Drafts(self.data, self._shards)
+        return Drafts(self.people, self._shards)
 
     def _shards(self) -> int:
         return self.store.layout().shards
@@ -291,15 +299,15 @@ class App:
         self.challenges.forget(account)
         self.blocks.forget(account)
         self.starts.forget(account)
-        erase_mail(self.data, account)
+        erase_mail(self.people, account)
         self.sessions.forget(account)
         self.notes.forget(account)
-        erase_projections(self.data, account)
+        erase_projections(self.people, account)
 
     @cached_property
     def standing(self) -> AddressStatus:
         """The status of players' mail addresses: proven, or bad."""
-        return AddressStatus(self.accounts, VerificationCodes(self.data, Outbox(self.data).now))
+        return AddressStatus(self.accounts, VerificationCodes(self.people, Outbox(self.data).now))
 
     @cached_property
     def scores(self) -> Leaderboards:

@@ -85,12 +85,12 @@ def _agree(settings: Settings, addresses: ServerAddresses) -> None:
 def _office(settings: Settings, addresses: ServerAddresses) -> Iterator[InboundMail]:
     """Yield the processor of inbound mail, on connections of its own."""
     url = settings.redis_url or socket_url(settings.data)
-    with make_client(url) as data:
+    with make_client(url) as data, App(settings, data=data) as shared:
         accounts = Accounts(
-            data,
+            shared.people,
             limit=password_limit(data),
             password_rate=settings.password_rate,
-            readdressed=address_change_mailer(data, settings.mail_domain),
+            readdressed=address_change_mailer(shared.people, settings.mail_domain),
         )
         with App(settings, data=data, accounts=accounts) as parts:
             parts.ready()

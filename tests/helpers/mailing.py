@@ -14,6 +14,7 @@ from domain.match.events import AccountId
 from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
+from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import SmtpUrl
 from infra.people.accounts import Account, Accounts, MailAddress
@@ -49,6 +50,7 @@ class Mailing:
         )
         self.composing = NotificationTexts(app, self.addresses)
         self.relay = SmtpRelay(SmtpUrl("127.0.0.1", sink.port, tls=False), DOMAIN)
+        self.sent = SentEmails(folder / "mail-sent")
         self.mailer = self.another_mailer()
         for account, home in HOMES.items():
             self.enrol(account, MailAddress(home, verified=True))
@@ -63,6 +65,7 @@ class Mailing:
             addresses=self.addresses,
             composer=self.composing,
             relay=self.relay,
+            sent=self.sent,
             clock=lambda: self.bench.now,
         )
 

@@ -273,3 +273,28 @@ def test_a_private_key_is_read_back_from_its_text_and_never_shown():
         with pytest.raises(NoteError, match="a private key is") as raised:
             LogSecret.parse(bad)
         assert text[60:] not in str(raised.value)
+
+
+def test_a_checkpoint_by_a_newer_key_is_verified_after_the_keys_were_read_again():
+    newer = LogSecret(SECRET.base, bytes(32))
+    known = [KEY]
+    objects = publish(MemoryObjects(), 5)
+    log = PublishedLog(objects, SHARD, known, read_keys=lambda: list(known))
+    assert log.refresh() == 5
+    both = LogWriter(objects, SHARD, [newer.signer(SHARD), SECRET.signer(SHARD)])
+    both.load()
+    both.append(LEAVES[5:7])
+    alone = LogWriter(objects, SHARD, [newer.signer(SHARD)])
+    alone.load()
+    alone.append(LEAVES[7:9])
+    with pytest.raises(NoteError):
+        log.refresh()
+    assert log.size == 5
+    known.insert(0, shard_key(newer.public, SHARD))
+    assert log.refresh() == 9
+    assert list(log.leaves(0, 9)) == LEAVES[:9]
+    # a key that was withdrawn counts no longer
+    known.pop()
+    stale = publish(MemoryObjects(), 3).get(f"s{SHARD:02}/checkpoint")
+    with pytest.raises(NoteError):
+        PublishedLog(objects, SHARD, known, read_keys=lambda: known).set_checkpoint(stale)

@@ -13,7 +13,8 @@ from redis.exceptions import ConnectionError as LostConnectionError
 from domain.clocks.calendar import DAY
 from infra.mail.address_status import AddressStatus
 from infra.mail.email import Email, Purpose
-from infra.mail.outbox import LEASE_MS, LeasedEmail, Outbox
+from infra.mail.outbox import LEASE_MS
+from infra.mail.sent_emails import SentEmails
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts import MailAddress
 from tests.fakes.sink import Sink
@@ -194,25 +195,29 @@ def test_an_answer_is_sent_to_wherever_its_mail_came_from(mailing: Mailing, sink
     assert mailing.outbox.size() == 0
 
 
-class Forgetful(Outbox):
-    """An outbox that is killed once, after a letter was sent and before that is noted."""
+class Forgetful(SentEmails):
+    """Notes that lose the connection to everything before the first one is made."""
 
     killed = False
 
-    def remove(self, email: LeasedEmail) -> None:
+    def add(self, key: str, now: int) -> None:
         if not self.killed:
             self.killed = True
             raise LostConnectionError
-        super().remove(email)
+        super().add(key, now)
 
 
-def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(mailing: Mailing, sink: Sink):
+def test_what_was_sent_and_not_noted_is_sent_again_and_is_the_same(
+    mailing: Mailing, sink: Sink, tmp_path: Path
+):
     mailing.outbox.enqueue(notice())
     standing = AddressStatus(
         mailing.accounts, VerificationCodes(mailing.client, mailing.outbox.now)
     )
-    outbox = Forgetful(mailing.client, mailing.outbox.now)
-    sending = EmailDelivery(outbox, mailing.relay, mailing.accounts, standing, mailing.addresses)
+    sent = Forgetful(tmp_path / "notes")
+    sending = EmailDelivery(
+        mailing.outbox, mailing.relay, mailing.accounts, standing, mailing.addresses, sent
+    )
     with pytest.raises(LostConnectionError):
         sending.round()
     assert sending.round() == 0, "it is still in other hands"

@@ -1,6 +1,8 @@
 """Mail after the data went back and their logs were restored: nothing is lost, and repetitions are known as such."""
 
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,9 @@ from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch
 from infra.mail import keys as mail_keys
+from infra.mail.outbox import LEASE_MS, Outbox
 from infra.mail.progress import MailerProgress
+from infra.mail.sent_emails import KEPT_MS, SentEmails
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards, rolled_back
 from tests.fakes.memory_objects import MemoryObjects
@@ -57,9 +61,8 @@ def ids(mailing: Mailing, since: int = 0) -> list[tuple[str, str]]:
     return [(mail["Message-ID"], mail["To"]) for mail in mailing.sink.messages[since:]]
 
 
-def test_mail_of_restored_moves_has_the_ids_that_it_had_and_what_was_not_sent_is_sent(
-    mailing: Mailing, published: Published
-):
+def roll_back_a_mailed_move_and_another(mailing: Mailing, published: Published) -> EmailMessage:
+    """Have the data lose a move that was mailed and one that was not, and restore them; gives the mail."""
     mailing.challenge()
     mailing.work()
     copy = copy_of(mailing.client)
@@ -72,14 +75,70 @@ def test_mail_of_restored_moves_has_the_ids_that_it_had_and_what_was_not_sent_is
     mailing.mailer = mailing.another_mailer()
     assert mailing.mail() == [], "nothing has come back yet"
     published.restore()
-    again, new = sorted(mailing.mail(), key=lambda mail: str(mail["Message-ID"]))
-    assert (again["Message-ID"], again["To"]) == (sent["Message-ID"], sent["To"])
-    assert text_of(again) == text_of(sent)
+    return sent
+
+
+def test_mail_of_restored_moves_is_not_sent_again_and_what_was_not_sent_is(
+    mailing: Mailing, published: Published
+):
+    roll_back_a_mailed_move_and_another(mailing, published)
+    (new,) = mailing.mail()
     assert new["To"] == HOMES[ALICE]
     assert "a13-d7" in text_of(new)
     mailing.do(ALICE, ResignMatch())
     assert [mail["To"] for mail in mailing.mail()] == [HOMES[BOB]]
     assert mailing.mail() == []
+
+
+@pytest.mark.parametrize(
+    "damage", [Path.unlink, lambda file: file.write_bytes(b"no database" * 99)]
+)
+def test_without_the_notes_of_what_was_sent_it_is_sent_once_more_under_the_same_id(
+    mailing: Mailing, published: Published, damage: Callable[[Path], object], tmp_path: Path
+):
+    sent = roll_back_a_mailed_move_and_another(mailing, published)
+    for file in tmp_path.glob("mail-sent-*"):
+        file.unlink()
+    damage(tmp_path / "mail-sent")
+    mailing.sent = SentEmails(tmp_path / "mail-sent")
+    mailing.mailer = mailing.another_mailer()
+    again, new = sorted(mailing.mail(), key=lambda mail: str(mail["Message-ID"]))
+    assert (again["Message-ID"], again["To"]) == (sent["Message-ID"], sent["To"])
+    assert text_of(again) == text_of(sent)
+    assert new["To"] == HOMES[ALICE]
+
+
+def test_a_mailer_that_was_killed_after_the_relay_took_a_mail_sends_it_once(
+    mailing: Mailing, monkeypatch: pytest.MonkeyPatch
+):
+    mailing.challenge()
+
+    def killed(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Outbox, "remove", killed)
+        with pytest.raises(SystemExit):
+            mailing.work()
+    assert len(mailing.sink.messages) == 1
+    mailing.bench.now += LEASE_MS
+    mailing.mailer = mailing.another_mailer()
+    mailing.work()
+    assert len(mailing.sink.messages) == 2
+    assert len(set(ids(mailing))) == 2
+    assert mailing.outbox.size() == 0
+
+
+def test_notes_of_what_was_sent_are_deleted_after_a_week(tmp_path: Path):
+    sent = SentEmails(tmp_path / "mail-sent")
+    sent.add("a", 0)
+    sent.add("b", KEPT_MS)
+    assert [sent.has(key) for key in "abc"] == [True, True, False]
+    sent.add("c", KEPT_MS + 1)
+    assert SentEmails(tmp_path / "mail-sent").has("c")
+    sent.add("d", 2 * KEPT_MS)
+    assert [sent.has(key) for key in "abcd"] == [False, True, True, True]
+    assert stat.S_IMODE((tmp_path / "mail-sent").stat().st_mode) == 0o600
 
 
 def put_back_matches(client: Redis, copy: Copy) -> None:

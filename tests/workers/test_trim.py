@@ -184,3 +184,27 @@ def test_where_the_published_log_is_missing_a_sentence_says_so(filled: TrimBench
 def test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one(filled: TrimBench):
     filled.client.xdel(keys.log(1), "100-1")
     assert filled.reader().leaves(1, 100, 2)[0][0] == 101
+
+
+def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed: TrimBench):
+    catch_up(trimmed.store, trimmed.client)
+    trim(trimmed.client, SHARDS, kept=0)
+    store, reader = trimmed.reader(), LogReader(trimmed.reader())
+    before = trimmed.logs(store)
+    assert reader.read((0,) * SHARDS).leaves
+    folder = trimmed.folder / "keys"
+    (folder / "log-key").rename(folder / "log-key.old")
+    generate_keys(folder, "localhost")
+    trimmed.corpus.step()
+    trimmed.publish()  # signed by both
+    (folder / "log-key.old").unlink()
+    while min(trimmed.store.watermark().ends) < 1_200:
+        trimmed.corpus.step()
+    trimmed.publish()  # by the new one alone
+    catch_up(trimmed.store, trimmed.client)
+    assert min(trim(trimmed.client, SHARDS, kept=0)) >= 768
+    for shard, rows in enumerate(before):
+        found = store.leaves(shard, 0, 100_000)
+        assert found[: len(rows)] == rows
+        assert len(found) >= 1_200
+    assert not reader.read((700,) * SHARDS).unreadable

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
+from redis.exceptions import OutOfMemoryError
+
 from infra.failpoints import failpoint
 from infra.log.key_files import LogKeyError, LogKeys
 from infra.log.log_writer import LogWriter
@@ -48,6 +50,12 @@ RETRY_SECONDS: Final = 5.0
 
 _STOPS: Final = (ForkError, LogDamagedError, NoteError, ObjectDiffersError)
 """Errors after which nothing may be signed."""
+
+
+_UNRESTORED: Final = (
+    LogDamagedError, LogKeyError, NoteError, ObjectStoreError, OutOfMemoryError,
+)  # fmt: skip
+"""Errors after which leaves are restored later."""
 
 
 class Publisher:
@@ -132,7 +140,7 @@ class Publisher:
             try:
                 if self._recovery.step(shard):
                     self._retries[shard] = 0.0
-            except (LogDamagedError, LogKeyError, NoteError, ObjectStoreError) as error:
+            except _UNRESTORED as error:
                 self._stop(shard, f"shard {shard} can't be restored: {error}", RETRY_SECONDS)
         return bool(lost)
 

@@ -15,6 +15,7 @@ from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Email, InvalidEmailError, Purpose
 from infra.mail.outbox import LONGEST_BACKOFF_MS, LeasedEmail, Outbox, RelayBackoff
+from infra.mail.sent_emails import SentEmails
 from infra.mail.serialize import envelope_sender, serialize
 from infra.mail.smtp_client import (
     BrokenSessionError,
@@ -61,8 +62,10 @@ class EmailDelivery:
         accounts: Accounts,
         standing: AddressStatus,
         addresses: ServerAddresses,
+        sent: SentEmails,
     ) -> None:
         self._outbox = outbox
+        self._sent = sent
         self._relay = relay
         self._accounts = accounts
         self._standing = standing
@@ -105,7 +108,7 @@ class EmailDelivery:
 
     def _send_one(self, session: SmtpSession, leased: LeasedEmail) -> None:
         email = leased.email
-        if not self._is_wanted(email):
+        if self._sent.has(leased.key) or not self._is_wanted(email):
             self._outbox.remove(leased)
             return
         try:
@@ -121,7 +124,9 @@ class EmailDelivery:
             self._record(leased, DeliveryResult(DeliveryStatus.LATER, str(error)), blamed=False)
             raise
         self._broken = 0
-        # crash window: the relay has it and the outbox does not know; it goes again, under the same id
+        # crash window: the relay has it and nobody knows; it goes again, under the same id
+        if sent.delivery_status == DeliveryStatus.SENT:
+            self._sent.add(leased.key, self._outbox.now())
         self._record(leased, sent)
 
     def _record(self, leased: LeasedEmail, sent: DeliveryResult, *, blamed: bool = True) -> None:

@@ -12,6 +12,7 @@ from infra.mail.composer import Composer
 from infra.mail.message_queue import MessageMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
+from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes
 from infra.mail.wakeup import LEASE, MailerWakeup
@@ -48,7 +49,7 @@ class MailTask(Protocol):
 class Mailer:
     """Does everything about outgoing mail. `clock` is that of the `Outbox`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part
         self,
         store: Store,
         accounts: Accounts,
@@ -57,6 +58,7 @@ class Mailer:
         addresses: ServerAddresses,
         composer: Composer,
         relay: SmtpRelay,
+        sent: SentEmails,
         clock: Callable[[], int] | None = None,
     ) -> None:
         outbox, progress = Outbox(data, clock), MailerProgress(data)
@@ -76,7 +78,7 @@ class Mailer:
             MessageMailer(context, MessageMailQueue(data)),
             ChatMailer(context),
             DigestMailer(context),
-            EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses),
+            EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent),
         )
 
     def round(self) -> int:

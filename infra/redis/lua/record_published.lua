@@ -12,8 +12,7 @@ end
 if found[1] == ARGV[1] and found[2] == ARGV[2] and not found[3] then
   return 1
 end
+-- needs no memory, and after a first write the server refuses none: so it is done with a full memory, too
+redis.call('HDEL', KEYS[1], 'fault')
 redis.call('HSET', KEYS[1], 'size', ARGV[1], 'root', ARGV[2])
-if found[3] then
-  redis.call('HDEL', KEYS[1], 'fault')
-end
 return 1

@@ -14,8 +14,8 @@ if not redis.call('ZSCORE', KEYS[3], ARGV[3])
     or redis.call('GET', KEYS[2]) ~= ARGV[2] then
   return 0
 end
--- first what may need memory, because there is no rollback
+-- needs no memory, and after a first write the server refuses none: so it is done with a full memory, too
+redis.call('ZREM', KEYS[3], ARGV[3])
 redis.call('SETBIT', KEYS[4], ARGV[4], 1)
 redis.call('UNLINK', KEYS[1], KEYS[2], unpack(KEYS, 5))
-redis.call('ZREM', KEYS[3], ARGV[3])
 return 1
