@@ -1,6 +1,7 @@
 """Fixtures shared by all tests: a real server, started once for each test process."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -10,6 +11,10 @@ from hypothesis import settings
 from redis import Redis
 
 from infra.valkey.server import EmbeddedServer
+
+# compiled modules are kept, because each server of the tests starts several processes
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # a test is no measurement: on a busy machine any example may take its time
 settings.register_profile("steady", deadline=None, max_examples=40)

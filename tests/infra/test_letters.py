@@ -1,4 +1,4 @@
-"""Messages, broadcasts and chat: kept in order, added once, found again when they are erased."""
+"""Messages, broadcasts and chat: kept in order, added once."""
 
 import itertools
 import os
@@ -23,24 +23,13 @@ from infra.people.messages import (
     read_text,
 )
 from infra.redis import keys
-from tests.fakes.dying import DyingClient, Killed
 from tests.fakes.memory import memory_client
+from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts
+from tests.helpers.proposals import Clock
 from tests.helpers.refusals import refused
 
-SHARDS = 4
-ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
 DAY = 24 * 3600 * 1000
 SOME_TIME = 1_700_000_000_000
-
-
-class Clock:
-    """A clock that the test sets, in ms."""
-
-    def __init__(self) -> None:
-        self.now = SOME_TIME
-
-    def __call__(self) -> int:
-        return self.now
 
 
 @pytest.fixture(params=["fake", "valkey"])
@@ -66,16 +55,6 @@ def letters(client: Redis, clock: Clock) -> MessageStore:
 def new_id() -> Callable[[], bytes]:
     numbers = itertools.count(1)
     return lambda: next(numbers).to_bytes(16)
-
-
-def texts(found: list[PlayerMessage]) -> list[str]:
-    return [letter.text for letter in found]
-
-
-def lists(client: Redis) -> dict[str, bytes]:
-    """All lists, each with everything in it."""
-    names = [name.decode() for name in client.scan_iter(_type="list")]
-    return {name: b"".join(client.lrange(name, 0, -1)) for name in names}
 
 
 # messages
@@ -370,97 +349,3 @@ def test_an_error_of_the_server_does_not_repeat_the_text(letters, client, new_id
         letters.send(ALICE, [BOB], "hush", new_id())
     assert "WRONGTYPE" in str(caught.value)
     assert "hush" not in repr(caught.value)
-
-
-# erasing
-
-
-def write_a_lot(letters: MessageStore, new_id: Callable[[], bytes]) -> None:
-    for number in range(3):
-        letters.send(ALICE, [BOB, CAROL, ALICE], f"alice's letter {number}", new_id())
-        letters.send(BOB, [ALICE, CAROL], f"bob's letter {number}", new_id())
-        letters.broadcast(ALICE, f"alice's news {number}", new_id())
-        letters.broadcast(BOB, f"bob's news {number}", new_id())
-        for board in (7, 8):
-            letters.chat(board, ALICE, f"alice's line {number}", new_id())
-            letters.chat(board, BOB, f"bob's line {number}", new_id())
-    letters.mark_read(ALICE, letters.read(ALICE))
-
-
-def assert_forgotten(letters: MessageStore, client: Redis) -> None:
-    """Nothing of Alice's is left, and everything of Bob's but his letters to her."""
-    assert not [name for name, kept in lists(client).items() if b"alice" in kept or ALICE in kept]
-    assert not list(client.scan_iter(f"*{ALICE.hex()}*"))
-    assert sorted(texts(letters.read(CAROL, 100))) == sorted(
-        f"bob's {what} {number}" for what in ("letter", "news") for number in range(3)
-    )
-    for board in (7, 8):
-        assert texts(letters.chat_of(board)) == [f"bob's line {number}" for number in range(3)]
-
-
-def test_forgetting_erases_what_an_account_wrote_and_got_and_nothing_else(letters, client, new_id):
-    write_a_lot(letters, new_id)
-    letters.forget(ALICE)
-    assert_forgotten(letters, client)
-    letters.forget(ALICE)
-    assert_forgotten(letters, client)
-
-
-def test_forgetting_is_finished_by_doing_it_again_wherever_it_was_killed(client, clock, new_id):
-    letters = MessageStore(client, lambda: SHARDS, clock)
-    for trips in itertools.count():
-        client.flushdb()
-        write_a_lot(letters, new_id)
-        client.script_flush()  # the same trips each time
-        try:
-            MessageStore(DyingClient(client, trips), lambda: SHARDS, clock).forget(ALICE)
-        except Killed:
-            assert lists(client)[keys.message_box(ALICE)]
-            letters.forget(ALICE)
-            assert_forgotten(letters, client)
-        else:
-            break
-    assert_forgotten(letters, client)
-    assert trips > 10
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda letters: letters.send(ALICE, [BOB], "hello", bytes(16)),
-        lambda letters: letters.chat(7, ALICE, "hello", bytes(16)),
-        lambda letters: letters.broadcast(ALICE, "hello", bytes(16)),
-    ],
-    ids=["send", "chat", "broadcast"],
-)
-def test_what_was_being_written_when_the_process_was_killed_is_found(client, letters, write):
-    for trips in itertools.count():
-        client.script_flush()  # the same trips each time
-        try:
-            write(MessageStore(DyingClient(client, trips), lambda: SHARDS, Clock()))
-        except Killed:
-            letters.forget(ALICE)
-            assert client.dbsize() == 0
-        else:
-            break
-    assert "hello" in "".join(texts(letters.read(BOB) + letters.chat_of(7)))
-    letters.forget(ALICE)
-    assert client.dbsize() == 0
-
-
-def test_erasing_does_not_make_the_rest_live_longer_or_come_twice(letters, client, new_id):
-    command = new_id()
-    letters.send(ALICE, [BOB], "alice's", new_id())
-    letters.send(CAROL, [BOB], "carol's", command)
-    client.expire(keys.message_box(BOB), 1000)
-    letters.forget(ALICE)
-    assert client.ttl(keys.message_box(BOB)) <= 1000
-    letters.send(CAROL, [BOB], "carol's", command)
-    assert texts(letters.read(BOB)) == ["carol's"]
-
-
-def test_an_account_that_never_wrote_is_forgotten_too(letters, client, new_id):
-    letters.send(BOB, [CAROL], "hello", new_id())
-    letters.forget(ALICE)
-    assert texts(letters.read(CAROL)) == ["hello"]
-    assert set(client.keys()) == {keys.message_box(CAROL).encode(), keys.recipients(BOB).encode()}

@@ -84,12 +84,12 @@ def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
 
 @pytest.mark.slow
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
-    found = bench("http", "--clients", "4", "--matches", "1", "--runs", "3")
+    found = bench("http", "--clients", "2", "--matches", "1", "--runs", "3")
     assert found["unit"] == "moves"
     rates = found["details"]["moves a second of each run"]
     assert len(rates) == 3
     assert round(found["rate"]) == sorted(rates)[1], "the median is reported"
-    assert found["details"]["moves"] == sum(len(game.moves) for game in games(12)[4:8])
+    assert found["details"]["moves"] == sum(len(game.moves) for game in games(6)[2:4])
     assert 0 < found["details"]["moves a second at half speed"] < found["rate"]
     if sys.platform == "linux":
         used = found["details"]["processor time a move, us"]

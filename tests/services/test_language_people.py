@@ -156,64 +156,6 @@ def test_signoff_stops_all_mail_until_notify_or_an_address_starts_it_again(termi
         assert not profile(terminal, "alice").signed_off
 
 
-# drawing
-
-
-def test_a_display_once_set_is_that_of_the_players_own_answers(terminal):
-    board = terminal.challenge()
-    large, small = (
-        terminal.do(f"pow2 show {board} --display={name}").page.split("\n\n", 1)[1]
-        for name in ("large", "small")
-    )
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(large)
-    said = accepted(terminal, "pow2 set ALICE wonderland Small")
-    assert said == "The Power of Two is drawn small for alice from now on"
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(small)
-    assert terminal.do(f"pow2 showas bob builder2 {board}").page.endswith(large)
-    assert terminal.do(f"pow2 show {board}").page.endswith(large)
-    shown = terminal.do(f"pow2 showas alice wonderland {board} --display=large").page
-    assert shown.endswith(large)
-    assert accepted(terminal, "pow2 set alice wonderland display large")
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(large)
-
-
-def test_a_move_is_answered_with_the_board_as_its_player_likes_it(terminal):
-    board = terminal.challenge()
-    accepted(terminal, "pow2 set alice wonderland small")
-
-    def drawn(display: str) -> str:
-        return terminal.do(f"pow2 show {board} --display={display}").page.split("\n\n", 1)[1]
-
-    assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
-    assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
-    assert terminal.do(f"pow2 resign {board} alice wonderland").page == drawn("small")
-    challenged = terminal.do("pow2 challenge alice bob").page
-    assert challenged == terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)[1]
-
-
-def test_previewas_is_drawn_as_its_player_likes_it_with_the_words_in_either_order(terminal):
-    board = terminal.challenge()
-    plain = terminal.do(f"pow2 preview {board} m13-j7")
-    lines = (
-        f"pow2 previewas {board} alice wonderland m13-j7",
-        f"pow2 previewas Alice wonderland {board} m13-j7",
-    )
-    assert {terminal.do(line).text for line in lines} == {plain.text}
-    accepted(terminal, "pow2 set alice wonderland small")
-    one, other = (terminal.do(line) for line in lines)
-    assert one == other
-    assert one.sentence == plain.sentence
-    assert one.page != plain.page
-    assert one.page.splitlines()[2] == "   a b c d e f g h i j k l m"
-
-
-def test_a_display_is_set_for_one_game_alone(terminal):
-    accepted(terminal, "pow2 set alice wonderland small")
-    accepted(terminal, "goliath set alice wonderland small")
-    accepted(terminal, "pow2 set alice wonderland large")
-    assert dict(profile(terminal, "alice").displays) == {"pow2": "large", "goliath": "small"}
-
-
 # refusals
 
 

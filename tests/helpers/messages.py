@@ -1,0 +1,18 @@
+"""Players who write messages, and what is stored of them."""
+
+from redis import Redis
+
+from infra.people.messages import PlayerMessage
+
+SHARDS = 4
+ALICE, BOB, CAROL = (bytes([number]) * 8 for number in (0xA1, 0xB0, 0xCA))
+
+
+def texts(found: list[PlayerMessage]) -> list[str]:
+    return [letter.text for letter in found]
+
+
+def lists(client: Redis) -> dict[str, bytes]:
+    """All lists, each with everything in it."""
+    names = [name.decode() for name in client.scan_iter(_type="list")]
+    return {name: b"".join(client.lrange(name, 0, -1)) for name in names}
