@@ -103,10 +103,10 @@ class LeasedRun(Generic[What]):
         When the run should end before, the rest is left to the next run, which is requested.
         """
         self._pass("started")
-        acquired = self._leases.acquire(self._what, self._token)
+        acquired, signs = self._leases.acquire_and_look(self._what, self._token)
         if acquired is LeaseResult.BUSY:
             return 0
-        self._renewed, self._signs = time.monotonic(), self._leases.signs()
+        self._renewed, self._signs = time.monotonic(), signs
         self._pass("taken")
         if acquired is LeaseResult.EXPIRED:
             self._least = self._most = min(CAUTIOUS_SECONDS, self._most)

@@ -62,11 +62,19 @@ class _LockedWorker(BaseWorker):
     def heartbeat(self, *args: Any, **options: Any) -> Any:
         """Report to RQ, and to the supervisor of the process, that the worker is alive."""
         LIVENESS.step()  # while RQ retries because it can't reach Redis, the process does not hang
+        if options.get("pipeline"):
+            return super().heartbeat(*args, **options)
+        # one round trip, because RQ does this before each job
+        with self.connection.pipeline(transaction=False) as pipe:
+            pipe.hexists(self.key, "birth")
+            super().heartbeat(*args, **{**options, "pipeline": pipe})
+            registered, *_ = pipe.execute()
         # a server of the queue that was started again is empty, and RQ registers a worker only once
-        if not options.get("pipeline") and not self.connection.hexists(self.key, "birth"):
+        if not registered:
             self.connection.delete(self.key)
             self.register_birth()  # type: ignore[no-untyped-call]
-        return super().heartbeat(*args, **options)
+            super().heartbeat(*args, **options)
+        return None
 
 
 class ListedWorker(_LockedWorker, SimpleWorker):

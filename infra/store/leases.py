@@ -82,8 +82,15 @@ class Leases(Generic[What]):
 
     def acquire(self, what: What, token: str) -> LeaseResult:
         """Acquire a lease if nobody has it."""
-        reply: bytes = self._call(scripts.LEASE_ACQUIRE, what, token, self.lease_ms)
-        return LeaseResult(reply.decode())
+        return self.acquire_and_look(what, token)[0]
+
+    def acquire_and_look(self, what: What, token: str) -> tuple[LeaseResult, QueueSigns]:
+        """Acquire a lease if nobody has it; return the signs as well, in the same round trip."""
+        names = [keys.lease(what), keys.lease_mark(what)]
+        reply, suspended, waiting = scripts.call_all(
+            self._client, [(scripts.LEASE_ACQUIRE, names, [token, self.lease_ms])], self._add_signs
+        )
+        return LeaseResult(reply.decode()), QueueSigns(bool(suspended), bool(waiting))
 
     def renew(self, what: What, token: str) -> QueueSigns | None:
         """Renew a lease; None if another run has it."""
@@ -92,13 +99,6 @@ class Leases(Generic[What]):
             self._client, [(scripts.LEASE_RENEW, names, [token, self.lease_ms])], self._add_signs
         )
         return QueueSigns(bool(suspended), bool(waiting)) if renewed else None
-
-    def signs(self) -> QueueSigns:
-        """Return the signs on the queue server."""
-        with self._client.pipeline(transaction=False) as pipe:
-            self._add_signs(pipe)
-            suspended, waiting = pipe.execute()
-        return QueueSigns(bool(suspended), bool(waiting))
 
     def _add_signs(self, pipe: Any) -> None:
         pipe.exists(SUSPENDED)

@@ -39,15 +39,19 @@ def enqueue_wakeup(client: redis.Redis, job: WakeupJob) -> None:
         suspended, waiting = pipe.execute()
     if suspended or any(one.startswith(name.encode()) for one in waiting):
         return
-    Queue(job.queue, connection=client, serializer=JSONSerializer).enqueue_call(
-        job.function,
-        args=tuple(job.args),
-        job_id=f"{name}{uuid4().hex}",
-        timeout=job.timeout,
-        result_ttl=0,
-        failure_ttl=FAILURE_SECONDS,
-        description=job.about,
-    )
+    # with a pipeline of its own RQ makes two round trips
+    with client.pipeline() as pipe:
+        Queue(job.queue, connection=client, serializer=JSONSerializer).enqueue_call(
+            job.function,
+            args=tuple(job.args),
+            job_id=f"{name}{uuid4().hex}",
+            timeout=job.timeout,
+            result_ttl=0,
+            failure_ttl=FAILURE_SECONDS,
+            description=job.about,
+            pipeline=pipe,
+        )
+        pipe.execute()
 
 
 def enqueue_drain(client: redis.Redis, lane: Lane) -> None:
