@@ -21,6 +21,8 @@ RUNNER = Path(__file__).with_name("run.py")
 def test_a_result_is_good_when_all_was_done_and_nothing_broke() -> None:
     outcome = Outcome(name="x", what="a fault", wanted=2, faults=2)
     assert outcome.good
+    outcome.late = ["an outcome came 16.0 s after the restart"]
+    assert outcome.good, "which a run by hand fails for"
     outcome.violations = ["I1: lost"]
     assert not outcome.good
     outcome.expected_to_fail = True

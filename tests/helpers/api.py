@@ -86,7 +86,7 @@ class Api:
         self._awake.set()
         self._work()
         self.url = self._listen()
-        document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False).json()
+        document = httpx.get(f"{self.url}/api/openapi.json", trust_env=False, timeout=60).json()
         self._conformance = Conformance(document)
         self.http = self._stack.enter_context(self.client())
         return self

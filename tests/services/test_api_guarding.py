@@ -376,7 +376,7 @@ def test_without_a_trusted_proxy_no_header_of_one_is_believed(tmp_path, monkeypa
         assert 429 in statuses
         guest = come(**{"X-Forwarded-Proto": "https"})
         transport = httpx.HTTPTransport(local_address="127.0.0.7")
-        with httpx.Client(base_url=api.url, transport=transport) as http:
+        with httpx.Client(base_url=api.url, transport=transport, timeout=60) as http:
             page = http.get("/login", headers={"X-Forwarded-Proto": "https"})
         assert page.headers["set-cookie"].startswith("guest=")
         assert "secure" not in page.headers["set-cookie"].lower()

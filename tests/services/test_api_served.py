@@ -64,7 +64,7 @@ def settled(text: str) -> str:
 
 
 def test_the_python_client_plays_on_it(url):
-    http = httpx.Client(base_url=url, trust_env=False)
+    http = httpx.Client(base_url=url, trust_env=False, timeout=60)
     for name in ("carol", "dave"):
         body = {"userid": name, "password": "singing5"}
         assert http.post("/api/accounts", json=body).status_code == 201
@@ -86,10 +86,10 @@ def test_the_python_client_plays_on_it(url):
 
 
 def test_health_metrics_and_the_document_are_there(url, metrics):
-    with httpx.Client(base_url=url, trust_env=False) as http:
+    with httpx.Client(base_url=url, trust_env=False, timeout=60) as http:
         assert http.get("/healthz").json()["status"] == "ok"
         assert http.get("/metrics").status_code == 404
-        told = httpx.get(f"http://{metrics}/metrics", trust_env=False)
+        told = httpx.get(f"http://{metrics}/metrics", trust_env=False, timeout=60)
         assert 'route="/healthz"' in told.text
         assert http.get("/api/openapi.json").json()["openapi"] == "3.1.0"
         assert "server" not in http.get("/healthz").headers
@@ -99,7 +99,7 @@ def test_every_body_on_the_page_is_one(url):
     blocks = re.findall(r"```json\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     lines = [json.loads(line) for block in blocks for line in block.splitlines()]
     kinds = {line["do"] for line in lines}
-    document = httpx.get(f"{url}/api/openapi.json", trust_env=False).json()
+    document = httpx.get(f"{url}/api/openapi.json", trust_env=False, timeout=60).json()
     schema = document["paths"]["/api/matches/{board}/commands"]["post"]["requestBody"]["content"]
     mapping = schema["application/json"]["schema"]["discriminator"]["mapping"]
     assert kinds == mapping.keys()

@@ -345,7 +345,7 @@ def test_what_is_measured_names_routes_and_no_more(api, player, board):
     api.http.request("PROPFIND", "/api/games")
     api.http.get("/somewhere/else")
     with serving_metrics("127.0.0.1:0") as place:
-        told = httpx.get(place, trust_env=False)
+        told = httpx.get(place, trust_env=False, timeout=60)
     assert told.headers["content-type"].startswith("text/plain")
     assert 'method="GET",route="/api/matches/{board}/plies/{ply}",status="200"' in told.text
     assert 'method="other",route="none",status="405"' in told.text

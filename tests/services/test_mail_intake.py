@@ -42,7 +42,7 @@ class FakeTaker:
 
     def take(self, recipient: str, sender: str, data: bytes) -> None:
         self.waits = True
-        self.going_on.wait(10)
+        self.going_on.wait(60)
         if self.raises is not None:
             raise self.raises
         self.is_processed.append((recipient, sender, data))

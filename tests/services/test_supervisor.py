@@ -282,7 +282,7 @@ def test_a_signal_stops_the_program_in_good_order(tmp_path: Path, request_to_sto
     program, children = run_program(tmp_path, 0.2)
     with program:
         program.send_signal(request_to_stop)
-        out, log = program.communicate(timeout=10)
+        out, log = program.communicate(timeout=60)
     assert out == b"done\n"
     assert program.returncode == 0
     assert all(has_ended(pid) for pid in children)
@@ -306,7 +306,7 @@ def test_signals_that_come_together_are_one_request_and_a_later_one_hurries(
         assert not has_ended(children[1])
         wait_until(hurried)
         # the last of many signals may meet a program that is already past its handlers
-        assert program.wait(10) in (0, -signal.SIGTERM)
+        assert program.wait(60) in (0, -signal.SIGTERM)
 
 
 def test_the_log_is_lines_with_time_role_and_level():

@@ -85,7 +85,7 @@ def counts(two: Two) -> list[float | None]:
 
 def _count(port: int) -> float | None:
     try:
-        text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+        text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=60).text
     except httpx.HTTPError:
         return None
     return sum(map(float, _COUNTED.findall(text)))

@@ -122,14 +122,14 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     bench.start(1, 2)
     subscribed: Any = bench.client.pubsub()
     subscribed.psubscribe("board:*")
-    subscribed.get_message(timeout=5)
+    subscribed.get_message(timeout=60)
     bench.send(ALICE, PlayMove(text="m13-m9"), 1)
     bench.send(BOB, PlayMove(text="a13-c11"), 1)
     bench.send(BOB, PlayMove(text="a1-a5"), 2)
     bench.drain()
     bench.send(ALICE, ResignMatch(), 2)
     bench.drain()
-    heard = [subscribed.get_message(timeout=5) for _ in range(2)]
+    heard = [subscribed.get_message(timeout=60) for _ in range(2)]
     assert [(board_of(one["channel"]), int(one["data"])) for one in heard] == [(1, 3), (2, 3)]
     assert subscribed.get_message(timeout=0) is None
     subscribed.close()

@@ -64,7 +64,7 @@ def test_a_chunk_is_decided_while_the_one_before_is_committed(
 
     def wait(number: int) -> None:
         # if nothing were decided meanwhile, this would wait for itself
-        assert number or decided_beyond.wait(10)
+        assert number or decided_beyond.wait(60)
 
     def counting(
         sent: CommandEnvelope, state: MatchState, context: DecisionContext

@@ -332,7 +332,7 @@ def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(
     caplog.set_level(logging.DEBUG)
     announced: Any = bench.client.pubsub()
     announced.psubscribe("*")
-    announced.get_message(timeout=5)
+    announced.get_message(timeout=60)
     bench.start(1)
     own = keys.conditional_moves(1, 1)
     lay(bench.store, 1, ON_OUT)
