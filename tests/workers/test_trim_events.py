@@ -27,7 +27,10 @@ from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShards
+from infra.store.discarded_leaves import discard, find_discarded
 from infra.store.layout import Layout
+from infra.store.log_gate import read_ends
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError
@@ -36,6 +39,7 @@ from services.cli import verify
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB
+from tests.helpers.rollback import copy_of, put_back
 from tests.helpers.side import catch_up
 from workers import retire_job
 from workers.log.job import make_publisher
@@ -287,6 +291,49 @@ def test_a_key_of_another_type_stops_no_other_match(matches):
     matches.trim()
     assert matches.in_redis(5) != before
     assert matches.store().events(5) == before
+
+
+@pytest.mark.parametrize("trimmed_before", [True, False], ids=["trimmed copy", "whole copy"])
+def test_data_that_went_back_are_restored_and_trimmed_again(
+    matches, monkeypatch, *, trimmed_before
+):
+    monkeypatch.setattr("workers.log.recovery.LOOK_SECONDS", 0.0)
+    if trimmed_before:
+        matches.trim()
+    copy = copy_of(matches.client)
+    matches.bench.send(BOB, PlayMove(text="a13-d7"), 1)
+    matches.bench.send(BOB, ResignMatch(), 1)
+    matches.bench.drain()
+    matches.publish()
+    matches.trim()
+    before = matches.histories()
+    put_back(matches.client, copy)
+    publisher = make_publisher(matches.settings, matches.client, matches.client)
+    publisher.begin()
+    assert ClosedShards(matches.client).read([1])
+    while ClosedShards(matches.client).read([1]):
+        publisher.round(0)
+    assert matches.histories() == before
+    matches.trim()
+    assert matches.histories() == before
+    assert len(matches.in_redis(1)) == 3
+    assert verify.check(matches.store(), 1)
+
+
+def test_leaves_that_are_discarded_take_their_events_along(matches):
+    store = RedisStore(
+        matches.client, Mode.FSYNC, open_logs=lambda: PublishedLogs(matches.settings)
+    )
+    before = matches.histories()
+    matches.trim()
+    (end,) = read_ends(matches.client, [1])
+    matches.bench.send(BOB, ResignMatch(), 1)
+    matches.bench.drain()
+    discard(matches.client, store, find_discarded(matches.client, store, 1, end), end)
+    assert matches.in_redis(1) == before[1]
+    assert matches.histories() == before
+    matches.trim()
+    assert matches.histories() == before
 
 
 @pytest.mark.parametrize("point", POINTS)
