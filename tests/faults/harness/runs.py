@@ -22,8 +22,8 @@ class Run(msgspec.Struct, frozen=True):
     full: int
 
 
-ELSEWHERE = ("publish.", "retire.")
-"""Points that are not on the path of a move: tests/workers/test_publisher_killed.py and test_retire_job.py."""
+ELSEWHERE = ("publish.", "retire.", "offload.")
+"""Points that are not on the path of a move: tests/workers/test_publisher_killed.py, test_retire_job.py and test_offload_job.py."""
 
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
