@@ -25,6 +25,7 @@ _ABOUT: Final = {
     "lone": "server commands, log bytes and latency of one move on an idle server",
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
+    "rows": "memory of the rows of finished matches, and time to read them from row pages",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -73,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         "lone": _lone,
         "active": _active,
         "archive": _archive,
+        "rows": _rows,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -157,6 +159,11 @@ def _archive(parser: Any) -> None:
     _add(parser, "--matches", 10_000, "matches that are retired")
     _add(parser, "--plies", 40, "plies of each")
     _add(parser, "--reads", 1_000, "matches that are read back")
+
+
+def _rows(parser: Any) -> None:
+    _add(parser, "--matches", 20_000, "finished matches")
+    _add(parser, "--players", 10, "players, who meet by chance")
 
 
 def _scaling(parser: Any) -> None:
