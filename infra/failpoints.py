@@ -58,11 +58,18 @@ FAILPOINTS: Final = (
     "retire.removed",
     "retire.released",
     "retire.left",
+    "offload.started",
+    "offload.taken",
+    "offload.written",
+    "offload.moved",
+    "offload.freed",
+    "offload.released",
+    "offload.left",
     "serve.loaded",
     "serve.started",
 )
 """In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
-retirement and of the start."""
+retirement, of offloading and of the start."""
 
 Failpoint = Callable[[str], None]
 

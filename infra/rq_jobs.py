@@ -34,6 +34,9 @@ PROJECT: Final = "services.jobs.project"
 RETIRE: Final = "services.jobs.retire"
 """Retires the matches of a shard that ended long ago; its argument is the number of the shard."""
 
+OFFLOAD: Final = "services.jobs.offload"
+"""Moves the oldest rows of long lists of finished matches to row pages; it has no arguments."""
+
 PUBLISH: Final = "services.jobs.publish"
 """Publishes the logs for a while; it has no arguments."""
 

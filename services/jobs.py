@@ -9,6 +9,7 @@ The processes of `matchpost serve` keep what they need between their jobs.
 from collections.abc import Callable
 from functools import partial
 
+from domain.errors import Refusal
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.key_check import check_mail_key
 from infra.mail.sent_emails import SENT_FILE, SentEmails
@@ -21,7 +22,7 @@ from infra.settings import load
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.mail.notification_texts import NotificationTexts
-from workers import retire_job
+from workers import offload_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
@@ -93,6 +94,12 @@ def retire(shard: int) -> None:
         retire_job.run(parts.settings, parts.store, parts.data, parts.queue, shard)
 
 
+def offload() -> None:
+    """Move the oldest rows of long lists of finished matches to row pages, for some minutes at most."""
+    with App(load()) as parts:
+        offload_job.run(parts.settings, parts.store, parts.data, parts.queue)
+
+
 def publish() -> None:
     """Publish the logs for a minute."""
     with App(load()) as parts:
@@ -111,7 +118,8 @@ def rebuild(*names: str, buckets: int | None = None) -> int:
 def check(*names: str) -> int:
     """Compare the named projections, or all, with rebuilt ones; return the exit code."""
     with App(load()) as parts:
-        work = partial(maintenance.check, parts.store, parts.data, maintenance.named(names))
+        chosen = maintenance.named(names)
+        work = partial(maintenance.check, parts.store, parts.data, chosen, pages=parts.row_pages)
         return _run_reported(work)
 
 
@@ -120,6 +128,6 @@ def _run_reported(work: Callable[[JobProgress], bool | None]) -> int:
     report = JobProgress()
     try:
         return EXIT_REFUSED if work(report) is False else EXIT_OK
-    except (BusyError, StuckError, LookupError) as error:
+    except (BusyError, StuckError, LookupError, Refusal) as error:
         report.error(str(error))
         return EXIT_REFUSED

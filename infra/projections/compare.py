@@ -2,6 +2,9 @@
 
 Values are read, because a server's own serialisation (DUMP) depends on the history of a value. The keys
 of a bucket are those in its set of keys. Those about its feeding are left out: checkpoint, hold, failures.
+
+Two equal lists of finished matches may have different parts in row pages. So such a list is compared row by row,
+wherever its rows are, and a row in Redis that no list needs there may be missing in the other.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,24 +15,37 @@ import redis
 
 from infra.projections.buckets import Bucket
 from infra.projections.generations import Generation, Generations
+from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, is_about_pages
+from infra.projections.row_pages import NO_PAGES, RowPages
 
 _PAGE: Final = 1_000
 _MISSING: Final = b"none"
 
+_Part = tuple[Generation, Bucket]
+"""A bucket with its generation."""
+
 
 class Comparison:
-    """A comparison; `done` is called after each page with the number of compared keys."""
+    """A comparison; `done` is called after each page with the number of compared keys.
+
+    Lists of finished matches are of `paged`, None for a projection without such lists, and have `pages`.
+    `Refusal` if a page can't be read.
+    """
 
     def __init__(
         self,
         client: redis.Redis,
         generations: Generations,
         done: Callable[[int], None] = lambda _: None,
+        paged: PagedRows | None = None,
+        pages: RowPages = NO_PAGES,
     ) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
         self._generations = generations
         self._on_progress = done
+        self._paged = paged
+        self._lists = PagedLists(client, pages, paged) if paged else None
         self.keys = 0
         """Compared keys."""
 
@@ -39,13 +55,17 @@ class Comparison:
         Both have the same number of buckets.
         """
         pairs = zip(one.all, other.all, strict=True)
-        return next(filter(None, (self._first_in(mine, theirs) for mine, theirs in pairs)), "")
+        differences = (self._first_in((one, mine), (other, theirs)) for mine, theirs in pairs)
+        return next(filter(None, differences), "")
 
-    def _first_in(self, one: Bucket, other: Bucket) -> str:
+    def _first_in(self, mine: _Part, theirs: _Part) -> str:
+        one, other = mine[1], theirs[1]
         for names in self._generations.keys_of(one):
             for name in names:
+                if is_about_pages(name):
+                    continue
                 # a second look, because data of a deleted account may just have been erased
-                if not any(self._is_equal(one.key(name), other.key(name)) for _ in range(2)):
+                if not any(self._is_equal(name, mine, theirs) for _ in range(2)):
                     return name
             self._on_progress(self.keys)
         # all keys of `one` are equal; the other may have more
@@ -59,10 +79,42 @@ class Comparison:
         with self._client.pipeline(transaction=False) as pipe:
             for name in names:
                 pipe.exists(bucket.key(name))
-            return {name for name, found in zip(names, pipe.execute(), strict=True) if found}
+            found = zip(names, pipe.execute(), strict=True)
+            return {name for name, is_there in found if is_there and not is_about_pages(name)}
 
-    def _is_equal(self, one: str, other: str) -> bool:
+    def _is_equal(self, name: str, mine: _Part, theirs: _Part) -> bool:
         self.keys += 1
+        if self._paged and name == self._paged.rows:
+            return self._same_rows(self._paged, mine[1].key(name), theirs[1].key(name))
+        if self._lists and self._paged and self._paged.is_list(name):
+            lists = ListKey(mine[1], name), ListKey(theirs[1], name)
+            if any(map(self._lists.has_pages, lists)):
+                return self._same_list(self._lists, mine, theirs, name)
+        return self._same_key(mine[1].key(name), theirs[1].key(name))
+
+    def _same_list(self, lists: PagedLists, mine: _Part, theirs: _Part, name: str) -> bool:
+        """Return whether two lists have the same rows in the same order, in Redis or in pages."""
+        walks = [
+            lists.walk(generation, ListKey(bucket, name)) for generation, bucket in (mine, theirs)
+        ]
+        for number, (one, other) in enumerate(zip_longest(*walks)):
+            if one != other:
+                return False
+            if number % _PAGE == 0:
+                self._on_progress(self.keys)
+        return True
+
+    def _same_rows(self, paged: PagedRows, one: str, other: str) -> bool:
+        """Return whether two hashes have the same rows, apart from final ones that are missing in one."""
+        for here, there in ((one, other), (other, one)):
+            for page in self._field_pages(here):
+                rows = self._client.hmget(there, list(page))
+                for row, found in zip(page.values(), rows, strict=True):
+                    if row != found and not (found is None and paged.is_final(row)):
+                        return False
+        return True
+
+    def _same_key(self, one: str, other: str) -> bool:
         with self._client.pipeline(transaction=False) as pipe:
             pipe.type(one)
             pipe.type(other)

@@ -10,6 +10,7 @@ The matches stay, with the ids of their players, because they are the record of 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
+from uuid import uuid4
 
 import redis
 from msgspec.structs import replace
@@ -19,6 +20,7 @@ from infra.projections.buckets import Bucket, decode, encode
 from infra.projections.generations import Generations
 from infra.projections.match_lists import active_key, asked_key, next_key, over_key
 from infra.projections.notices import notices_key
+from infra.projections.paged_lists import deleted_key, pages_key
 from infra.projections.projection import Fact
 from infra.projections.specs import LISTS, NOTICES, Spec
 from infra.redis import keys, scripts
@@ -43,7 +45,21 @@ def erase_projections(client: redis.Redis, account: AccountId) -> None:
             _stop_writers(client, bucket)
             gone = [name(account) for name in names]
             client.unlink(*map(bucket.key, gone))
+            if spec == LISTS:
+                gone.append(_give_up_pages(client, bucket, pages_key(over_key(account))))
             client.srem(bucket.names_key, *gone)
+
+
+def _give_up_pages(client: redis.Redis, bucket: Bucket, name: str) -> str:
+    """Hide the entries of a list's pages under a name without the account, for the process that deletes them.
+
+    The list is gone already, so that nobody adds an entry any longer. Return the name that they had.
+    """
+    if client.exists(bucket.key(name)):
+        to_delete = deleted_key(uuid4().hex)
+        client.sadd(bucket.names_key, to_delete)
+        client.rename(bucket.key(name), bucket.key(to_delete))
+    return name
 
 
 def _stop_writers(client: redis.Redis, bucket: Bucket) -> None:

@@ -7,19 +7,24 @@
 | `player:<game>:<account>` | the same, of one player |
 | `pair:<game>:<account>:<account>` | the same, of matches in which both played; the lesser id first |
 
-A row is in the bucket of its board, and a pair in that of its lesser id.
+A row is in the bucket of its board, and a pair in that of its lesser id. Older rows of long lists are in row
+pages, see `infra.projections.paged_lists`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Final
 
 import msgspec
+import redis
 
 from domain.match.events import AccountId
-from infra.projections.buckets import Owner
+from infra.projections.buckets import Bucket, Owner
+from infra.projections.generations import Generation
+from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHolder
 from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
 from infra.projections.query import Query
+from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.projections.specs import HISTORY
 
 ROWS: Final = "rows"
@@ -68,10 +73,58 @@ def pair_key(game: str, one: AccountId, other: AccountId) -> str:
     return f"pair:{game}:{first.hex()}:{second.hex()}"
 
 
-class FinishedMatches(Query):
-    """Queries of finished matches."""
+class PagedHistory(PagedRows):
+    """The lists of finished matches by game, player and pair."""
 
     spec = HISTORY
+    prefixes = ("game:", "player:", "pair:")
+
+    def board_of(self, member: bytes) -> int:
+        """Return the board, which is all that a member has."""
+        return int(member)
+
+    def game_of(self, member: bytes) -> str:
+        """Return an empty text, because each list is of one game."""
+        del member
+        return ""
+
+    def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
+        """Return the bucket of the board."""
+        del bucket
+        return generation.of(board)
+
+    def is_final(self, row: bytes) -> bool:
+        """Return True, because all matches are finished."""
+        del row
+        return True
+
+    def holders(self, generation: Generation, row: bytes) -> list[RowHolder]:
+        """Return the bucket of the board, where the lists of the game and the players find the row."""
+        found = unpack(row)
+        member = str(found.board).encode()
+        lists = [
+            (ListKey(generation.of(owner), key), member)
+            for owner, key in _own_lists(found.board, found.game, found.seats)
+        ]
+        return [RowHolder(generation.of(found.board), lists)]
+
+    def other_list(self, one: ListKey) -> ListKey | None:
+        """Return for the list of a pair that of the player with the lesser id, which is in the same bucket."""
+        kind, _, rest = one.name.partition(":")
+        if kind != "pair":
+            return None
+        game, account, _ = rest.split(":")
+        return ListKey(one.bucket, player_key(game, AccountId.fromhex(account)))
+
+
+class FinishedMatches(Query):
+    """Queries of finished matches. They raise `Refusal` where older rows can't be read now, or are damaged."""
+
+    spec = HISTORY
+
+    def __init__(self, client: redis.Redis, pages: RowPages = NO_PAGES) -> None:
+        super().__init__(client)
+        self._lists = PagedLists(client, pages, PagedHistory())
 
     def of(
         self,
@@ -83,36 +136,48 @@ class FinishedMatches(Query):
     ) -> list[FinishedMatchRow]:
         """Return finished matches of a game, the last ended first, from the `start`th on.
 
-        With an account those of that player, with two those of both. O(log n + start + count), and
-        buckets times that without an account.
+        With an account those of that player, with two those of both. O(log n + count) in the newest 500,
+        then O(start / 256 + count); with several buckets all of their newest, without an account.
         """
         generation = self._generation()
-        end = start + count
-        if accounts := sorted(a for a in (account, opponent) if a is not None):
-            key = generation.of(accounts[0]).key(_key(game, accounts))
-            boards = self._client.zrange(key, start, end - 1, desc=True)
-        else:
-            boards = islice(self._merged(generation, game_key(game)), start, end)
-        rows = self._rows(generation, ROWS, map(int, boards))
-        return [unpack(row) for row in rows if row is not None]
+        lists = _keys(generation, game, account, opponent)
+        return [unpack(row) for row in self._lists.read(generation, lists, start, count)]
 
     def count(
         self, game: str, account: AccountId | None = None, opponent: AccountId | None = None
     ) -> int:
         """Return their number; O(1), and O(buckets) without an account."""
-        generation = self._generation()
-        if accounts := sorted(a for a in (account, opponent) if a is not None):
-            return int(self._client.zcard(generation.of(accounts[0]).key(_key(game, accounts))))
-        return self._count(generation, game_key(game))
+        return self._lists.count(_keys(self._generation(), game, account, opponent))
 
     def rows(self, boards: Iterable[int]) -> list[FinishedMatchRow | None]:
-        """Return matches by board, None for those that have not ended; O(number of boards)."""
+        """Return matches by board, None for those that have not ended or whose rows are in pages."""
         found = self._rows(self._generation(), ROWS, boards)
         return [None if row is None else unpack(row) for row in found]
 
 
-def _key(game: str, accounts: list[AccountId]) -> str:
-    return player_key(game, *accounts) if len(accounts) == 1 else pair_key(game, *accounts)
+def _keys(
+    generation: Generation, game: str, account: AccountId | None, opponent: AccountId | None
+) -> list[ListKey]:
+    """Return the lists of a game's matches: of one player, of two, or of all, which each bucket has a part of."""
+    match sorted(one for one in (account, opponent) if one is not None):
+        case [one]:
+            return [ListKey(generation.of(one), player_key(game, one))]
+        case [one, other]:
+            return [ListKey(generation.of(one), pair_key(game, one, other))]
+        case _:
+            return [ListKey(bucket, game_key(game)) for bucket in generation.all]
+
+
+def _own_lists(board: int, game: str, seats: Sequence[AccountId]) -> list[tuple[Owner, str]]:
+    """Return the lists of the game and of the players that a match is in, each with its owner."""
+    lists: list[tuple[Owner, str]] = [(board, game_key(game))]
+    return lists + [(account, player_key(game, account)) for account in seats]
+
+
+def _lists(board: int, game: str, seats: Sequence[AccountId]) -> list[tuple[Owner, str]]:
+    """Return all lists that a match is in, each with its owner."""
+    pairs = [(min(pair), pair_key(game, *pair)) for pair in combinations(seats, 2)]
+    return [*_own_lists(board, game, seats), *pairs]
 
 
 class FinishedMatchesProjection(StatelessProjection):
@@ -145,8 +210,5 @@ def _match_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
         rated=finished.rated,
     )
     yield event.match, ("HSET", ROWS, event.match, pack(row))
-    lists: list[tuple[Owner, str]] = [(event.match, game_key(cast.game))]
-    lists += [(account, player_key(cast.game, account)) for account in cast.seats]
-    lists += [(min(pair), pair_key(cast.game, *pair)) for pair in combinations(cast.seats, 2)]
-    for owner, key in lists:
+    for owner, key in _lists(event.match, cast.game, cast.seats):
         yield owner, ("ZADD", key, event.at, event.match)

@@ -11,7 +11,8 @@
 
 Members are `<game>:<board>`. A row is in the bucket of its board and in that of each player, so that each
 bucket depends on its own rows alone, and a player's page is read from one bucket. A player's lists are in
-the player's bucket; of a game's running matches each bucket has those of its boards.
+the player's bucket; of a game's running matches each bucket has those of its boards. Older rows of long lists of
+matches that have ended are in row pages, see `infra.projections.paged_lists`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -20,12 +21,16 @@ from itertools import islice
 from typing import Final
 
 import msgspec
+import redis
 
 from domain.match.events import AccountId
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
 from infra.projections.buckets import Bucket
+from infra.projections.generations import Generation
+from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHolder, pages_key
 from infra.projections.query import Query
+from infra.projections.row_pages import NO_PAGES, PAGE_ROWS, RowPages
 from infra.projections.specs import LISTS
 
 ROWS: Final = "rows"
@@ -139,10 +144,49 @@ def open_key(game: str) -> str:
     return f"open:{game}"
 
 
-class MatchLists(Query):
-    """Queries of the lists."""
+class PagedMatchLists(PagedRows):
+    """The lists of players' matches that have ended."""
 
     spec = LISTS
+    prefixes = ("over:",)
+
+    def board_of(self, member: bytes) -> int:
+        """Return the board of a member."""
+        return board_of(member)
+
+    def game_of(self, member: bytes) -> str:
+        """Return the game of a member."""
+        return member.partition(b":")[0].decode()
+
+    def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
+        """Return the bucket of the list itself."""
+        del generation, board
+        return bucket
+
+    def is_final(self, row: bytes) -> bool:
+        """Return whether the match has ended."""
+        return unpack(row).over
+
+    def holders(self, generation: Generation, row: bytes) -> list[RowHolder]:
+        """Return the buckets of the board and of the players, where the lists of the same bucket need it."""
+        found = unpack(row)
+        member = found.member.encode()
+        lists = [(ListKey(generation.of(one), over_key(one)), member) for one in found.seats]
+        buckets = dict.fromkeys([generation.of(found.board), *(one.bucket for one, _ in lists)])
+        return [
+            RowHolder(bucket, [pair for pair in lists if pair[0].bucket == bucket])
+            for bucket in buckets
+        ]
+
+
+class MatchLists(Query):
+    """Queries of the lists. They raise `Refusal` where older finished matches can't be read now."""
+
+    spec = LISTS
+
+    def __init__(self, client: redis.Redis, pages: RowPages = NO_PAGES) -> None:
+        super().__init__(client)
+        self._finished = PagedLists(client, pages, PagedMatchLists())
 
     def of(
         self,
@@ -155,16 +199,36 @@ class MatchLists(Query):
         """Return some of a player's matches, of one game if it is named, from the `start`th on.
 
         O(log n + start + count) in the matches of that state; with a game O(n) at worst, because
-        those of other games are skipped.
+        those of other games are skipped. Of older finished ones only the pages with the wanted are read.
         """
-        sources = {
-            MatchFilter.NEXT: [(next_key, False)],
-            MatchFilter.ACTIVE: [(active_key, True)],
-            MatchFilter.INACTIVE: [(over_key, True)],
-            MatchFilter.ALL: [(active_key, True), (over_key, True)],
-        }[state]
-        wanted = [(key(account), newest) for key, newest in sources]
-        return self._some(account, wanted, game, start, start + count)
+        if state is MatchFilter.NEXT:
+            return self._some(account, [(next_key(account), False)], game, start, start + count)
+        found: list[MatchListRow] = []
+        if state is not MatchFilter.INACTIVE:
+            sources = [(active_key(account), True)]
+            found = self._some(account, sources, game, start, start + count)
+        if state is MatchFilter.ACTIVE or len(found) == count:
+            return found
+        if state is MatchFilter.ALL:
+            start -= self._count_active(account, game) if not found else start
+        return found + self._ended(account, game, max(0, start), count - len(found))
+
+    def _count_active(self, account: AccountId, game: str | None) -> int:
+        """Return the number of a player's running matches, of one game if it is named."""
+        key = self._generation().of(account).key(active_key(account))
+        if game is None:
+            return int(self._client.zcard(key))
+        beginning = f"{game}:".encode()
+        return sum(member.startswith(beginning) for member in self._members(key, newest=True))
+
+    def _ended(
+        self, account: AccountId, game: str | None, start: int, count: int
+    ) -> list[MatchListRow]:
+        """Return a player's matches that have ended, the last first."""
+        generation = self._generation()
+        lists = [ListKey(generation.of(account), over_key(account))]
+        rows = self._finished.read(generation, lists, start, count, game or "")
+        return [unpack(row) for row in rows]
 
     def waiting(self, account: AccountId) -> list[MatchListRow]:
         """Return all matches that wait for a move, consent or answer of the player; O(their number)."""
@@ -201,13 +265,16 @@ class MatchLists(Query):
     def counts(self, account: AccountId) -> MatchCounts:
         """Return the numbers of a player's matches; O(1)."""
         bucket = self._generation().of(account)
-        with self._client.pipeline(transaction=False) as pipe:
+        # of one moment, because rows move to pages
+        with self._client.pipeline(transaction=True) as pipe:
             for key in (next_key, active_key, over_key):
                 pipe.zcard(bucket.key(key(account)))
-            return MatchCounts(*pipe.execute())
+            pipe.llen(bucket.key(pages_key(over_key(account))))
+            waiting, active, over, pages = pipe.execute()
+        return MatchCounts(waiting, active, over + PAGE_ROWS * pages)
 
     def rows(self, boards: Sequence[int]) -> list[MatchListRow | None]:
-        """Return matches by board, None for unknown ones; O(number of boards)."""
+        """Return matches by board, None for unknown ones and those whose rows are in pages."""
         found = self._rows(self._generation(), ROWS, boards)
         return [None if data is None else unpack(data) for data in found]
 

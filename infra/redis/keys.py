@@ -60,6 +60,7 @@
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
 | `{p:<name>}:generations` | hash: generation that has data -> its number of buckets |
+| `{p:<name>}:paged` | hash: generation with row pages -> since when it is unused, ms, or 0 |
 | `{p:<name>}:building` | token of the process that builds another generation, while it does |
 | `{p:<name>:b<bucket>}:<generation>:at` | checkpoint of a bucket, which can be written as long as this exists |
 | `{p:<name>:b<bucket>}:<generation>:hold` | set while a bucket is compared or replaced, and must not change |

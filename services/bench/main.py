@@ -26,6 +26,7 @@ _ABOUT: Final = {
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
     "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
+    "rows": "memory of the rows of finished matches, and time to read them from row pages",
     "scaling": "cost of a move as matches grow in number and length",
 }
 
@@ -75,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "active": _active,
         "archive": _archive,
         "rebuild": _rebuild,
+        "rows": _rows,
         "scaling": _scaling,
     }
     for name, about in _ABOUT.items():
@@ -164,6 +166,11 @@ def _archive(parser: Any) -> None:
 def _rebuild(parser: Any) -> None:
     _add(parser, "--matches", 2_000, "matches that are over")
     _add(parser, "--plies", 40, "plies of each")
+
+
+def _rows(parser: Any) -> None:
+    _add(parser, "--matches", 20_000, "finished matches")
+    _add(parser, "--players", 10, "players, who meet by chance")
 
 
 def _scaling(parser: Any) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rq.job import Job
 
+from domain.errors import Refusal
 from infra import maintenance_jobs
 from infra.projections.generations import BusyError
 from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD
@@ -60,10 +61,12 @@ def run(names: Sequence[str], check: bool, settings: Settings, buckets: int | No
         _print_error(f"no worker takes jobs from the queue {MAINTENANCE}, so it runs here")
         try:
             if check:
-                equal = maintenance.check(parts.store, parts.data, chosen, terminal)
+                equal = maintenance.check(
+                    parts.store, parts.data, chosen, terminal, pages=parts.row_pages
+                )
                 return EXIT_OK if equal else EXIT_REFUSED
             maintenance.rebuild(parts.store, parts.data, chosen, terminal, buckets)
-        except (BusyError, StuckError) as error:
+        except (BusyError, StuckError, Refusal) as error:
             _print_error(str(error))
             return EXIT_REFUSED
     return EXIT_OK

@@ -27,6 +27,7 @@ from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
 from workers.log.job import PublisherWakeup
+from workers.offload_job import OffloadWakeup
 from workers.projections.job import ProjectionWakeup
 from workers.retire_job import RetireWakeup
 from workers.scheduler import Scheduler
@@ -74,6 +75,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         Scheduler(store, lanes, clock_check=check).tick,
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
+        OffloadWakeup(data, parts.queue).tick,
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         DueCheck(DueTimes(data, store.layout()), parts.damage).tick,

@@ -9,7 +9,7 @@ import os
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.redis.clients import make_client
-from infra.rq_jobs import CHECK, MAINTENANCE, REBUILD, RETIRE
+from infra.rq_jobs import CHECK, MAINTENANCE, OFFLOAD, REBUILD, RETIRE
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
 from services.cli.errors import run_role
@@ -35,9 +35,12 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 def _maintain(settings: Settings) -> None:
     with make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue:
-        ForkingWorker(queue, MAINTENANCE, {REBUILD: _rebuild, CHECK: _check, RETIRE: _retire}).work(
-            logging_level="WARNING"
+        worker = ForkingWorker(
+            queue,
+            MAINTENANCE,
+            {REBUILD: _rebuild, CHECK: _check, RETIRE: _retire, OFFLOAD: _offload},
         )
+        worker.work(logging_level="WARNING")
 
 
 def _rebuild(*names: str, buckets: int | None = None) -> int:
@@ -56,6 +59,12 @@ def _retire(shard: int) -> None:
     from services import jobs  # noqa: PLC0415 - in the process of the job
 
     jobs.retire(shard)
+
+
+def _offload() -> None:
+    from services import jobs  # noqa: PLC0415 - in the process of the job
+
+    jobs.offload()
 
 
 def _project(settings: Settings) -> None:

@@ -18,7 +18,7 @@ from tests.faults.harness import (
     room,
 )
 from tests.faults.harness.results import Outcome
-from tests.faults.harness.runs import LOG_POINTS, TRIM_POINTS
+from tests.faults.harness.runs import ELSEWHERE, LOG_POINTS
 from tests.faults.harness.web import WEB_POINTS
 
 pytestmark = pytest.mark.slow
@@ -50,7 +50,7 @@ def test_a_web_process_killed_at_any_point_of_the_way_in_leaves_exactly_one_outc
 def test_the_points_of_these_samples_are_all_there_are() -> None:
     groups = (kills.WORKER_POINTS, kills.DOOR_POINTS, kills.KEEPER_POINTS, kills.SERVE_POINTS)
     of_moves = [point for group in groups for point in group]
-    assert sorted([*of_moves, *LOG_POINTS, *TRIM_POINTS]) == sorted(FAILPOINTS)
+    assert sorted([*of_moves, *LOG_POINTS, *ELSEWHERE]) == sorted(FAILPOINTS)
 
 
 @pytest.mark.parametrize(

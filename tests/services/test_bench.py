@@ -66,6 +66,15 @@ def test_publishing_is_measured_alone_and_beside_the_path() -> None:
 
 
 @pytest.mark.slow
+def test_rows_of_finished_matches_take_less_memory_in_pages() -> None:
+    found = bench("rows", "--matches", "2000", "--players", "3")
+    details = found["details"]
+    kept = details["the same after moving rows to pages"]
+    assert 0 < kept < details["bytes of rows and lists a match in the server"] - 100
+    assert details["bytes a match in the object store"] > 0
+
+
+@pytest.mark.slow
 def test_the_rules_are_measured_beside_python_chess() -> None:
     found = bench("rules", "--plies", "200")
     assert found["unit"] == "random plies"

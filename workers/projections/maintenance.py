@@ -10,6 +10,7 @@ from typing import Protocol
 import redis
 
 from infra.projections.projection import Projection
+from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
@@ -76,14 +77,27 @@ def _advance(feed: Feed, waiting: Sequence[Rebuild]) -> None:
 
 
 def check(
-    store: Store, client: redis.Redis, chosen: Sequence[Projection], report: WorkReport
+    store: Store,
+    client: redis.Redis,
+    chosen: Sequence[Projection],
+    report: WorkReport,
+    pages: RowPages = NO_PAGES,
 ) -> bool:
-    """Compare projections with new ones; return whether all are equal. Errors as of `rebuild`."""
-    equal = [_check(store, client, projection, report) for projection in chosen]
+    """Compare projections with new ones; return whether all are equal.
+
+    Errors as of `rebuild`, and `Refusal` if a row page can't be read.
+    """
+    equal = [_check(store, client, projection, report, pages) for projection in chosen]
     return all(equal)
 
 
-def _check(store: Store, client: redis.Redis, projection: Projection, report: WorkReport) -> bool:
+def _check(
+    store: Store,
+    client: redis.Redis,
+    projection: Projection,
+    report: WorkReport,
+    pages: RowPages,
+) -> bool:
     name = projection.spec.name
     goal = sum(store.watermark().ends)
 
@@ -91,7 +105,7 @@ def _check(store: Store, client: redis.Redis, projection: Projection, report: Wo
         about = f"{name}: {keys:,} keys compared" if keys else name
         report.progress(about, min(leaves, goal), goal)
 
-    result = ProjectionVerifier(store, client, projection, progress).run()
+    result = ProjectionVerifier(store, client, projection, progress, pages).run()
     if result.difference:
         report.line(
             f"{name}: differs from a rebuild of {result.leaves:,} leaves, first at {result.difference}; "

@@ -14,7 +14,9 @@ import redis
 from infra.projections.buckets import Checkpoint
 from infra.projections.compare import Comparison
 from infra.projections.generations import BusyError, Generation, Generations
+from infra.projections.paged_projections import paged_rows
 from infra.projections.projection import Projection
+from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.store.port import Store
 from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild, StuckError
@@ -46,7 +48,9 @@ class ProjectionVerifier:
         client: redis.Redis,
         projection: Projection,
         progress: Progress = lambda _leaves, _keys: None,
+        pages: RowPages = NO_PAGES,
     ) -> None:
+        self._pages = pages
         self._client = client
         self._feed = Feed(store, client)
         self._generations = Generations(client, projection.spec)
@@ -116,7 +120,8 @@ class ProjectionVerifier:
             self._renew()
             self._progress(leaves, keys)
 
-        comparison = Comparison(self._client, self._generations, compared)
+        paged = paged_rows(self._live.name)
+        comparison = Comparison(self._client, self._generations, compared, paged, self._pages)
         found = comparison.first_difference(self._live, self._rebuild.generation)
         self._generations.keep_frozen(self._live, self._rebuild.token)
         return VerifyResult(found, leaves, comparison.keys)

@@ -22,8 +22,8 @@ class Run(msgspec.Struct, frozen=True):
     full: int
 
 
-TRIM_POINTS = tuple(p for p in FAILPOINTS if p.startswith("trim."))
-"""Those of a setting that these runs do not use: tests/workers/test_trim_events.py."""
+ELSEWHERE = tuple(p for p in FAILPOINTS if p.startswith(("trim.", "offload.")))
+"""Points that tests of their own kill at: tests/workers/test_trim_events.py and test_offload_job.py."""
 
 LOG_POINTS = (
     *log_kills.PUBLISH_POINTS, *log_kills.RESTORE_POINTS, *log_kills.RETIRE_POINTS
@@ -35,7 +35,7 @@ RUNS: tuple[Run, ...] = (
     *(
         Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100)
         for p in FAILPOINTS
-        if p not in LOG_POINTS + TRIM_POINTS
+        if p not in LOG_POINTS + ELSEWHERE
     ),
     *(Run(f"kill-{p}", "log", partial(log_kills.at_log_points, [p]), 1, 100) for p in LOG_POINTS),
     *(Run(f"http-{p}", "http", partial(kills.through_http, [p]), 1, 100) for p in WEB_POINTS),

@@ -57,7 +57,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         to_move_part=_part("Your move", "waiting", len(to_move), len(mine.rows)),
         others=others,
         others_part=_part("Others to move", "others", len(others), home.others_total),
-        news=named_news(home.notices, home.rows, home.names, account),
+        news=named_news(home.notices, home.seats, home.names, account),
         offers=named_offers(home.challenges, home.names, account),
         offers_part=ListPart.of(
             "Open challenges",

@@ -21,7 +21,7 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import render
-from services.http.web.views.match_rows import MatchRow, match_rows, waiting_matches
+from services.http.web.views.match_rows import MatchRow, finished_row, match_rows, waiting_matches
 from services.http.web.views.news import news_items
 from services.http.web.views.open_challenges import offers
 from services.http.web.views.pagination import PAGE_SIZE, ListPart
@@ -119,8 +119,8 @@ def show_games_matches(
     lists, history = context.app.lists, context.app.history
 
     def finished(start: int, count: int) -> list[MatchRow]:
-        rows = lists.rows([row.board for row in history.of(rules.key, start=start, count=count)])
-        return match_rows(context, [row for row in rows if row])
+        rows = history.of(rules.key, start=start, count=count)
+        return match_rows(context, list(map(finished_row, rows)))
 
     kinds: dict[str, Listing] = {
         _GOING: (

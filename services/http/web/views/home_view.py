@@ -17,7 +17,7 @@ from services.app.names import shown_name
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
 from services.http.web.views.match_rows import WaitingMatches, in_order
-from services.http.web.views.news import newest_of_each
+from services.http.web.views.news import newest_of_each, seats_of_matches
 
 MAX_ROWS: Final = 24
 """Rows of each list; other pages have the rest."""
@@ -38,8 +38,8 @@ class HomeView(msgspec.Struct, frozen=True):
     """The number of all of them."""
     unread: UnreadCounts
     notices: list[PlayerNotice]
-    rows: Mapping[int, MatchListRow]
-    """The matches of the lists and of the notices, by board."""
+    seats: Mapping[int, Sequence[AccountId]]
+    """The players of the matches of the lists and of the notices, by board."""
     open: ChallengesOverview
     names: Mapping[AccountId, str]
     """Of all players of these matches and challenges."""
@@ -75,7 +75,8 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
     open_ = app.challenges.overview_of(listed)
     # a match that ended between the two reads may have no row
     waiting = [rows[board] for board in boards.waiting if board in rows]
-    accounts = _players(rows.values(), _shown(open_))
+    seats = seats_of_matches(app, notices, rows)
+    accounts = _players(seats.values(), _shown(open_))
     snapshots, userids = read_all(
         app.data,
         read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
@@ -88,7 +89,7 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
         others_total=len(boards.others),
         unread=messages.counts,
         notices=notices,
-        rows=rows,
+        seats=seats,
         open=open_,
         names=dict(zip(accounts, map(shown_name, userids), strict=True)),
     )
@@ -99,7 +100,9 @@ def _shown(open_: ChallengesOverview) -> list[Challenge]:
     return [*open_.own, *(one for one in open_.newest if one.id not in known)]
 
 
-def _players(rows: Iterable[MatchListRow], challenges: Sequence[Challenge]) -> list[AccountId]:
+def _players(
+    matches: Iterable[Sequence[AccountId]], challenges: Sequence[Challenge]
+) -> list[AccountId]:
     """Return the players of matches and challenges, each once."""
-    seats = [seat for row in rows for seat in row.seats]
+    seats = [seat for some in matches for seat in some]
     return list(dict.fromkeys([*seats, *(one for each in challenges for one in each.players)]))

@@ -9,6 +9,7 @@ from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
 from domain.rules import rules_by_id
 from infra.people.unread import UnreadCounts
+from infra.projections.finished_matches import FinishedMatchRow
 from infra.projections.match_lists import MatchListRow
 from services.app.endings import ending_in_list
 from services.app.names import names_of
@@ -42,6 +43,23 @@ class MatchRow(msgspec.Struct, frozen=True):
     """An offer that the owner of the list has not answered."""
     unread: int = 0
     """Lines of chat that the owner of the list has not read."""
+
+
+def finished_row(row: FinishedMatchRow) -> MatchListRow:
+    """Return a finished match as the row of a list, with all that pages show of it."""
+    return MatchListRow(
+        board=row.board,
+        seq=0,
+        rules=row.rules,
+        options=row.options,
+        seats=row.seats,
+        waits=(),
+        since=row.at,
+        ply=row.plies,
+        at=row.at,
+        winners=row.winners,
+        reason=row.reason,
+    )
 
 
 def match_rows(

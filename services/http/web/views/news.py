@@ -5,9 +5,12 @@ from typing import Final
 
 import msgspec
 
+from domain.errors import Refusal
 from domain.match.events import AccountId
+from domain.match.history import unpack_snapshot
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
+from services.app.context import App
 from services.app.names import names_of
 from services.http.context import ApiContext
 
@@ -51,29 +54,49 @@ def news_items(
     context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId
 ) -> list[NewsItem]:
     """Return each notice in words."""
-    rows = context.app.lists.rows([one.board for one in notices])
-    names = names_of(context.app, (seat for row in rows if row for seat in row.seats))
-    return named_news(notices, {row.board: row for row in rows if row}, names, account)
+    found = context.app.lists.rows([one.board for one in notices])
+    seats = seats_of_matches(context.app, notices, {row.board: row for row in found if row})
+    names = names_of(context.app, (seat for some in seats.values() for seat in some))
+    return named_news(notices, seats, names, account)
+
+
+def seats_of_matches(
+    app: App, notices: Sequence[PlayerNotice], rows: Mapping[int, MatchListRow]
+) -> dict[int, Sequence[AccountId]]:
+    """Return the players of these rows, and of the notices' matches whose rows have left Redis.
+
+    The match itself knows them, also from the archive; one that can't be read is left out.
+    """
+    seats: dict[int, Sequence[AccountId]] = {board: row.seats for board, row in rows.items()}
+    for board in {one.board for one in notices if one.board} - seats.keys():
+        try:
+            (found,) = app.store.snapshots([board])
+            seats[board] = unpack_snapshot(found).state.seats
+        except (Refusal, msgspec.MsgspecError):
+            continue
+    return seats
 
 
 def named_news(
     notices: Sequence[PlayerNotice],
-    rows: Mapping[int, MatchListRow],
+    seats: Mapping[int, Sequence[AccountId]],
     names: Mapping[AccountId, str],
     account: AccountId,
 ) -> list[NewsItem]:
-    """Return each notice in words, by the matches and the names of all their players."""
+    """Return each notice in words, by the players of the matches and their names."""
     return [
-        NewsItem(one.board, one.at, _text(one, rows.get(one.board), names, account))
+        NewsItem(one.board, one.at, _text(one, seats.get(one.board), names, account))
         for one in notices
     ]
 
 
 def _text(
     notice: PlayerNotice,
-    row: MatchListRow | None,
+    seats: Sequence[AccountId] | None,
     names: Mapping[AccountId, str],
     account: AccountId,
 ) -> str:
-    others = [names[seat] for seat in row.seats if seat != account] if row else []
-    return _WORDS[notice.kind].format(others=" and ".join(others) or "yourself")
+    others = "your opponent"  # of a match that can't be read
+    if seats is not None:
+        others = " and ".join(names[seat] for seat in seats if seat != account) or "yourself"
+    return _WORDS[notice.kind].format(others=others)
