@@ -18,15 +18,13 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
 from infra.store.kept_events import KeptEvents, read_kept
 from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
+from infra.store.leaf_reader import LeafReader
 from infra.store.log_gate import read_ends
 from infra.store.log_streams import (
     MOST_NEXT,
     NextLeaves,
     ShardNews,
-    log_streams,
     news_streams,
-    read_leaves,
-    read_log_streams,
     read_news,
 )
 from infra.store.port import (
@@ -89,7 +87,7 @@ class RedisStore:
         self._layout = layout
         self._layout_due = math.inf if layout else 0.0
         """When the layout is read again, by the monotonic clock."""
-        self._trimmed = TrimmedLeaves(open_logs)
+        self._leaves = LeafReader(client, self._durably, TrimmedLeaves(open_logs))
         self._watermarks = WatermarkReader(client, clock)
 
     # layout
@@ -351,60 +349,21 @@ class RedisStore:
 
     def leaves(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
         """Return leaves of a shard's log."""
-        if self._trimmed.covers(shard, start + count):
-            return self._trimmed.read(shard, start, start + count)
-        found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
-        rows = read_leaves(found)
-        if rows and rows[0][0] > start and self._is_trimmed(shard, rows[0][0]):
-            before = self._trimmed.read(shard, start, min(rows[0][0], start + count))
-            rows = [*before, *rows][:count]
-        return rows
-
-    def _is_trimmed(self, shard: int, first: int) -> bool:
-        """Return whether the log begins with the leaf `first`; else one in the middle is lost."""
-        found: Any = self._client.xrange(keys.log(shard), count=1)
-        return bool(found) and int(found[0][0].split(b"-")[0]) == first
+        return self._leaves.read(shard, start, count)
 
     def durable_leaves(
         self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves that are durable."""
-        found = self._next_leaves(starts, count) if starts else {}
-        if found and self._durably.have_barrier:
-            # the barrier covers what its connection has written; so it writes after it has read
-            with self._client.pipeline(transaction=False) as pipe:
-                # of a kind that is done with a full memory, too
-                shard = min(found)
-                words = [keys.published(shard), "reads", str(starts[shard])]
-                pipe.eval(scripts.SET_FIELDS.source, 1, *words)
-                self._durably.append_barrier(pipe)
-                replies = pipe.execute()
-            self._durably.check(
-                replies[-1], "the server did not confirm that the leaves it has shown are on disk"
-            )
-        return found
+        return self._leaves.read_durable(starts, count)
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves by their indexes, in one round trip."""
-        with self._client.pipeline(transaction=False) as pipe:
-            for index in indexes:
-                pipe.xrange(keys.log(shard), f"{index}-1", f"{index}-1")
-            found = [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
-        return [
-            self._trimmed.find(shard, index) if leaf is None else leaf
-            for index, leaf in zip(indexes, found, strict=True)
-        ]
+        return self._leaves.at(shard, indexes)
 
     def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
         """Return the shards with new leaves."""
-        return self._next_leaves(dict(enumerate(starts)), MOST_NEXT, block_ms)
-
-    def _next_leaves(
-        self, starts: Mapping[int, int], count: int, block_ms: int = 0
-    ) -> dict[int, list[tuple[int, bytes]]]:
-        """Return leaves of several shards by one command."""
-        found = self._client.xread(log_streams(starts), count=count, block=block_ms or None)
-        return read_log_streams(found, starts)
+        return self._leaves.following(dict(enumerate(starts)), MOST_NEXT, block_ms)
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""

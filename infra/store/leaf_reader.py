@@ -1,0 +1,75 @@
+"""Reads leaves of the shards' logs: from the streams, and those that were trimmed from the published logs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import redis
+
+from infra.redis import keys, scripts
+from infra.store.durable_scripts import DurableScripts
+from infra.store.log_streams import log_streams, read_leaves, read_log_streams
+from infra.store.trimmed_leaves import TrimmedLeaves
+
+
+class LeafReader:
+    """Reads leaves; see the methods of `infra.store.port.Store` about them."""
+
+    def __init__(
+        self, client: redis.Redis, durably: DurableScripts, trimmed: TrimmedLeaves
+    ) -> None:
+        self._client = client
+        self._durably = durably
+        self._trimmed = trimmed
+
+    def read(self, shard: int, start: int, count: int) -> list[tuple[int, bytes]]:
+        """Return leaves of a shard, each with its index."""
+        if self._trimmed.covers(shard, start + count):
+            return self._trimmed.read(shard, start, start + count)
+        found: Any = self._client.xrange(keys.log(shard), f"{start}-0", "+", count=count)
+        rows = read_leaves(found)
+        if rows and rows[0][0] > start and self._is_trimmed(shard, rows[0][0]):
+            before = self._trimmed.read(shard, start, min(rows[0][0], start + count))
+            rows = [*before, *rows][:count]
+        return rows
+
+    def _is_trimmed(self, shard: int, first: int) -> bool:
+        """Return whether the log begins with the leaf `first`; else one in the middle is lost."""
+        found: Any = self._client.xrange(keys.log(shard), count=1)
+        return bool(found) and int(found[0][0].split(b"-")[0]) == first
+
+    def read_durable(
+        self, starts: Mapping[int, int], count: int
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves of several shards that are durable; `NotDurable` if that is not confirmed."""
+        found = self.following(starts, count) if starts else {}
+        if found and self._durably.have_barrier:
+            # the barrier covers what its connection has written; so it writes after it has read
+            with self._client.pipeline(transaction=False) as pipe:
+                # of a kind that is done with a full memory, too
+                shard = min(found)
+                words = [keys.published(shard), "reads", str(starts[shard])]
+                pipe.eval(scripts.SET_FIELDS.source, 1, *words)
+                self._durably.append_barrier(pipe)
+                replies = pipe.execute()
+            self._durably.check(
+                replies[-1], "the server did not confirm that the leaves it has shown are on disk"
+            )
+        return found
+
+    def at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
+        """Return leaves by their indexes, in one round trip; None for missing ones."""
+        with self._client.pipeline(transaction=False) as pipe:
+            for index in indexes:
+                pipe.xrange(keys.log(shard), f"{index}-1", f"{index}-1")
+            found = [rows[0][1][b"l"] if rows else None for rows in pipe.execute()]
+        return [
+            self._trimmed.find(shard, index) if leaf is None else leaf
+            for index, leaf in zip(indexes, found, strict=True)
+        ]
+
+    def following(
+        self, starts: Mapping[int, int], count: int, block_ms: int = 0
+    ) -> dict[int, list[tuple[int, bytes]]]:
+        """Return leaves of several shards by one command, which waits up to `block_ms` for the first."""
+        found = self._client.xread(log_streams(starts), count=count, block=block_ms or None)
+        return read_log_streams(found, starts)
