@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from domain.errors import Code, Refusal
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
@@ -30,16 +31,20 @@ class CountingStore(AsyncStore):
         self.reads: list[tuple[int, int]] = []
         self.looks: list[Sequence[int]] = []
         self.failures = 0
+        self.error: Exception = OSError("the line is down")
 
     async def events(self, board: int, start: int) -> list[bytes]:
         self.reads.append((board, start))
         if self.failures:
             self.failures -= 1
-            raise OSError("the line is down")
+            raise self.error
         return await super().events(board, start)
 
     async def event_counts(self, boards: Sequence[int]) -> list[int]:
         self.looks.append(boards)
+        if self.failures:
+            self.failures -= 1
+            raise self.error
         return await super().event_counts(boards)
 
 
@@ -182,12 +187,16 @@ def test_a_lost_connection_is_made_again_with_all_its_matches(play, redis_client
     play(story)
 
 
-def test_a_read_that_fails_is_repeated(play) -> None:
+@pytest.mark.parametrize(
+    "error", [OSError("the line is down"), Refusal(Code.UNAVAILABLE, "the archive can't be read")]
+)
+def test_a_read_that_fails_is_repeated(play, error) -> None:
     async def story(rig: Rig) -> None:
+        rig.store.error = error
         rig.follow(7)
         await rig.subscribed(7)
         await rig.until(lambda: rig.store.reads)
-        rig.store.failures = 2
+        rig.store.failures = 4
         rig.happen(7)
         await rig.all_have(1)
         assert rig.store.failures == 0

@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, Self
 from redis import asyncio as aredis
 from redis.exceptions import RedisError
 
+from domain.errors import Refusal
 from infra.store.board_channel import board_of, channel_of
 from services.http.streams.while_watched import Settable
 
@@ -29,6 +30,10 @@ _LISTEN_SECONDS: Final = 5.0
 
 EVENTS_KEPT: Final = 64
 """Newest events of a watched match that are kept for watchers that were slower than others."""
+
+
+_UNREADABLE: Final = (RedisError, OSError, Refusal)
+"""Errors of a read that is repeated: a refusal is of an archive that can't be read now."""
 
 
 class EventSource(Protocol):
@@ -191,7 +196,7 @@ class MatchWatch:
                 match.add(found)
                 match.wake()
             match.wake()  # a watcher may have read more than this task
-        except (RedisError, OSError) as error:
+        except _UNREADABLE as error:
             logger.warning("events of match %d can't be read (%s)", match.board, error)
         finally:
             match.reading = None
@@ -205,7 +210,7 @@ class MatchWatch:
                 continue
             try:
                 counts = await self._source.event_counts(boards)
-            except (RedisError, OSError) as error:
+            except _UNREADABLE as error:
                 logger.warning("watched matches can't be read (%s); trying again", error)
                 continue
             for board, count in zip(boards, counts, strict=True):
