@@ -39,7 +39,7 @@ OFFLOADED: Final = "offloaded"
 _PAGES: Final = "pages:"
 _DELETED: Final = "deleted:"
 
-_ENTRIES: Final = 64
+_ENTRIES: Final = 128
 """Entries that are read together."""
 
 _ROWS: Final = 500
@@ -160,6 +160,8 @@ class PagedLists:
         """
         for attempt in range(_ATTEMPTS):
             found = None if game else self._newest(lists, start, count)
+            if found is None and start >= self.count(lists):
+                return []
             if found is None:
                 found = self._merged(lists, start, count, game)
             if found is None:

@@ -291,3 +291,16 @@ def test_news_names_players_as_they_are_written(api, come):
     news = guest.page("/notices")
     assert "ludwig challenged you to a match; accept or decline it" in news
     assert "Ludwig" not in news
+
+
+def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
+    one, two = api.player(name="news1"), api.player(name="news2")
+    board = api.match(one, two)
+    two.give(board, {"do": "resign"})
+    api.caught_up()
+    (rows,) = api.parts.data.keys("{p:lists:b0}:*:rows")
+    assert api.parts.data.hdel(rows, board) == 1
+    guest = come()
+    guest.log_in(one.name)
+    for path in ("/", "/notices"):
+        assert "The match with news2 has ended" in guest.page(path)

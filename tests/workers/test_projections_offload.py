@@ -146,6 +146,7 @@ def test_lists_are_complete_and_in_order_across_pages(
     assert kept + PAGE_ROWS * written == MATCHES
     after = every_list(redis_client, pages, 101)
     assert [name for name in before if before[name] != after[name]] == []
+    assert MatchLists(redis_client, pages).of(ALICE, MatchFilter.INACTIVE, None, 10**9, 50) == []
     assert run(played, redis_client, objects) == 0
     for projection in BOTH:
         assert difference(played, redis_client, pages, projection) == ""
@@ -179,6 +180,7 @@ def test_a_row_leaves_redis_when_no_list_needs_it(
             assert needed.isdisjoint(board for board in range(1, 400) if board % 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("point", ["offload.written", "offload.moved", "offload.freed"])
 def test_a_run_that_is_killed_anywhere_loses_no_row_and_shows_none_twice(
     played: TimedLogs,
