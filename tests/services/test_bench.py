@@ -113,8 +113,9 @@ def test_a_lone_move_is_measured_on_two_disks_and_its_commands_are_counted() -> 
     # at least the submit and the commit, each synced: 2 ms and more
     assert found["median_ms_2"] > 4
     assert found["commands"] > found["by command"]["evalsha"] >= 2
-    # its own, and the publisher's afterwards
-    assert found["by command"]["waitaof"] == pytest.approx(2, abs=0.6)
+    # its own, and the publisher's afterwards, which may be one for both moves; that of the idle server,
+    # which is subtracted, comes every ten seconds
+    assert 0.9 < found["by command"]["waitaof"] < 2.6
     assert found["aof_bytes"] > 100
 
 
