@@ -70,7 +70,8 @@ class Player:
                 if said in message.get_content():
                     return message
             time.sleep(0.05)
-        raise AssertionError(f"no mail to {self.name} says {said!r}: {self._sink.to(self.home)}")
+        texts = [message.get_content() for message in self._sink.to(self.home)]
+        raise AssertionError(f"no mail to {self.name} says {said!r}: {texts}")
 
 
 class Table:

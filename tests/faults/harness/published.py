@@ -220,7 +220,7 @@ def _fold(row: Sequence[bytes]) -> bytes:
 def _roots(leaves: Leaves, sizes: set[int]) -> dict[int, bytes]:
     """Return the root at each of these sizes."""
     peaks: list[tuple[int, bytes]] = []
-    found = {}
+    found = {0: sha256(b"").digest()}
     for size, leaf in enumerate(leaves, 1):
         width, hash_ = 1, sha256(b"\0" + leaf).digest()
         while peaks and peaks[-1][0] == width:
