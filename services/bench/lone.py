@@ -29,21 +29,19 @@ SLOWER_MS: Final = 2.0
 _NOT_COUNTED: Final = frozenset({"cmdstat_info"})
 """Commands of the measurement itself."""
 
-_IDLE_SECONDS: Final = 10
-"""The least time for which the idle server is observed."""
-
-_SETTLE_SECONDS: Final = 12
-"""Until all that follows from a command is done: projections store how far they have read after 10 s."""
-
 _LEAST_SHOWN: Final = 0.1
 """Commands that a move needs more rarely than this are not listed."""
 
 
-def run(bench: BenchEnvironment, moves: int, pause: int) -> Report:
-    """Measure twice, the second time on a slower disk; the rate is that of the first, without pauses."""
+def run(bench: BenchEnvironment, moves: int, pause: int, settle: int) -> Report:
+    """Measure twice, the second time on a slower disk; the rate is that of the first, without pauses.
+
+    `settle` is the time in s until all that follows from a command is done: projections store how far they
+    have read after 10 s.
+    """
     slower = msgspec.structs.replace(bench, fsync_delay_ms=bench.fsync_delay_ms + SLOWER_MS)
-    usual = _measure(bench, "lone", moves, pause)
-    slow = _measure(slower, "lone-slow", moves, pause)
+    usual = _measure(bench, "lone", moves, pause, settle)
+    slow = _measure(slower, "lone-slow", moves, pause, settle)
     return Report(
         rate=1_000 / usual.median_ms,
         unit="moves",
@@ -100,17 +98,17 @@ class MoveCost(msgspec.Struct, frozen=True):
         return sum(self.commands.values())
 
 
-def _measure(bench: BenchEnvironment, name: str, moves: int, pause: int) -> _LoneMoves:
+def _measure(bench: BenchEnvironment, name: str, moves: int, pause: int, settle: int) -> _LoneMoves:
     (game,) = games(1)
     with serving(bench, name) as (url, data, _), App(Settings(data=data)) as app:
         requests = start_matches(data, [game])[game.board][:moves]
         servers = _servers(app)
-        time.sleep(_SETTLE_SECONDS)
+        time.sleep(settle)
         before = [_count(server) for server in servers]
-        time.sleep(max(_IDLE_SECONDS, pause))
+        time.sleep(max(settle, pause))
         idle = [_count(server) for server in servers]
         latencies = asyncio.run(play(url, requests, pause))
-        time.sleep(_SETTLE_SECONDS)
+        time.sleep(settle)
         after = [_count(server) for server in servers]
     cost, *others = (
         cost_of_moves(*counts, len(requests)) for counts in zip(before, idle, after, strict=True)

@@ -146,6 +146,7 @@ def _neighbours(parser: Any) -> None:
 def _lone(parser: Any) -> None:
     _add(parser, "--moves", 16, "moves at each speed of the disk, one at a time")
     _add(parser, "--pause", 3, "seconds from one move to the next")
+    _add(parser, "--settle", 12, "seconds until all that follows from a move is done and counted")
 
 
 def _active(parser: Any) -> None:

@@ -109,13 +109,13 @@ def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
 def test_a_lone_move_is_measured_on_two_disks_and_its_commands_are_counted() -> None:
-    found = bench("lone", "--moves", "2", "--pause", "1")["details"]
+    found = bench("lone", "--moves", "2", "--pause", "1", "--settle", "3")["details"]
     # at least the submit and the commit, each synced: 2 ms and more
     assert found["median_ms_2"] > 4
     assert found["commands"] > found["by command"]["evalsha"] >= 2
     # its own, and the publisher's afterwards, which may be one for both moves; that of the idle server,
-    # which is subtracted, comes every ten seconds
-    assert 0.9 < found["by command"]["waitaof"] < 2.6
+    # which is subtracted, comes every ten seconds, so once in three of these windows
+    assert 0 < found["by command"]["waitaof"] < 4
     assert found["aof_bytes"] > 100
 
 

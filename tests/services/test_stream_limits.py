@@ -94,4 +94,7 @@ async def _open(stack: AsyncExitStack, url: httpx.URL, number: int) -> bytes:
         b"GET /api/matches/1/events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n"
         + f"X-Forwarded-For: {address}\r\n\r\n".encode()
     )
-    return await reader.readuntil(b"\r\n\r\n")
+    head = await reader.readuntil(b"\r\n\r\n")
+    if b" 200 " in head:
+        await reader.readuntil(b"\n\n")  # a stream counts from its first message on
+    return head
