@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# three for each of two cores, because much of the tests' time is waiting for disks, leases and processes
-JOBS ?= 6
+# two for each of two cores, because a third of the tests' time is waiting for disks, leases and processes
+JOBS ?= 4
 
 .PHONY: serve test check quick format clean help
 

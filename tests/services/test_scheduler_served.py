@@ -92,8 +92,8 @@ def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challeng
         until(lambda: challenges.get(made.id).state is ChallengeState.STARTED)
         until(lambda: all(count(client, board, Nagged) for board in BOARDS))
         until(lambda: all(count(client, board + 100, Flagged) for board in BOARDS))
-        done = served.run("doctor")
-        assert done.returncode == 0, done.stdout
+        # what lies days back in the log counts as days behind until the projections note where they are
+        until(lambda: served.run("doctor").returncode == 0)
         store = RedisStore(client, Mode.FSYNC)
         until(lambda: not store.inbox_size(range(store.layout().shards)))
         assert [count(client, board, Nagged) for board in BOARDS] == [1] * 8
