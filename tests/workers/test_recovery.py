@@ -81,11 +81,8 @@ def rolled_back(publishing: Publishing) -> int:
     return size
 
 
-def test_it_restores_what_it_finds_missing_and_publishes_on(publishing: Publishing) -> None:
-    size = rolled_back(publishing)
-    publisher = publishing.publisher()
-    assert publishing.closed.read([1])[1].kind is ClosedKind.ROLLED_BACK
-    assert publishing.size() == size, "so that drains know it"
+def restored_and_played_on(publishing: Publishing, publisher: Publisher, size: int) -> None:
+    """Run the publisher until `size` leaves are there again, and the shard takes and publishes a move."""
     for _ in range(3):
         publisher.round(wait_ms=1)
     assert publishing.end() == size
@@ -94,6 +91,14 @@ def test_it_restores_what_it_finds_missing_and_publishes_on(publishing: Publishi
     publishing.bench.drain()
     publisher.round(wait_ms=1)
     assert publishing.size() == size + 1
+
+
+def test_it_restores_what_it_finds_missing_and_publishes_on(publishing: Publishing) -> None:
+    size = rolled_back(publishing)
+    publisher = publishing.publisher()
+    assert publishing.closed.read([1])[1].kind is ClosedKind.ROLLED_BACK
+    assert publishing.size() == size, "so that drains know it"
+    restored_and_played_on(publishing, publisher, size)
 
 
 def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
@@ -111,14 +116,7 @@ def test_a_shard_that_a_drain_has_closed_is_restored_by_a_publisher_that_runs(
     assert gate.look([1]) == set()
     put_back(client, before)
     gate.close(1, publishing.end())
-    for _ in range(3):
-        publisher.round(wait_ms=1)
-    assert publishing.end() == size
-    assert publishing.closed.read(range(4)) == {}
-    publishing.bench.send(ALICE, MOVE)
-    publishing.bench.drain()
-    publisher.round(wait_ms=1)
-    assert publishing.size() == size + 1
+    restored_and_played_on(publishing, publisher, size)
 
 
 def test_a_store_that_is_away_leaves_the_shard_closed_until_it_is_back(

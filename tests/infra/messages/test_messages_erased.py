@@ -1,7 +1,7 @@
 """Erasing what an account wrote and got: all of it is found again, wherever a process was killed."""
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from redis import Redis
@@ -9,34 +9,8 @@ from redis import Redis
 from infra.people.messages import MessageStore
 from infra.redis import keys
 from tests.fakes.dying import DyingClient, Killed
-from tests.fakes.memory import memory_client
 from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts
 from tests.helpers.proposals import Clock
-
-
-@pytest.fixture(params=["fake", "valkey"])
-def client(request: pytest.FixtureRequest) -> Iterator[Redis]:
-    if request.param == "valkey":
-        yield request.getfixturevalue("redis_client")
-    else:
-        with memory_client() as fake:
-            yield fake
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def letters(client: Redis, clock: Clock) -> MessageStore:
-    return MessageStore(client, lambda: SHARDS, clock)
-
-
-@pytest.fixture
-def new_id() -> Callable[[], bytes]:
-    numbers = itertools.count(1)
-    return lambda: next(numbers).to_bytes(16)
 
 
 def write_a_lot(letters: MessageStore, new_id: Callable[[], bytes]) -> None:

@@ -4,9 +4,7 @@ import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-import pytest
 from msgspec.structs import replace
-from redis import Redis
 
 from domain.errors import Code, Refusal
 from infra.people.challenges import (
@@ -14,7 +12,6 @@ from infra.people.challenges import (
     Challenge,
     ChallengeState,
     ChallengeStore,
-    Proposal,
 )
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
@@ -27,38 +24,10 @@ from tests.helpers.proposals import (
     HALVES,
     PLAYERS,
     POW2,
-    Clock,
     new_command,
-    prepare_server,
     records,
 )
 from tests.helpers.steps import Steps
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def server(redis_client: Redis) -> Redis:
-    prepare_server(redis_client)
-    return redis_client
-
-
-@pytest.fixture
-def challenges(server: Redis, clock: Clock) -> ChallengeStore:
-    return ChallengeStore(server, clock)
-
-
-@pytest.fixture
-def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
-    """A function that opens a challenge by a new command."""
-
-    def open_(proposal: Proposal = POW2, account: bytes = ALICE) -> Challenge:
-        return challenges.open(account, proposal, new_command())
-
-    return open_
 
 
 def meanwhile(

@@ -1,13 +1,11 @@
 """Open challenges that are taken, started, left and erased."""
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from redis import Redis
 
 from domain.errors import Code
 from infra.people.challenges import (
@@ -15,7 +13,6 @@ from infra.people.challenges import (
     Challenge,
     ChallengeState,
     ChallengeStore,
-    Proposal,
 )
 from infra.people.challenges.record import join
 from infra.redis import keys
@@ -26,41 +23,13 @@ from tests.helpers.proposals import (
     HALVES,
     PLAYERS,
     POW2,
-    Clock,
     ids,
     new_command,
-    prepare_server,
     records,
 )
 from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def server(redis_client: Redis) -> Redis:
-    prepare_server(redis_client)
-    return redis_client
-
-
-@pytest.fixture
-def challenges(server: Redis, clock: Clock) -> ChallengeStore:
-    return ChallengeStore(server, clock)
-
-
-@pytest.fixture
-def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
-    """A function that opens a challenge by a new command."""
-
-    def open_(proposal: Proposal = POW2, account: bytes = ALICE) -> Challenge:
-        return challenges.open(account, proposal, new_command())
-
-    return open_
 
 
 # taking

@@ -1,21 +1,17 @@
 """Open challenges: opened once a command, taken once a seat, known for as long as they are asked for."""
 
 import string
-from collections.abc import Callable
 
 import pytest
 from msgspec.structs import replace
-from redis import Redis
 
 from domain.errors import Code, Refusal
 from infra.people.challenges import (
     MOST_CHALLENGES,
     NOTE_LIMIT,
     OPEN_MS,
-    Challenge,
     ChallengeState,
     ChallengeStore,
-    Proposal,
     read_proposal,
 )
 from infra.people.challenges.record import make_id, pack
@@ -27,41 +23,13 @@ from tests.helpers.proposals import (
     DAVE,
     HALVES,
     POW2,
-    Clock,
     ids,
     new_command,
-    prepare_server,
     records,
 )
 from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def server(redis_client: Redis) -> Redis:
-    prepare_server(redis_client)
-    return redis_client
-
-
-@pytest.fixture
-def challenges(server: Redis, clock: Clock) -> ChallengeStore:
-    return ChallengeStore(server, clock)
-
-
-@pytest.fixture
-def opened(challenges: ChallengeStore) -> Callable[..., Challenge]:
-    """A function that opens a challenge by a new command."""
-
-    def open_(proposal: Proposal = POW2, account: bytes = ALICE) -> Challenge:
-        return challenges.open(account, proposal, new_command())
-
-    return open_
 
 
 # opening

@@ -1,12 +1,9 @@
 """Messages, broadcasts and chat: kept in order, added once."""
 
-import itertools
 import os
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from redis import Redis
 from redis.exceptions import ResponseError
 
 from domain.errors import Code
@@ -23,38 +20,11 @@ from infra.people.messages import (
     read_text,
 )
 from infra.redis import keys
-from tests.fakes.memory import memory_client
 from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts
-from tests.helpers.proposals import Clock
 from tests.helpers.refusals import refused
 
 DAY = 24 * 3600 * 1000
 SOME_TIME = 1_700_000_000_000
-
-
-@pytest.fixture(params=["fake", "valkey"])
-def client(request: pytest.FixtureRequest) -> Iterator[Redis]:
-    if request.param == "valkey":
-        yield request.getfixturevalue("redis_client")
-    else:
-        with memory_client() as fake:
-            yield fake
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def letters(client: Redis, clock: Clock) -> MessageStore:
-    return MessageStore(client, lambda: SHARDS, clock)
-
-
-@pytest.fixture
-def new_id() -> Callable[[], bytes]:
-    numbers = itertools.count(1)
-    return lambda: next(numbers).to_bytes(16)
 
 
 # messages
