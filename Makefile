@@ -2,8 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# two for each of two cores, because a third of the tests' time is waiting for disks, leases and processes
-JOBS ?= 4
+# more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
+JOBS ?= 5
 
 .PHONY: serve test check quick format clean help
 
