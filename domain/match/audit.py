@@ -98,7 +98,7 @@ def decide_again(
 ) -> tuple[Decision, Snapshot]:
     """Return the decision of the command that led to these events, and the snapshot after them.
 
-    Raises `BrokenHistory` where that gives other events.
+    Raises `BrokenHistory` where that leads to other events.
     """
     first = group[0]
     sent = CommandEnvelope(

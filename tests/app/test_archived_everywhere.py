@@ -95,7 +95,7 @@ def reads(
 
 
 def retire(api: Api) -> int:
-    """Publish all, and retire all that is over; gives the number of matches."""
+    """Publish all, and retire all that is over; return the number of matches."""
     data, settings = api.parts.data, api.settings
     if not (settings.data / "keys").exists():
         generate_keys(settings.data / "keys", "example.org")

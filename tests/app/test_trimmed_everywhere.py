@@ -28,7 +28,7 @@ def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]
 
 
 def trim(api: Api) -> int:
-    """Publish all, and trim all; gives how many events were removed."""
+    """Publish all, and trim all; return how many events were removed."""
     data = api.parts.data
     publisher = make_publisher(api.settings, data, data)
     publisher.begin()

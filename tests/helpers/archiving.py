@@ -23,7 +23,7 @@ SECRET = LogSecret("example.org/log", bytes(range(32)))
 
 
 def publish(store: Store, objects: ObjectStore) -> list[int]:
-    """Publish all leaves of the logs in Redis; gives the sizes."""
+    """Publish all leaves of the logs in Redis; return the sizes."""
     sizes = []
     for shard in range(store.layout().shards):
         writer = LogWriter(objects, shard, [SECRET.signer(shard)])
@@ -72,7 +72,7 @@ class Archiving:
         )
 
     def retire(self, *shards: int, after_ms: int = 0) -> int:
-        """Publish all, and retire the matches of shards, all by default; gives their number."""
+        """Publish all, and retire the matches of shards, all by default; return their number."""
         done = 0
         for shard, size in enumerate(publish(self.plain, self.objects)):
             work = self.retirement(shard, size, after_ms)

@@ -32,7 +32,7 @@ def put_back(client: Redis, copy: Copy) -> None:
 
 
 def publish(objects: MemoryObjects, store: Store, shard: int, size: int | None = None) -> int:
-    """Publish a shard's log, up to a size or whole; gives the published size."""
+    """Publish a shard's log, up to a size or whole; return the published size."""
     writer = LogWriter(objects, shard, [SECRET.signer(shard)])
     writer.load()
     leaves = [leaf for _, leaf in store.leaves(shard, writer.size, 1_000_000)]

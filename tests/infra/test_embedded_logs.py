@@ -49,7 +49,7 @@ def log_of(data: Path) -> Path:
 
 
 def marked(data: Path, *later: str) -> bytes:
-    """Data of which a first part is known to be synced; gives that part of the log."""
+    """Data of which a first part is known to be synced; return that part of the log."""
     with EmbeddedServer(data) as server, server.client() as client:
         client.set("first", "value")
         server.note_synced()

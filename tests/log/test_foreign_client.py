@@ -66,7 +66,7 @@ class Mirror:
         return subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
 
     def copied(self) -> str:
-        """Copy what is new; gives what the program says."""
+        """Copy what is new; return what the program says."""
         done = self.run()
         assert done.returncode == 0, done.stderr
         return done.stdout

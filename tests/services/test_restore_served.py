@@ -37,7 +37,7 @@ class Visitor:
     def play(
         self, orders: tuple[tuple[str, str], ...] = ORDERS
     ) -> list[tuple[int, object, object]]:
-        """Send moves, each with the same key whenever it is sent; gives what came of them."""
+        """Send moves, each with the same key whenever it is sent; return what came of them."""
         answers = []
         for number, (player, text) in enumerate(orders):
             answer = self.http.post(

@@ -62,7 +62,7 @@ def ids(mailing: Mailing, since: int = 0) -> list[tuple[str, str]]:
 
 
 def roll_back_a_mailed_move_and_another(mailing: Mailing, published: Published) -> EmailMessage:
-    """Have the data lose a move that was mailed and one that was not, and restore them; gives the mail."""
+    """Have the data lose a move that was mailed and one that was not, and restore them; return the mail."""
     mailing.challenge()
     mailing.work()
     copy = copy_of(mailing.client)

@@ -70,7 +70,7 @@ def publishing(redis_client: Redis, tmp_path: Path) -> Publishing:
 
 
 def rolled_back(publishing: Publishing) -> int:
-    """Publish a move, and take the data back to before it; gives the published size."""
+    """Publish a move, and take the data back to before it; return the published size."""
     before = copy_of(publishing.client)
     publishing.bench.send(ALICE, MOVE)
     publishing.bench.drain()

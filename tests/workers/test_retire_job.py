@@ -229,7 +229,7 @@ def test_a_maintenance_worker_does_what_the_scheduler_requested(settings, bench,
 
 
 def job(settings: Settings, fault: str = "") -> int:
-    """Run the job in a process of its own; gives its exit code."""
+    """Run the job in a process of its own; return its exit code."""
     environment = {**os.environ, **settings.environment(), "MATCHPOST_FAULT": fault}
     program = f"from services.jobs import retire; retire({SHARD})"
     return subprocess.run(

@@ -83,7 +83,7 @@ class EventBench:
         return {name: getattr(self.settings, name) for name in Settings.__struct_fields__}
 
     def trim(self, bundle: int = 1) -> int:
-        """Trim events; gives how many were removed."""
+        """Trim events; return how many were removed."""
         return EventTrimmer(self.client, PublishedLogs(self.settings).of, bundle).trim(SHARDS, 1e9)
 
     def store(self) -> StoreWithArchive:

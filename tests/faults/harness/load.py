@@ -172,7 +172,7 @@ def _played(number: int) -> tuple[PlannedGame, ...]:
 def orders(
     board: int, plies: int, variants: int = 8, *, ends: bool = False
 ) -> Iterator[CommandEnvelope]:
-    """Give the commands of a match: a game, with commands between that must be refused.
+    """Send the commands of a match: a game, with commands between that must be refused.
 
     If it `ends`, a player resigns after these plies.
     """

@@ -264,6 +264,6 @@ def _head(held: Held, board: int) -> bytes | None:
 
 
 def _answers(held: Held, board: int) -> dict[bytes, tuple[str, int, int]]:
-    """Return what is told of each command: code, event and index."""
+    """Return what is known of each command: code, event and index."""
     found = {id_: parse(stored) for id_, stored in held.outcomes.get(board, {}).items()}
     return {id_: (one.code, one.seq, one.index) for id_, one in found.items()}

@@ -122,7 +122,7 @@ def test_taking_killed_anywhere_is_finished_by_taking_again(challenges, opened, 
     assert states == {ChallengeState.OPEN, ChallengeState.TAKEN}
 
 
-def test_whoever_was_killed_while_taking_the_last_seat_does_not_keep_it_from_others(
+def test_a_process_killed_while_taking_the_last_seat_does_not_keep_it_from_others(
     challenges, opened, valkey
 ):
     found: list[Challenge] = []
