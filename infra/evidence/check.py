@@ -37,7 +37,7 @@ from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 LEFT_OUT: Final = (
     "no file can show that nothing is left out: later events, or refusals between those that it has"
 )
-"""What is not proven by any document."""
+"""The limit of every document."""
 
 _CANONICAL: Final = msgspec.json.Encoder(order="deterministic")
 
@@ -46,11 +46,11 @@ class EvidenceVerdict(msgspec.Struct, frozen=True):
     """The result of a check, in sentences."""
 
     holds: list[str]
-    """What holds, in the order in which it was checked."""
+    """All that holds, in the order in which it was checked."""
     fault: str = ""
     """The first thing that does not hold, with its place; empty if all holds."""
     limits: list[str] = []
-    """What nothing in the document proves."""
+    """Parts that nothing in the document proves."""
 
 
 def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ()) -> EvidenceVerdict:
