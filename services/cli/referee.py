@@ -162,18 +162,17 @@ def _judge_match(line: bytes) -> dict[str, Any]:
     )
     try:
         state = replay(one.leaf for one in document.leaves if is_event(one.leaf))
-        if state.has_no_position:
-            raise Refusal(
-                Code.NOT_STARTED,
-                f"match {document.board} has no position, because nothing was drawn",
-            )
-        return _answer(request, state)
+        if not state.has_no_position:
+            return _answer(request, state)
     except (Refusal, MoveRefused):
         raise
     except Exception as error:  # noqa: BLE001 - forged events may fail anywhere
         raise Refusal(
             Code.BAD_REQUEST, f"the events of the document can't be followed: {error!r}"
         ) from None
+    raise Refusal(
+        Code.NOT_STARTED, f"match {document.board} has no position, because nothing was drawn"
+    )
 
 
 def _answer(request: RefereeRequest, match: MatchState | None = None) -> dict[str, Any]:
