@@ -148,6 +148,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_svg", board=board, ply=1)
     said.call("show_text", board=board, display="small")
     said.call("show_events", board=board, **{"from": 2})
+    said.call("export_document", board=board)
     bob.give(board, {"do": "resign"})
 
 
