@@ -46,7 +46,13 @@ from services.http.api.routes.commands import command_outcome, give_command, rev
 from services.http.api.routes.conditional_moves import drop_replies, lay_replies, show_replies
 from services.http.api.routes.drafts import confirm_draft, drop_draft, show_draft, submit_draft
 from services.http.api.routes.events import follow_account, show_events
-from services.http.api.routes.matches import show_match, show_ply, show_svg, show_text
+from services.http.api.routes.matches import (
+    export_document,
+    show_match,
+    show_ply,
+    show_svg,
+    show_text,
+)
 from services.http.api.routes.messages import (
     list_messages,
     mark_messages,
@@ -93,6 +99,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     event_receipt,
     event_proof,
     show_match,
+    export_document,
     show_ply,
     show_svg,
     show_text,

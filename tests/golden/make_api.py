@@ -156,6 +156,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     publish(said.api)
     said.call("event_proof", board=board, seq=2)
     said.call("command_proof", alice, board=board, command=made["id"])
+    said.call("export_document", board=board)
     bob.give(board, {"do": "resign"})
 
 

@@ -14,6 +14,7 @@ TABLE = {
     "show_svg": PUBLIC,
     "show_text": PUBLIC,
     "show_events": PUBLIC,
+    "export_document": PUBLIC,
     "list_matches": PUBLIC,
     "start_match": OWN_TO_PLAY,
     "give_command": OF_THE_MATCH_TO_PLAY,

@@ -92,7 +92,7 @@ def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
         open_objects(settings.store, settings.data),
         PublishedLogs(settings).of,
         lambda: store.layout().shards,
-        partial(read_witnesses, settings.keys or settings.data / FOLDER_NAME),
+        partial(read_witnesses, keys_folder(settings)),
     )
 
 
