@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
+import msgspec
+
+from domain.fairness import CHAIN_LENGTH, SetupDraw
 from domain.match.events import (
     SCHEMA,
     SERVER_ACCOUNT,
@@ -15,7 +17,7 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Withheld,
-    encode_event,
+    decode_anchor,
 )
 from domain.match.history import BrokenHistory
 from infra.audit.shard_log import AuditedLog
@@ -48,12 +50,21 @@ def _check_seed(log: AuditedLog, event: EventEnvelope, draw: SetupDraw, drawn_at
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:
         raise BrokenHistory(event.seq, f"no chain has a seed {draw.k}")
-    wanted = earlier_seed(draw.seed, draw.k)
-    if leaf != encode_event(AnchorLeaf(SCHEMA, log.shard, draw.chain, wanted)):
+    if not _leads_back(log, draw, leaf):
         raise BrokenHistory(event.seq, "its seed does not lead back to the chain's anchor")
     if index >= drawn_at:
         raise BrokenHistory(event.seq, "the chain of its seed was anchored only after it")
     return index
+
+
+def _leads_back(log: AuditedLog, draw: SetupDraw, leaf: bytes) -> bool:
+    try:
+        anchor = decode_anchor(leaf)
+    except msgspec.MsgspecError:
+        return False
+    return anchor == AnchorLeaf(
+        SCHEMA, log.shard, draw.chain, anchor.anchor
+    ) and log.seeds.leads_back(log.shard, draw, anchor.anchor)
 
 
 def _describe_draw(events: Sequence[EventEnvelope], draw: SetupDraw) -> str:

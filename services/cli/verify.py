@@ -8,7 +8,7 @@ import sys
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from infra.archive.store import StoreWithArchive
-from infra.audit.published_match import NotCompared, PublishedMatches
+from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
 from infra.settings import Settings
 from infra.store.published_sizes import read_published_sizes
@@ -36,7 +36,8 @@ def _check_board(parts: App, board: int) -> int:
     recorded = read_published_sizes(parts.data, shards)[board % shards].size
     published, reason = None, ""
     try:
-        published = PublishedMatches(published_logs(parts.settings).of, board % shards, recorded)
+        log = open_published(published_logs(parts.settings).of, board % shards, recorded)
+        published = PublishedMatches(log)
     except NotCompared as error:
         reason = str(error)
     try:
