@@ -32,7 +32,7 @@ class LogCheckpoint(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """Return the text that is signed."""
-        return f"{self.origin}\n{self.size}\n{_encode(self.root)}\n"
+        return f"{self.origin}\n{self.size}\n{write_hash(self.root)}\n"
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -41,7 +41,7 @@ class LogCheckpoint(msgspec.Struct, frozen=True):
         if len(lines) < 3 or not all(lines):  # noqa: PLR2004 - origin, size and root
             raise NoteError("a checkpoint has three lines or more, none of them empty")
         origin, size, root = lines[:3]
-        return cls(origin, _decimal(size, "size"), _hash(root))
+        return cls(origin, parse_size(size, "size"), parse_hash(root))
 
     def sign(self, signers: Iterable[Signer]) -> str:
         """Return the signed checkpoint."""
@@ -67,8 +67,8 @@ class InclusionProof(msgspec.Struct, frozen=True):
     """Data for the application, which nothing signs."""
 
     def __str__(self) -> str:
-        extra = f"{_EXTRA}{_encode(self.extra)}\n" if self.extra else ""
-        path = "".join(f"{_encode(one)}\n" for one in self.hashes)
+        extra = f"{_EXTRA}{write_hash(self.extra)}\n" if self.extra else ""
+        path = "".join(f"{write_hash(one)}\n" for one in self.hashes)
         return f"{PROOF_HEADER}\n{extra}{_INDEX}{self.index}\n{path}\n{self.checkpoint}"
 
     @classmethod
@@ -85,11 +85,11 @@ class InclusionProof(msgspec.Struct, frozen=True):
                 raise NoteError("a proof without extra data leaves out the line for them")
         if not lines or not lines[0].startswith(_INDEX):
             raise NoteError("a proof names the index of its entry")
-        index = _decimal(lines.pop(0).removeprefix(_INDEX), "index")
+        index = parse_size(lines.pop(0).removeprefix(_INDEX), "index")
         if len(lines) > _MOST_HASHES:
             raise NoteError(f"a proof has at most {_MOST_HASHES} hashes")
         split_note(checkpoint)
-        return cls(index, tuple(map(_hash, lines)), checkpoint, extra)
+        return cls(index, tuple(map(parse_hash, lines)), checkpoint, extra)
 
     def verify(self, leaf_hash: bytes, origin: str, keys: Sequence[VerifierKey]) -> LogCheckpoint:
         """Return the checkpoint that proves the leaf; ValueError, with the reason, if it does not."""
@@ -98,13 +98,15 @@ class InclusionProof(msgspec.Struct, frozen=True):
         return found
 
 
-def _decimal(text: str, what: str) -> int:
+def parse_size(text: str, what: str) -> int:
+    """Read a decimal number; `NoteError`, which names `what` it is, if it is none."""
     if not _DECIMAL.fullmatch(text):
         raise NoteError(f"the {what} is a decimal number without leading zeros")
     return int(text)
 
 
-def _hash(text: str) -> bytes:
+def parse_hash(text: str) -> bytes:
+    """Read a hash in base64; `NoteError` if it is none."""
     found = _base64(text)
     if len(found) != HASH_SIZE:
         raise NoteError(f"a hash has {HASH_SIZE} bytes, and this one {len(found)}")
@@ -116,10 +118,11 @@ def _base64(text: str) -> bytes:
         found = b64decode(text, validate=True)
     except ValueError as error:
         raise NoteError(f"base64 can't be read: {error}") from None
-    if _encode(found) != text:
+    if write_hash(found) != text:
         raise NoteError("base64 has stray bits at its end")
     return found
 
 
-def _encode(data: bytes) -> str:
+def write_hash(data: bytes) -> str:
+    """Return bytes, mostly of a hash, in base64."""
     return b64encode(data).decode()

@@ -11,7 +11,7 @@ from litestar.params import FromPath
 
 from domain.errors import Code, Refusal
 from infra.log.key_files import FOLDER_NAME, LogKeyError, read_public_keys
-from infra.log.names import CHECKPOINT, shard_key
+from infra.log.names import CHECKPOINT, WITNESSED, shard_key
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
 from services.http.context import ApiContext
 
@@ -48,10 +48,10 @@ async def show_log_object(
     shard: FromPath[str],
     path: FromPath[str],
 ) -> Response[bytes]:
-    """Return a checkpoint, a tile or a bundle; of tiles and bundles the bytes never change."""
+    """Return a checkpoint, own or cosigned, a tile or a bundle; the last two never change."""
     name = path.removeprefix("/")
     tile = _TILE.fullmatch(name)
-    if not _SHARD.fullmatch(shard) or (name != CHECKPOINT and tile is None):
+    if not _SHARD.fullmatch(shard) or (name not in (CHECKPOINT, WITNESSED) and tile is None):
         raise Refusal(Code.NOT_FOUND, "the published log has no such object")
     try:
         data = await asyncio.to_thread(context.app.objects.get, f"{shard}/{name}")

@@ -33,6 +33,7 @@ from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, VerifierKey, open_note, sign, split_note
 from infra.log.tiles import pack_bundle, unpack_bundle, unpack_tile
 from infra.store import locators
+from infra.witness.cosign_request import CosignRequest
 from tests.fuzz.log_inputs import (
     HASHES,
     LOG,
@@ -50,6 +51,7 @@ from tests.fuzz.log_inputs import (
     a_locator,
     a_path,
     a_proof,
+    a_request,
     a_secret,
     a_text,
     a_tile,
@@ -104,6 +106,11 @@ def read_proof(data: bytes) -> bytes:
         return str(proof).encode()
     assert (proof.index, split_note(proof.checkpoint)[0]) == (0, COSIGNED)
     return str(proof).encode()
+
+
+def read_request(data: bytes) -> bytes:
+    """Read a request to a witness, and write it again."""
+    return str(CosignRequest.parse(data)).encode()
 
 
 def read_cosignature(data: bytes) -> bytes:
@@ -207,6 +214,7 @@ def readers() -> dict[str, LogReader]:
         "signed notes": LogReader(open_signed, checkpoints, (NoteError,)),
         "checkpoints": LogReader(read_checkpoint, of_some(a_text), _TEXT),
         "proof files": LogReader(read_proof, of_some(a_proof), _TEXT),
+        "witness requests": LogReader(read_request, of_some(a_request), (NoteError,)),
         "cosignatures": LogReader(read_cosignature, of_some(a_cosignature), (NoteError,)),
         "verifier keys": LogReader(read_key, a_key, _TEXT),
         "private keys": LogReader(read_secret, a_secret, _TEXT),
