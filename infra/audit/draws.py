@@ -1,7 +1,7 @@
 """The check of a match's draw, and the clauses that say how fair it was."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -20,7 +20,7 @@ from domain.match.events import (
     decode_anchor,
 )
 from domain.match.history import BrokenHistory
-from infra.audit.shard_log import AuditedLog
+from infra.audit.known_seeds import KnownSeeds
 
 NOT_GATHERED: Final = (
     "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
@@ -28,7 +28,25 @@ NOT_GATHERED: Final = (
 )
 
 
-def check_draw(log: AuditedLog, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
+class AnchorSource(Protocol):
+    """The anchors of a shard's seed chains: `ShardLog`, or a match document."""
+
+    @property
+    def shard(self) -> int:
+        """The shard's number."""
+        ...
+
+    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
+        """Return index and bytes of the leaf that anchored a chain; raise `BrokenHistory` at event `seq`."""
+        ...
+
+
+def check_draw(
+    log: AnchorSource,
+    events: Sequence[EventEnvelope],
+    indexes: Sequence[int],
+    known: KnownSeeds | None = None,
+) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
     The audit has already checked that it is the sealed seed, and that the texts match the commitments.
@@ -37,7 +55,9 @@ def check_draw(log: AuditedLog, events: Sequence[EventEnvelope], indexes: Sequen
     for event in events:
         if isinstance(event.body, MatchStarted) and event.body.draw is not None:
             first = sealed or event
-            index = _check_seed(log, event, event.body.draw, indexes[first.seq - 1])
+            index = _check_seed(
+                log, event, event.body.draw, indexes[first.seq - 1], known or KnownSeeds()
+            )
             return (
                 f"{_describe_draw(events, event.body.draw)}; what chance drew follows from seed "
                 f"{event.body.draw.k} of chain {event.body.draw.chain}, anchored before as leaf {index}"
@@ -45,26 +65,27 @@ def check_draw(log: AuditedLog, events: Sequence[EventEnvelope], indexes: Sequen
     return _withheld(events)
 
 
-def _check_seed(log: AuditedLog, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
+def _check_seed(
+    log: AnchorSource, event: EventEnvelope, draw: SetupDraw, drawn_at: int, known: KnownSeeds
+) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:
         raise BrokenHistory(event.seq, f"no chain has a seed {draw.k}")
-    if not _leads_back(log, draw, leaf):
+    if not _leads_back(log.shard, draw, leaf, known):
         raise BrokenHistory(event.seq, "its seed does not lead back to the chain's anchor")
     if index >= drawn_at:
         raise BrokenHistory(event.seq, "the chain of its seed was anchored only after it")
     return index
 
 
-def _leads_back(log: AuditedLog, draw: SetupDraw, leaf: bytes) -> bool:
+def _leads_back(shard: int, draw: SetupDraw, leaf: bytes, known: KnownSeeds) -> bool:
     try:
         anchor = decode_anchor(leaf)
     except msgspec.MsgspecError:
         return False
-    return anchor == AnchorLeaf(
-        SCHEMA, log.shard, draw.chain, anchor.anchor
-    ) and log.seeds.leads_back(log.shard, draw, anchor.anchor)
+    wanted = AnchorLeaf(SCHEMA, shard, draw.chain, anchor.anchor)
+    return anchor == wanted and known.leads_back(shard, draw, anchor.anchor)
 
 
 def _describe_draw(events: Sequence[EventEnvelope], draw: SetupDraw) -> str:

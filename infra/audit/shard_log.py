@@ -19,7 +19,7 @@ class AuditedLog(Protocol):
 
     board: int
     shard: int
-    seeds: KnownSeeds
+    seeds: KnownSeeds | None
 
     def read(self, indexes: Iterable[tuple[int, bool]]) -> None:
         """Announce the leaves that will be asked for, each with whether it is a refusal's."""
@@ -49,7 +49,7 @@ class ShardLog:
         self.board = board
         self._store = store
         self.shard = shard_of(board, store.layout().shards)
-        self.seeds = KnownSeeds()
+        self.seeds: KnownSeeds | None = None
         self._read: dict[int, bytes] = {}
 
     def read(self, indexes: Iterable[tuple[int, bool]]) -> None:

@@ -128,9 +128,16 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "verify",
-        "check a match's whole history",
-        "Check that a match's history is complete, chained and logged, and decide it again.",
-        (("number", {"metavar": "BOARD", "help": "the match's number"}),),
+        "check a match's whole history, or everything",
+        "Check that a match's history is complete, chained and logged, and decide it again. Exit code 1: "
+        "something does not hold; 2: something could not be checked.",
+        (
+            ("number", {"metavar": "BOARD", "nargs": "?", "default": "", "help": "the match's number"}),
+            ("--all", {
+                "dest": "everything", "action": "store_true",
+                "help": "check all matches and logs, while the server runs",
+            }),
+        ),
     ),
     Subcommand(
         "rebuild",

@@ -1,6 +1,6 @@
 """`matchpost verify BOARD`: check a match's whole history, from its bytes up.
 
-Its leaves must be in the published log, too, as far as a signed checkpoint covers them.
+Its leaves must be in the published log, too, as far as a signed checkpoint covers them. `--all` checks everything.
 """
 
 import sys
@@ -18,8 +18,18 @@ from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from services.language.arguments import read_board
 
 
-def run(number: str, settings: Settings) -> int:
-    """Check the match with that number, and return the exit code."""
+def run(number: str, settings: Settings, *, everything: bool = False) -> int:
+    """Check the match with that number, or everything, and return the exit code."""
+    if everything + bool(number) != 1:
+        raise Refusal(Code.USAGE, "write the number of a match, or --all")
+    if not everything:
+        return _check_match(number, settings)
+    from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
+
+    return verify_all.run(settings)
+
+
+def _check_match(number: str, settings: Settings) -> int:
     board = read_board(number)
     with App(settings) as parts:
         try:

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing import get_context
@@ -31,12 +31,16 @@ from infra.audit.stored_match import describe_refusals
 from infra.log.published_logs import PublishedLogs
 from infra.settings import Settings
 from infra.store.board_numbers import BoardNumbers
+from infra.store.damaged_matches import DamagedMatches
 from infra.store.published_sizes import read_published_sizes
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 
 SHOWN: Final = 20
 """Faults that are listed; the others are counted."""
+
+_MOST_NOTED: Final = 1_000
+"""Damaged matches that are noted for the doctor."""
 
 _TOGETHER: Final = 256
 """Matches of one task of a process."""
@@ -75,9 +79,9 @@ class _Process(NamedTuple):
 _processes: list[_Process] = []
 
 
-def begin_process(settings: Settings, secret: bytes) -> None:
+def begin_process(settings: Settings, secret: bytes, niceness: int = _NICENESS) -> None:
     """Make the parts of a process, which gives way to the server."""
-    os.nice(_NICENESS)
+    os.nice(niceness)
     import_module("infra.game_packages").load_games()
     _processes[:] = [_Process(App(settings), PublishedLogs(settings), secret)]
 
@@ -167,52 +171,58 @@ class Findings:
         )
 
 
-def run(settings: Settings, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> int:
+def run(settings: Settings) -> int:
     """Check everything, print what holds and the first faults, and return the exit code."""
     with App(settings) as parts:
         shards = parts.store.layout().shards
-        with _progress(err) as progress:
-            found = check_everything(settings, shards, progress)
-        checked = found.matches
-        for board, why in [*checked.faults.items()][:1_000]:
-            parts.damage.note(board, why)
-        for board in parts.damage.all():
-            if board not in checked.faults and board not in checked.unread:
-                parts.damage.forget(board)
+        context = get_context("spawn")
+        with (
+            _progress(sys.stderr) as progress,
+            ProcessPoolExecutor(
+                os.cpu_count(), context, begin_process, (settings, new_secret())
+            ) as pool,
+        ):
+            found = check_everything(pool, shards, progress)
+        note_damage(parts.damage, found.matches)
     for sentences in ([*found.faults], [*found.not_compared]):
         for sentence in sentences[:SHOWN]:
-            print(sentence, file=err)
+            print(sentence, file=sys.stderr)
         if len(sentences) > SHOWN:
-            print(f"and {len(sentences) - SHOWN} more like these", file=err)
-    print(found.summary(), file=out)
+            print(f"and {len(sentences) - SHOWN} more like these", file=sys.stderr)
+    print(found.summary())
     return found.exit_code()
 
 
+def note_damage(damage: DamagedMatches, checked: CheckedMatches) -> None:
+    """Note the damaged matches for the doctor, and remove those that hold."""
+    for board, why in [*checked.faults.items()][:_MOST_NOTED]:
+        damage.note(board, why)
+    for board in damage.all():
+        if board not in checked.faults and board not in checked.unread:
+            damage.forget(board)
+
+
 def check_everything(
-    settings: Settings, shards: int, progress: Callable[[str, int, int], None]
+    pool: Executor, shards: int, progress: Callable[[str, int, int], None] = lambda *_: None
 ) -> Findings:
     """Check all logs and all matches; `progress` is called with what is done, how many, and of how many."""
     found = Findings()
-    pool = ProcessPoolExecutor(
-        os.cpu_count(), get_context("spawn"), begin_process, (settings, new_secret())
-    )
-    with pool:
-        try:
-            scans = [pool.submit(scan_shard, shard) for shard in range(shards)]
-            for number, scan in enumerate(scans):
-                progress("logs", number, shards)
-                scanned = scan.result()
-                found.shards[scanned.shard] = scanned
-            progress("logs", shards, shards)
-            _check_matches(pool, found, progress)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    try:
+        scans = [pool.submit(scan_shard, shard) for shard in range(shards)]
+        for number, scan in enumerate(scans):
+            progress("logs", number, shards)
+            scanned = scan.result()
+            found.shards[scanned.shard] = scanned
+        progress("logs", shards, shards)
+        _check_matches(pool, found, progress)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
     return found
 
 
 def _check_matches(
-    pool: ProcessPoolExecutor, found: Findings, progress: Callable[[str, int, int], None]
+    pool: Executor, found: Findings, progress: Callable[[str, int, int], None]
 ) -> None:
     """Check the matches of all shards, some tasks ahead."""
     total = sum(scanned.places for scanned in found.shards.values())
@@ -230,9 +240,7 @@ def _check_matches(
         progress("matches", done, total)
 
 
-def _match_tasks(
-    pool: ProcessPoolExecutor, found: Findings
-) -> Iterator[tuple[Future[CheckedMatches], int]]:
+def _match_tasks(pool: Executor, found: Findings) -> Iterator[tuple[Future[CheckedMatches], int]]:
     for scanned in found.shards.values():
         for first in range(0, scanned.places, _TOGETHER):
             places = range(first, min(first + _TOGETHER, scanned.places))
