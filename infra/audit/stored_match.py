@@ -142,7 +142,7 @@ def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
         rules=verdict.state.rules,
         leaves=leaves,
         refusals=counts,
-        draw=check_draw(log, verdict.envelopes, indexes),
+        draw=check_draw(log, verdict.envelopes, indexes, log.seeds),
     )
 
 
