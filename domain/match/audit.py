@@ -20,6 +20,7 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    ImportMatch,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -48,6 +49,7 @@ from domain.match.events import (
     EventEnvelope,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -187,6 +189,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
     """
     event = first.body
     match event:
+        case Imported():
+            return [_import_command(event)]
         case MatchStarted() | Challenged():
             return [_start_command(event)]
         case Committed():
@@ -236,6 +240,11 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
     commitments = event.commitments if isinstance(event, Called) else UNSET
     return replace(start, text=event.text, gather=True, commitments=commitments)
+
+
+def _import_command(event: Imported) -> ImportMatch:
+    names = ImportMatch.__struct_fields__
+    return ImportMatch(**{name: getattr(event, name) for name in names})
 
 
 def _json_of(event: Event) -> str:

@@ -13,7 +13,8 @@ from msgspec import UNSET, UnsetType
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
 from domain.match.decoding import RecordDecoder
-from domain.match.events import AccountId, CommandId
+from domain.match.events import AccountId, CommandId, ImportedResult, MatchSource
+from domain.rules import Seat
 
 TEXT_LIMIT: Final = 512
 """The most characters of a command's text."""
@@ -105,6 +106,26 @@ class FlagPlayer(CommandBase, frozen=True, tag="flag"):
     ply: int | None = None
 
 
+class ImportMatch(CommandBase, frozen=True, tag="import"):
+    """Propose to go on here with a match from elsewhere. Only the server sends it.
+
+    The front end has checked the document. The fields are those of the event `Imported`.
+    """
+
+    rules: str
+    options: tuple[str, ...]
+    seats: tuple[AccountId, ...]
+    terms: TimeControl | None
+    setup: str | None
+    moves: str
+    turns: bytes
+    acted: int
+    out: tuple[tuple[Seat, int], ...]
+    next: Seat | None
+    result: ImportedResult | None
+    source: MatchSource
+
+
 Command = (
     StartMatch
     | PlayMove
@@ -118,6 +139,7 @@ Command = (
     | EndVacation
     | RemindPlayer
     | FlagPlayer
+    | ImportMatch
 )
 
 

@@ -15,6 +15,7 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    ImportMatch,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -32,6 +33,7 @@ from domain.match.decision import (
     read_move,
     seat_of,
 )
+from domain.match.imports import import_match
 from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
 from domain.match.sentences import SAY
@@ -83,15 +85,17 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
     now = max(context.received, state.at)
     if isinstance(command, StartMatch):
         return start_match(command, sent.match, state, context)
+    if isinstance(command, ImportMatch):
+        return import_match(command, sent.actor, state)
     if isinstance(command, RemindPlayer | FlagPlayer):
         return decide_timeout(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, SAY("over"))
-    if seat not in state.active_seats:
-        raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if state.awaits_entropy:
         return decide_before_draw(sent, seat, state, context)
+    if seat not in state.active_seats:
+        raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if isinstance(command, ResignMatch):
         return decide_resignation(seat, state)
     check_time(state, now)

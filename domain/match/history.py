@@ -18,6 +18,7 @@ from domain.match.events import (
     Event,
     EventEnvelope,
     Flagged,
+    Imported,
     MatchStarted,
     Moved,
     RefusedLeaf,
@@ -30,7 +31,7 @@ from domain.match.events import (
 )
 from domain.match.state import MatchState, evolve, initial
 
-_CHANGES_POSITION = (MatchStarted, Moved, Undone, Resigned, Flagged)
+_CHANGES_POSITION = (MatchStarted, Imported, Moved, Undone, Resigned, Flagged)
 """Events that change the position."""
 
 _PACK = msgspec.msgpack.Encoder()

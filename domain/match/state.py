@@ -26,6 +26,9 @@ from domain.match.events import (
     Event,
     Flagged,
     Gathered,
+    Imported,
+    ImportedResult,
+    MatchSource,
     MatchStarted,
     Moved,
     Nagged,
@@ -59,6 +62,18 @@ class Reason(StrEnum):
     """All agreed that the match does not count; nobody wins."""
     DECLINED = "declined"
     """A player refused to play before their first move; nobody wins."""
+    TRANSFERRED = "transferred"
+    """All agreed to go on at another server; nobody wins here."""
+
+
+class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
+    """What a match that was imported keeps about its source."""
+
+    source: MatchSource
+    ply: int
+    """The number of moves that are the source's."""
+    result: ImportedResult | None
+    """How it had ended there; None if it goes on here."""
 
 
 class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
@@ -117,6 +132,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """None for a match without clocks."""
     gather: CommitState | None = None
     """Before a draw by commit and reveal; None otherwise."""
+    imported: ImportedMatch | None = None
+    """None for a match that began here."""
 
     @property
     def started(self) -> bool:
@@ -125,13 +142,13 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def awaits_entropy(self) -> bool:
-        """Whether the match waits for its players' entropy."""
-        return self.has_no_position and not self.over
+        """Whether the match waits for its players' entropy, or for their consent to an import."""
+        return bool(self.texts) and not self.over
 
     @property
     def has_no_position(self) -> bool:
         """Whether there is no position, because the match waits for entropy or ended before its draw."""
-        return bool(self.texts)
+        return bool(self.texts) and self.imported is None
 
     @property
     def waits(self) -> tuple[Seat, ...]:
@@ -161,6 +178,18 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         """Whether the match has ended."""
         return self.result is not None
 
+    @property
+    def played(self) -> bool:
+        """Whether every seat has moved, in a match that was not over before it was imported."""
+        ended_before = self.imported is not None and self.imported.result is not None
+        return not ended_before and self.acted == (1 << len(self.seats)) - 1
+
+    @property
+    def rated(self) -> bool:
+        """Whether the match counts for ratings once it is over; an imported one never does."""
+        agreed = self.clock is None or self.clock.terms.rated
+        return self.played and agreed and self.imported is None
+
     def first_moves(self, plies: int) -> list[str]:
         """Return the first `plies` moves."""
         return self.moves.split(" ")[:plies] if self.ply else []
@@ -186,7 +215,8 @@ def _clock_after(state: MatchState, event: Event, at: int) -> MatchClock | None:
     clock = state.clock
     if clock is None:
         terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
-        return None if terms is None else clocks.start_clock(terms, at)
+        turns = event.turns if isinstance(event, Imported) else b""
+        return None if terms is None else clocks.start_clock(terms, at, turns)
     match event:
         case Moved():
             return clocks.after_ply(clock, event.seat, at)
@@ -310,6 +340,19 @@ def _after_start_or_proposal(
             return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
+        case Imported():
+            plies = len(event.moves.split())
+            return replace(
+                state,
+                setup=event.setup,
+                ply=plies,
+                moves=event.moves,
+                acted=event.acted,
+                out=event.out,
+                texts=missing,
+                position=position,
+                imported=ImportedMatch(event.source, plies, event.result),
+            )
         case _:
             return replace(state, texts=(event.text, *missing[1:]))
 
@@ -323,6 +366,7 @@ def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None
 
 def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
     """Cut the moves; a seat that left during the moves taken back counts as having left now."""
+    imported = state.imported
     return replace(
         state,
         ply=event.ply,
@@ -331,6 +375,7 @@ def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> Mat
         out=tuple((seat, min(at, event.ply)) for seat, at in state.out),
         offer=None,
         position=position,
+        imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
     )
 
 
@@ -357,15 +402,15 @@ def position_at(state: MatchState, plies: int) -> Any:
 def positions(state: MatchState) -> list[Any]:
     """Return all `ply` + 1 positions from the start to now, by replay."""
     rules = rules_by_id(state.rules)
-    position = _without_leavers(state, rules, _first_position(state), 0)
+    position = without_leavers(state, rules, first_position(state), 0)
     found = [position]
     for ply, move in enumerate(state.first_moves(state.ply), 1):
-        position = _without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
+        position = without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
         found.append(position)
     return found
 
 
-def _without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
+def without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
     """Return the position without the seats that left at that ply while two others went on."""
     for gone, (seat, at) in enumerate(state.out, 1):
         if at == ply and len(state.seats) - gone > 1:
@@ -373,7 +418,8 @@ def _without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int
     return position
 
 
-def _first_position(state: MatchState) -> Any:
+def first_position(state: MatchState) -> Any:
+    """Return the position before the first move, with all players in it."""
     rules = rules_by_id(state.rules)
     setup = None if state.setup is None else msgspec.json.decode(state.setup)
     return rules.start(rules.read_options(state.options), len(state.seats), setup)

@@ -22,6 +22,7 @@ from domain.match.commands import CommandEnvelope
 from domain.match.events import (
     CommandId,
     EventEnvelope,
+    Imported,
     Moved,
     RefusedLeaf,
     Undone,
@@ -29,6 +30,7 @@ from domain.match.events import (
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.imports import describe_import
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import ShardLog
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -62,6 +64,8 @@ def check(store: Store, board: int) -> str:
     if found.indexes != sorted([*indexes, *refused]):
         raise BrokenHistory(verdict.events, "the locator of the match has other leaves of the log")
     drawn = check_draw(log, list(map(decode_event, found.events)), indexes)
+    if verdict.state.imported is not None:
+        drawn += f"; {describe_import(verdict.state.imported)}"
     return (
         f"match {board} holds: {_event_count(verdict.events)} in sequence, chained, and decided again by "
         f"{verdict.state.rules} with the same result; snapshot, outcomes and log agree{drawn}"
@@ -189,6 +193,8 @@ def _ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
     for envelope in group:
         if isinstance(envelope.body, Moved | Undone):
             ply = envelope.body.ply
+        elif isinstance(envelope.body, Imported):
+            ply = len(envelope.body.moves.split())
     return ply
 
 
