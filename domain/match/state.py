@@ -75,6 +75,11 @@ class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
     result: ImportedResult | None
     """How it had ended there; None if it goes on here."""
 
+    @classmethod
+    def of(cls, event: Imported) -> Self:
+        """Return what is kept of an event."""
+        return cls(event.source, len(event.moves.split()), event.result)
+
 
 class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
     """An open offer: the seat that made it and those that have accepted."""
@@ -341,17 +346,17 @@ def _after_start_or_proposal(
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
         case Imported():
-            plies = len(event.moves.split())
+            imported = ImportedMatch.of(event)
             return replace(
                 state,
                 setup=event.setup,
-                ply=plies,
+                ply=imported.ply,
                 moves=event.moves,
                 acted=event.acted,
                 out=event.out,
                 texts=missing,
                 position=position,
-                imported=ImportedMatch(event.source, plies, event.result),
+                imported=imported,
             )
         case _:
             return replace(state, texts=(event.text, *missing[1:]))
@@ -377,6 +382,17 @@ def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> Mat
         position=position,
         imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
     )
+
+
+def ply_after(event: Event, ply: int) -> int:
+    """Return the number of moves after an event, which is `ply` before it."""
+    match event:
+        case Moved() | Undone():
+            return event.ply
+        case Imported():
+            return ImportedMatch.of(event).ply
+        case _:
+            return ply
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:

@@ -22,15 +22,13 @@ from domain.match.commands import CommandEnvelope
 from domain.match.events import (
     CommandId,
     EventEnvelope,
-    Imported,
-    Moved,
     RefusedLeaf,
-    Undone,
     decode_event,
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
 from domain.match.imports import describe_import
+from domain.match.state import ply_after
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import ShardLog
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -191,10 +189,7 @@ def _digests(first: EventEnvelope, ply: int) -> list[bytes]:
 def _ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
     """Return the ply after a command's events."""
     for envelope in group:
-        if isinstance(envelope.body, Moved | Undone):
-            ply = envelope.body.ply
-        elif isinstance(envelope.body, Imported):
-            ply = len(envelope.body.moves.split())
+        ply = ply_after(envelope.body, ply)
     return ply
 
 

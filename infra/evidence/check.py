@@ -18,17 +18,18 @@ from domain.match.commands import CommandEnvelope, command_digest, encode_comman
 from domain.match.events import (
     SCHEMA,
     EventEnvelope,
-    Moved,
+    Imported,
     RefusedLeaf,
-    Undone,
     decode_event,
     decode_refusal,
     is_event,
 )
-from domain.match.state import MatchState
+from domain.match.imports import describe_import
+from domain.match.state import ImportedMatch, MatchState, ply_after
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
-from infra.evidence.check_log import check_anchor, check_proofs, places
+from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
 from infra.log.signed_note import VerifierKey
@@ -94,10 +95,36 @@ def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[
     holds += proofs.holds
     limits += proofs.limits
     _check_statements(document, events, holds)
-    require(document.imported_from is None, "imported_from", "no event of the match imports one")
+    limits += _check_import(document, import_of(events), trusted, holds)
     if any(seat.userid for seat in document.seats):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
+
+
+def _check_import(
+    document: MatchDocument,
+    imported: Imported | None,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+) -> list[str]:
+    """Check the document of the source; add what holds, and return what is not proven."""
+    source = document.imported_from
+    check_place(imported, source)
+    if imported is None:
+        return []
+    if source is None:
+        return [f"the match was {describe_import(ImportedMatch.of(imported))}"]
+    log, inner = source.log.origin, list[str]()
+    try:
+        limits = _check(source, keys_of_log(trusted, log) if log else (), inner)
+    except EvidenceFault as fault:
+        raise EvidenceFault(f"{PLACE}: {fault}") from fault
+    holds += [f"at the source: {said}" for said in inner]
+    holds.append(check_source(imported, source))
+    return [
+        *(f"at the source: {said}" for said in limits),
+        "that the players there and here are the same is what they themselves said by accepting",
+    ]
 
 
 def _check_rules(document: MatchDocument) -> None:
@@ -162,7 +189,7 @@ def _check_outcomes(
             _check_accepted(_outcome(one, place), leaf, ply, place, rules)
         if isinstance(leaf, EventEnvelope):
             seq = leaf.seq
-            ply = leaf.body.ply if isinstance(leaf.body, Moved | Undone) else ply
+            ply = ply_after(leaf.body, ply)
         before, index = leaf, one.index
     limits = []
     if refused > hidden:

@@ -145,9 +145,7 @@ def imported():
     source.play("m13-m9", "a13-c11", at=BEGIN + DAY)
     source.do(ALICE, MakeOffer(kind="transfer"), BEGIN + 2 * DAY)
     source.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
-    head, events = source.snapshot.head, len(source.events)
-    name = "play.example.org/log/s01"
-    origin = MatchSource("document", name, source.board, head, events, bytes(range(32)))
+    origin = MatchSource("record", "", source.board, b"", 0, bytes(range(32)))
     here = Match(board=2)
     here.do(SERVER_ACCOUNT, import_command(source.state, (BOB, CAROL), origin), BEGIN + 3 * DAY)
     here.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)

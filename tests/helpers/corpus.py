@@ -110,7 +110,7 @@ class Corpus:
                 )
         if not there.state.over and self._chance.random() < 0.3:
             there.do(self._chance.choice(start.seats), ResignMatch())
-        source = MatchSource("document", "elsewhere/log/s00", 1, there.snapshot.head, 1, bytes(32))
+        source = MatchSource("record", "", 1, b"", 0, bytes(32))
         return import_command(there.state, start.seats, source)
 
     def _action(self, state: MatchState) -> Action:

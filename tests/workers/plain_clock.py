@@ -114,7 +114,7 @@ class PlainClock:
             case _:
                 assert flag is None or at < flag, f"{body} taken {at - flag} ms after the flag"
 
-    def _apply(self, body: Event, at: int) -> None:  # noqa: C901 - one case an event
+    def _apply(self, body: Event, at: int) -> None:  # noqa: C901, PLR0912 - one case an event
         match body:
             case MatchStarted() | Challenged():
                 self.terms = body.terms

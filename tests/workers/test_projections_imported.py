@@ -50,7 +50,6 @@ def say(bench: Bench, *turns, board: int = 1) -> None:
 
 
 def kinds(bench: Bench, account: bytes) -> list[NoticeKind]:
-    notices = MatchNotices(bench.client)
     return [one.kind for one in MatchNotices(bench.client).of(account)]
 
 
