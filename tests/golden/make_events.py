@@ -150,7 +150,7 @@ def imported():
     here.do(SERVER_ACCOUNT, import_command(source.state, (BOB, CAROL), origin), BEGIN + 3 * DAY)
     here.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)
     here.do(CAROL, AnswerOffer(accept=True), BEGIN + 5 * DAY)
-    here.play("m9-m13", at=BEGIN + 6 * DAY)
+    here.play("m9-m13", "a1-a5", at=BEGIN + 6 * DAY)
     return here
 
 
