@@ -4,7 +4,8 @@ The leaves are the record: their order, the chain of the events, every command d
 and the proofs that a published log has them. All other fields follow from them and are compared.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import zip_longest
 from typing import Any, Final
@@ -12,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.audit import determines_command, possible_commands, verify
+from domain.match.audit import AuditResult, determines_command, possible_commands, verify
 from domain.match.clock_turns import clock_turns
 from domain.match.commands import CommandEnvelope, command_digest, encode_command
 from domain.match.events import (
@@ -24,10 +25,14 @@ from domain.match.events import (
     decode_refusal,
     is_event,
 )
+from domain.match.history import BrokenHistory
 from domain.match.imports import describe_import
+from domain.match.refusal_audit import check_refusal, restored_text
+from domain.match.refused_commands import NotDecidedAgain
 from domain.match.state import ImportedMatch, MatchState, ply_after
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
+from infra.audit.stored_match import describe_refusals
 from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
 from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
@@ -38,7 +43,7 @@ from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 LEFT_OUT: Final = (
     "no file can show that nothing is left out: later events, or refusals between those that it has"
 )
-"""What is not proven by any document."""
+"""The limit of every document."""
 
 _CANONICAL: Final = msgspec.json.Encoder(order="deterministic")
 
@@ -47,11 +52,11 @@ class EvidenceVerdict(msgspec.Struct, frozen=True):
     """The result of a check, in sentences."""
 
     holds: list[str]
-    """What holds, in the order in which it was checked."""
+    """All that holds, in the order in which it was checked."""
     fault: str = ""
     """The first thing that does not hold, with its place; empty if all holds."""
     limits: list[str] = []
-    """What nothing in the document proves."""
+    """Parts that nothing in the document proves."""
 
 
 def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ()) -> EvidenceVerdict:
@@ -73,20 +78,18 @@ def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[
     leaves = _check_leaves(document)
     events = [one for one in leaves if isinstance(one, EventEnvelope)]
     with fault_at("the events"):
-        state = verify(
-            document.board, [one.leaf for one in document.leaves if is_event(one.leaf)]
-        ).state
+        verdict = verify(
+            document.board,
+            [one.leaf for one in document.leaves if is_event(one.leaf)],
+            {seq for seq, leaf in _numbered(leaves) if isinstance(leaf, RefusedLeaf)},
+        )
+    state = verdict.state
     holds.append(
         f"{count(len(events), 'event')} in sequence, chained, and decided again by {state.rules} with the "
         "same result"
     )
-    limits = _check_outcomes(document, leaves, state.rules)
-    refusals = len(leaves) - len(events)
-    holds.append(
-        f"the outcomes of all commands fit their leaves, also those of {count(refusals, 'refusal')}"
-        if refusals
-        else "the outcomes of all commands fit their leaves"
-    )
+    refusals, limits = _check_outcomes(document, leaves, verdict)
+    holds.append(f"the outcomes of all commands fit their leaves{describe_refusals(refusals)}")
     _check_fields(document, state, events)
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, events):
@@ -165,14 +168,28 @@ def _check_leaves(document: MatchDocument) -> list[EventEnvelope | RefusedLeaf]:
     return found
 
 
+def _numbered(
+    leaves: Sequence[EventEnvelope | RefusedLeaf],
+) -> Iterator[tuple[int, EventEnvelope | RefusedLeaf]]:
+    """Yield the leaves, each with the number of the last event before or at it."""
+    seq = 0
+    for leaf in leaves:
+        seq = leaf.seq if isinstance(leaf, EventEnvelope) else seq
+        yield seq, leaf
+
+
 def _check_outcomes(
-    document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], rules: str
-) -> list[str]:
-    """Check that the first leaf of each command has its outcome, and no other leaf has one."""
-    seq = ply = hidden = refused = 0
+    document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], verdict: AuditResult
+) -> tuple[Mapping[NotDecidedAgain | None, int], list[str]]:
+    """Check that the first leaf of each command has its outcome, and no other leaf has one.
+
+    Return how many refusals were decided again or why not, and what is not proven.
+    """
+    rules = verdict.state.rules
+    refusals: Counter[NotDecidedAgain | None] = Counter()
+    ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
-    index = 0
-    for (one, place), leaf in zip(places(document), leaves, strict=True):
+    for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
         if before is not None and leaf.command == before.command:
             require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")
             require(
@@ -180,25 +197,39 @@ def _check_outcomes(
             )
             require(not isinstance(leaf, RefusedLeaf), place, "its command has led to events")
         elif isinstance(leaf, RefusedLeaf):
-            refused += 1
-            if one.outcome is msgspec.UNSET:
-                hidden += 1
-            else:
-                _check_refused(_outcome(one, place), leaf, seq, place)
+            outcome = None
+            if one.outcome is not msgspec.UNSET:
+                outcome = _outcome(one, place)
+                _check_refused(outcome, leaf, seq, place)
+            hidden += outcome is None
+            with fault_at(place):
+                refusals[_decide_refusal(leaf, outcome, verdict, seq)] += 1
         else:
             _check_accepted(_outcome(one, place), leaf, ply, place, rules)
         if isinstance(leaf, EventEnvelope):
-            seq = leaf.seq
             ply = ply_after(leaf.body, ply)
         before, index = leaf, one.index
     limits = []
-    if refused > hidden:
-        limits.append("the sentences of refusals are in no log, so nothing proves them")
     if hidden:
         limits.append(
             f"the outcome of {count(hidden, 'refusal')} is left out, because only the sender sees it"
         )
-    return limits
+    return refusals, limits
+
+
+def _decide_refusal(
+    leaf: RefusedLeaf, outcome: CommandOutcome | None, verdict: AuditResult, seq: int
+) -> NotDecidedAgain | None:
+    """Decide a refusal again; return why that is not possible, None if it was done."""
+    state = verdict.states.get(seq)
+    if state is None:
+        raise BrokenHistory(seq, "a refusal follows it in the middle of its command")
+    if outcome is None:
+        return check_refusal(leaf, state, verdict.envelopes)
+    digest = None if outcome.digest == ANY_DIGEST else outcome.digest
+    if digest is None and outcome.text != restored_text(outcome.code):
+        raise BrokenHistory(seq, "the outcome of a refusal after it has no digest of its command")
+    return check_refusal(leaf, state, verdict.envelopes, digest, outcome.text)
 
 
 def _outcome(one: DocumentLeaf, place: str) -> CommandOutcome:

@@ -26,11 +26,11 @@ from infra.log.signed_note import SignatureType, VerifierKey
 
 
 class ProofFindings(msgspec.Struct, frozen=True):
-    """What the proofs of a document show, in sentences."""
+    """The result of checking the proofs of a document, in sentences."""
 
     holds: list[str]
     limits: list[str]
-    """What nothing in the document proves."""
+    """Parts that nothing in the document proves."""
 
 
 def check_proofs(document: MatchDocument, trusted: Sequence[VerifierKey]) -> ProofFindings:

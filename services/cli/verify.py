@@ -1,9 +1,10 @@
-"""`matchpost verify BOARD`: check a match's whole history, from its bytes up.
+"""`matchpost verify WHAT`: check a match's whole history, from its bytes up; or a file, without a server.
 
 Of a match in the archive, a signed checkpoint of the published log must cover the last event, too.
 """
 
 import sys
+from collections.abc import Sequence
 
 from domain.match.history import BrokenHistory
 from infra.archive.store import StoreWithArchive
@@ -11,12 +12,15 @@ from infra.audit.stored_match import check
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+from services.cli.verify_file import names_file, run_file
 from services.language.arguments import read_board
 
 
-def run(number: str, settings: Settings) -> int:
-    """Check the match with that number, and return the exit code."""
-    board = read_board(number)
+def run(what: str, settings: Settings, keys: Sequence[str] = ()) -> int:
+    """Check the match with that number, or the file of that name, and return the exit code."""
+    if names_file(what):
+        return run_file(what, keys)
+    board = read_board(what)
     with App(settings) as parts:
         try:
             print(check(parts.store, board))

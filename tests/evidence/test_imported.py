@@ -15,7 +15,7 @@ from infra.evidence.match_document import (
     read_document,
     write_document,
 )
-from tests.golden.make_events import BEGIN, timed
+from tests.golden.make_events import BEGIN
 from tests.helpers.evidence import OTHER_SECRET, SECRET, HistoryStore, golden_document
 from tests.helpers.given import Match
 
