@@ -6,6 +6,7 @@ that its sender was answered, which may quote a mistyped text. So only the sende
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,7 @@ from infra.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
+from services.app.imports import imported_from
 
 logger = logging.getLogger(__name__)
 
@@ -62,7 +64,7 @@ def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchD
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
     published log can't be read now.
     """
-    additions = Additions(userids=app.accounts.name_of)
+    additions = Additions(userids=app.accounts.name_of, imported_from=partial(imported_from, app))
     try:
         with refuse_damaged(app.damage, board):
             found = _build(app, board, additions, shows_outcome)

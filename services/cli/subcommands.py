@@ -133,6 +133,33 @@ SUBCOMMANDS: Final = (
         (("number", {"metavar": "BOARD", "help": "the match's number"}),),
     ),
     Subcommand(
+        "import",
+        "propose a match from another server to its players here",
+        "Check a match document, or a move record, and propose the match to its players, who go on with "
+        "it here once all have accepted. `-` reads standard input.",
+        (
+            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
+            ("--player", {
+                "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
+                "help": "who plays a side here; once for each side",
+            }),
+            ("--key", {
+                "dest": "keys", "action": "append", "default": [], "metavar": "VKEY",
+                "help": "a public key of the server that it comes from, or a file with keys; otherwise "
+                "the keys in the file are used, which prove nothing by themselves",
+            }),
+            ("--still-running", {
+                "action": "store_true",
+                "help": "import a match that its players have not ended there by a transfer",
+            }),
+            ("--wait", {
+                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "help": "how long to wait for an outcome (default 10)",
+            }),
+        ),
+        "services.cli.import_match",
+    ),
+    Subcommand(
         "rebuild",
         "rebuild lists and ratings from the logs, or check them",
         "Rebuild lists, histories, ratings and notices from the logs, while the server "
