@@ -72,8 +72,18 @@ def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ())
     return EvidenceVerdict(holds, limits=limits)
 
 
-def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[str]) -> list[str]:
-    """Add what holds, one after another; return what is not proven."""
+def _check(
+    document: MatchDocument,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+    *,
+    at_source: bool = False,
+) -> list[str]:
+    """Add what holds, one after another; return what is not proven.
+
+    A document of another one's source is checked by its own keys if none of the keys from elsewhere is
+    of its server.
+    """
     _check_rules(document)
     leaves = _check_leaves(document)
     events = [one for one in leaves if isinstance(one, EventEnvelope)]
@@ -94,7 +104,9 @@ def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, events):
         holds.append(drawn)
-    proofs = check_proofs(document, trusted)
+    log = document.log.origin
+    known = not at_source or (log is not None and bool(keys_of_log(trusted, log)))
+    proofs = check_proofs(document, trusted if known else ())
     holds += proofs.holds
     limits += proofs.limits
     _check_statements(document, events, holds)
@@ -117,9 +129,9 @@ def _check_import(
         return []
     if source is None:
         return [f"the match was {describe_import(ImportedMatch.of(imported))}"]
-    log, inner = source.log.origin, list[str]()
+    inner: list[str] = []
     try:
-        limits = _check(source, keys_of_log(trusted, log) if log else (), inner)
+        limits = _check(source, trusted, inner, at_source=True)
     except EvidenceFault as fault:
         raise EvidenceFault(f"{PLACE}: {fault}") from fault
     holds += [f"at the source: {said}" for said in inner]

@@ -12,8 +12,10 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, RefusedLeaf
+from domain.match.state import MatchState
 from infra.evidence.build import Additions, ServerLogs, build_document
 from infra.evidence.match_document import DocumentError, MatchDocument, write_document
+from infra.evidence.move_record import write_record
 from infra.log.key_files import (
     FOLDER_NAME,
     LOG_KEY,
@@ -30,6 +32,7 @@ from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.imports import imported_from
+from services.app.matches import load_state
 
 logger = logging.getLogger(__name__)
 
@@ -56,6 +59,18 @@ def export_match(app: App, board: int, shows_outcome: OutcomeFilter) -> bytes:
         return write_document(document)
     except DocumentError as error:
         raise Refusal(Code.TOO_LONG, str(error)) from error
+
+
+def export_record(app: App, board: int) -> bytes:
+    """Return the move record of a match; refused as `unknown-board`, `damaged` and `not-started`."""
+    state = load_state(app, board)
+    return write_record(state, _userids(app, state), board).encode()
+
+
+def _userids(app: App, state: MatchState) -> list[str]:
+    """Return the userids by seat, each one word; a number stands for an erased account."""
+    found = app.accounts.name_of(state.seats)
+    return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
 
 
 def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchDocument:

@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.match.commands import CommandEnvelope
+from domain.match.commands import CommandEnvelope, ImportMatch
+from domain.match.decide import Rejection, decide
 from domain.match.events import (
     SERVER_ACCOUNT,
     AccountId,
@@ -164,6 +165,7 @@ def plan_import(app: App, checked: CheckedImport, seats: tuple[AccountId, ...]) 
     proposed again. Refused as `already-started` if other accounts were asked before.
     """
     command = import_command(checked.state, seats, checked.source)
+    _check_decision(command)
     app.ready()
     for attempt in _attempts(checked.source.digest):
         id_ = command_id(FRONT_END, SERVER_ACCOUNT, attempt)
@@ -183,6 +185,13 @@ def plan_import(app: App, checked: CheckedImport, seats: tuple[AccountId, ...]) 
         sent = CommandEnvelope(board, id_, SERVER_ACCOUNT, command)
         return PlannedImport(sent, is_new=not found.started)
     raise AssertionError("the attempts never end")
+
+
+def _check_decision(command: ImportMatch) -> None:
+    """Refuse what would be refused as a command, before anything is written."""
+    decided = decide(CommandEnvelope(0, bytes(16), SERVER_ACCOUNT, command), MatchState())
+    if isinstance(decided, Rejection):
+        raise Refusal(Code(decided.code), decided.text)
 
 
 def _attempts(digest: bytes) -> Iterator[str]:
@@ -211,7 +220,7 @@ def object_name(digest: bytes) -> str:
 def imported_from(app: App, match: ReadMatch) -> MatchDocument | None:
     """Return the document that a match was imported from; None for any other match.
 
-    `LookupError` if the object store does not have it, or has another.
+    Refused as `damaged` if the object store does not have it, or has another.
     """
     first = decode_event(match.events[0]).body
     if not isinstance(first, Imported) or first.source.kind != DOCUMENT:
@@ -220,7 +229,15 @@ def imported_from(app: App, match: ReadMatch) -> MatchDocument | None:
     try:
         data = app.objects.get(name)
     except ObjectNotFoundError as error:
-        raise LookupError(f"the document that it was imported from is missing: {name}") from error
+        raise _lost(name, "is missing") from error
     if sha256(data).digest() != first.source.digest:
-        raise LookupError(f"the document that it was imported from was changed: {name}")
+        raise _lost(name, "was changed")
     return read_document(data)
+
+
+def _lost(name: str, how: str) -> Refusal:
+    return Refusal(
+        Code.DAMAGED,
+        f"the document that the match was imported from {how} in the object store; put {name} back "
+        "from a backup",
+    )

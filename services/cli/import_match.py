@@ -27,7 +27,7 @@ STANDARD_INPUT: Final = "-"
 def run(
     file: str,
     players: Sequence[str],
-    keys: Sequence[str],
+    trusted: Sequence[str],
     still_running: bool,  # noqa: FBT001 - called by keyword
     wait: float,
     settings: Settings,
@@ -35,8 +35,8 @@ def run(
     """Check the file, propose the match, and return the exit code."""
     userids = dict(map(_player, players))
     try:
-        trusted = [key for one in keys for key in read_keys(one)]
-        checked = check_import(_read(file), trusted, still_running=still_running)
+        keys = [key for one in trusted for key in read_keys(one)]
+        checked = check_import(_read(file), keys, still_running=still_running)
     except NotCheckableError as error:
         print(f"{file} can't be checked: {error}", file=sys.stderr)
         return EXIT_UNKNOWN
