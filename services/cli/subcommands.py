@@ -128,8 +128,27 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "verify",
-        "check a match's whole history",
-        "Check that a match's history is complete, chained and logged, and decide it again.",
+        "check a match's whole history, or a file that proves something",
+        "Check that a match's history is complete, chained and logged, and decide it again; or check a "
+        "match document, a receipt or a proof, without a server. Exit code 0: it holds; 1: it does not; "
+        "2: it can't be checked.",
+        (
+            ("what", {
+                "metavar": "WHAT",
+                "help": "a match's number, or a file; `-` for standard input",
+            }),
+            ("--key", {
+                "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
+                "help": "a key from elsewhere by which a file is checked, or a file with such keys; "
+                "can be repeated",
+            }),
+        ),
+    ),
+    Subcommand(
+        "export",
+        "write a match as one JSON document, with proofs",
+        "Write a match as one line of JSON to standard output: all its events, and proofs that they "
+        "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
         (("number", {"metavar": "BOARD", "help": "the match's number"}),),
     ),
     Subcommand(

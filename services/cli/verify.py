@@ -16,10 +16,13 @@ from services.cli.verify_file import names_file, run_file
 from services.language.arguments import read_board
 
 
-def run(what: str, settings: Settings, keys: Sequence[str] = ()) -> int:
-    """Check the match with that number, or the file of that name, and return the exit code."""
+def run(what: str, settings: Settings, trusted: Sequence[str] = ()) -> int:
+    """Check the match with that number, or the file of that name, and return the exit code.
+
+    `trusted` are keys from elsewhere by which a file is checked, or files with such keys.
+    """
     if names_file(what):
-        return run_file(what, keys)
+        return run_file(what, trusted)
     board = read_board(what)
     with App(settings) as parts:
         try:

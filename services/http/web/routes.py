@@ -21,7 +21,13 @@ from services.http.web.pages.account import (
     take_vacation,
 )
 from services.http.web.pages.blocks import block_player, unblock_player
-from services.http.web.pages.exports import export_film, export_json, export_text, show_picture
+from services.http.web.pages.exports import (
+    download_document,
+    export_film,
+    export_json,
+    export_text,
+    show_picture,
+)
 from services.http.web.pages.games import (
     check_variation_move,
     list_variation_moves,
@@ -82,6 +88,7 @@ PAGES: Final[tuple[Any, ...]] = (
     list_moves_if,
     check_if,
     export_json,
+    download_document,
     export_text,
     export_film,
     show_picture,
