@@ -149,7 +149,13 @@ SUBCOMMANDS: Final = (
         "write a match as one JSON document, with proofs",
         "Write a match as one line of JSON to standard output: all its events, and proofs that they "
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
-        (("number", {"metavar": "BOARD", "help": "the match's number"}),),
+        (
+            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("--record", {
+                "action": "store_true",
+                "help": "write only the moves, as lines of commands; nothing proves them",
+            }),
+        ),
     ),
     Subcommand(
         "import",
@@ -163,7 +169,7 @@ SUBCOMMANDS: Final = (
                 "help": "who plays a side here; once for each side",
             }),
             ("--key", {
-                "dest": "keys", "action": "append", "default": [], "metavar": "VKEY",
+                "dest": "trusted", "action": "append", "default": [], "metavar": "VKEY",
                 "help": "a public key of the server that it comes from, or a file with keys; otherwise "
                 "the keys in the file are used, which prove nothing by themselves",
             }),
