@@ -92,7 +92,7 @@ def read_record(data: bytes) -> MoveRecord:
     commands = [(number, line) for number, line in lines if not line.startswith("#")]
     if not commands:
         raise Refusal(Code.BAD_REQUEST, "a record begins with a challenge, and this one is empty")
-    reader = _Reader(*_read_challenge(*commands[0]), setup)
+    reader = _RecordReader(*_read_challenge(*commands[0]), setup)
     for number, line in commands[1:]:
         try:
             reader.read(line)
@@ -135,7 +135,7 @@ def _read_challenge(number: int, line: str) -> tuple[AnyRules, tuple[str, ...], 
     )
 
 
-class _Reader:
+class _RecordReader:
     """Plays the lines of a record."""
 
     def __init__(
@@ -227,7 +227,7 @@ class _Reader:
         state, ended = self._state, None
         if result is not None:
             try:
-                said = msgspec.json.decode(result, type=_Said)
+                said = msgspec.json.decode(result, type=_RecordedResult)
             except msgspec.MsgspecError:
                 raise Refusal(Code.BAD_REQUEST, "the result is not as in an export") from None
             ended = Ended(winners=said.winners, reason=said.reason)
@@ -241,7 +241,7 @@ class _Reader:
         return msgspec.structs.replace(state, result=ended, clock=clock)
 
 
-class _Said(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _RecordedResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A result as a comment has it."""
 
     winners: tuple[Seat, ...]
