@@ -1,6 +1,12 @@
 """`matchpost export BOARD`: write a match as a match document to standard output, one line.
 
-With `--record` as a move record, the lines of commands by which it was played.
+The document is built whole before its first byte is written, so nothing is written of a match that is refused.
+
+Exit codes: 0 if it was written; 1 if there is no such match, or its document would be too long; 2 if match or
+published log can't be read now. A refusal is one line on standard error, as elsewhere. `matchpost verify -`
+checks what was written, and `matchpost referee` judges it.
+
+With `--record` it writes a move record, the lines of commands by which the match was played.
 """
 
 import sys
@@ -17,10 +23,12 @@ def run(number: str, settings: Settings, record: bool = False) -> int:  # noqa: 
 
     With `record` only its moves are written, which nothing proves.
 
-    The bytes are written as they are, because a terminal's encoding must not change them.
+    The operator alone reads the data, so nobody's mistyped text is shown to others.
     """
+    board = read_board(number)
     with App(settings) as parts:
-        board = read_board(number)
         line = export_record(parts, board) if record else export_match(parts, board, for_operator)
+    # the bytes as they are, because the encoding of a terminal must not change them
     sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
     return EXIT_OK
