@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId, EventEnvelope, Moved
+from domain.match.events import AccountId, EventEnvelope, Imported, Moved
 from domain.match.state import MatchState, fold, positions
 from domain.rules import rules_by_id
 from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
@@ -85,7 +85,7 @@ class LeaderboardsProjection(StatelessProjection):
 
     def owners(self, fact: Fact) -> Sequence[str]:
         """Return the puzzle that has ended."""
-        if fact.result is None or len(fact.setup.seats) != 1:
+        if fact.result is None or len(fact.setup.seats) != 1 or _was_imported(fact.result):
             return ()
         return (puzzle_name(fact.setup.game, fact.setup.options),)
 
@@ -96,6 +96,11 @@ class LeaderboardsProjection(StatelessProjection):
         row = _row(fact.event.match, fact.setup.seats[0], fact.result)
         for puzzle in self.owners(fact):
             yield puzzle, ("ZADD", leaderboard_key(puzzle), 0, row.text())
+
+
+def _was_imported(finished: MatchResult) -> bool:
+    """Return whether a puzzle was brought from elsewhere, so that nobody knows how it was solved."""
+    return bool(finished.history) and isinstance(finished.history[0].body, Imported)
 
 
 def _row(board: int, account: bytes, finished: MatchResult) -> LeaderboardRow:

@@ -154,7 +154,40 @@ SUBCOMMANDS: Final = (
         "write a match as one JSON document, with proofs",
         "Write a match as one line of JSON to standard output: all its events, and proofs that they "
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
-        (("number", {"metavar": "BOARD", "help": "the match's number"}),),
+        (
+            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("--record", {
+                "action": "store_true",
+                "help": "write only the moves, as lines of commands; nothing proves them",
+            }),
+        ),
+    ),
+    Subcommand(
+        "import",
+        "propose a match from another server to its players here",
+        "Check a match document, or a move record, and propose the match to its players, who go on with "
+        "it here once all have accepted. `-` reads standard input.",
+        (
+            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
+            ("--player", {
+                "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
+                "help": "who plays a side here; once for each side",
+            }),
+            ("--key", {
+                "dest": "trusted", "action": "append", "default": [], "metavar": "VKEY",
+                "help": "a public key of the server that it comes from, or a file with keys; otherwise "
+                "the keys in the file are used, which prove nothing by themselves",
+            }),
+            ("--still-running", {
+                "action": "store_true",
+                "help": "import a match that its players have not ended there by a transfer",
+            }),
+            ("--wait", {
+                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "help": "how long to wait for an outcome (default 10)",
+            }),
+        ),
+        "services.cli.import_match",
     ),
     Subcommand(
         "rebuild",

@@ -18,17 +18,13 @@ from domain.match.events import (
     Challenged,
     Ended,
     EventEnvelope,
-    Flagged,
     MatchStarted,
-    Moved,
-    Resigned,
-    Undone,
     decode_event,
     is_event,
     leaf_hash,
 )
 from domain.match.history import PackedSnapshot, unpack_snapshot
-from domain.match.state import MatchState, Reason
+from domain.match.state import MatchState, Reason, fold
 from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
@@ -87,11 +83,6 @@ class LogChunk(msgspec.Struct, frozen=True):
     def facts(self) -> list[Fact]:
         """The events among the leaves."""
         return [leaf.fact for leaf in self.leaves if leaf.fact is not None]
-
-
-def is_rated(started: MatchStarted) -> bool:
-    """Return whether a match counts for ratings; one without a time control does."""
-    return started.terms is None or started.terms.rated
 
 
 _ERRORS: Final = (LookupError, TypeError, ValueError, ResponseError, Refusal)
@@ -325,33 +316,19 @@ def _from_snapshot(
 
 
 def _result(ended: Ended, setup: MatchSetup, state: MatchState) -> MatchResult:
-    played = state.acted == (1 << len(setup.seats)) - 1
     left = [seat for seat, _ in state.out]
     return MatchResult(
         winners=ended.winners,
         reason=ended.reason,
         ranks=ranking(len(setup.seats), ended.winners, left),
         plies=state.ply,
-        rated=played and (state.clock is None or state.clock.terms.rated),
-        played=played,
+        rated=state.rated,
+        played=state.played,
     )
 
 
 def _from_history(
     ended: Ended, history: tuple[EventEnvelope, ...], setup: MatchSetup
 ) -> MatchResult:
-    bodies = [event.body for event in history]
-    started = [body for body in bodies if isinstance(body, MatchStarted)]
-    left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
-    plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
-    # every seat has moved, because otherwise the match counts nowhere
-    played = len({body.seat for body in bodies if isinstance(body, Moved)}) == len(setup.seats)
-    return MatchResult(
-        winners=ended.winners,
-        reason=ended.reason,
-        ranks=ranking(len(setup.seats), ended.winners, left),
-        plies=plies[-1] if plies else 0,
-        rated=all(map(is_rated, started)) and played,
-        played=played,
-        history=history,
-    )
+    state = fold((event.body, event.at) for event in history)
+    return msgspec.structs.replace(_result(ended, setup, state), history=history)
