@@ -35,6 +35,7 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.sessions import Sessions
+from infra.people.statements import Statements
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
 from infra.projections.erasure import erase_projections
@@ -236,6 +237,11 @@ class App:
         return Notes(self.people)
 
     @cached_property
+    def statements(self) -> Statements:
+        """Texts of claims, appeals and rulings, which only players and arbiters can read."""
+        return Statements(self.people, self._shards)
+
+    @cached_property
     def challenges(self) -> ChallengeStore:
         """Matches that wait for opponents."""
         return ChallengeStore(self.people)
@@ -308,6 +314,7 @@ class App:
         erase_mail(self.people, account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        self.statements.forget(account)
         erase_projections(self.people, account)
 
     @cached_property
