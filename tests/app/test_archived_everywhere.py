@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from infra.archive.objects import open_archive
+from infra.audit.stored_match import check
 from infra.log.key_files import generate_keys
 from infra.redis import keys
-from services.cli import verify
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
@@ -85,7 +85,7 @@ def reads(
         f"pow2 showas {one.name} {PASSWORD} inactive",
     ):
         found[line] = everywhere._language.do(line)
-    found["verify"] = verify.check(api.parts.store, board)
+    found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
     ids = [event["command"] for event in api.http.get(f"/api/matches/{board}/events").json()]

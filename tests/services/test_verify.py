@@ -13,8 +13,8 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from infra.audit.stored_match import check
 from infra.store import outcomes
-from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.edits import EDITS, a_flipped_bit

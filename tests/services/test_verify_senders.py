@@ -14,11 +14,11 @@ from domain.match.events import Event, Flagged, Nagged, command_id, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import next_due, position_of
 from domain.rules import rules_by_id
+from infra.audit.stored_match import check, damaged_matches
 from infra.durability import Mode
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
-from services.cli.verify import check, damaged_matches
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
