@@ -20,6 +20,9 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -36,6 +39,7 @@ from domain.match.conditional_moves import (
     merge,
 )
 from domain.match.decide import Decision, DecisionContext, decide
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
@@ -65,7 +69,7 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.history import EMPTY_SNAPSHOT, BrokenHistory, Snapshot, chain_events, check_chain
-from domain.match.state import MatchState
+from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 
 
@@ -101,9 +105,8 @@ def decide_again(
     Raises `BrokenHistory` where that leads to other events.
     """
     first = group[0]
-    sent = CommandEnvelope(
-        board, first.command, first.actor, possible_commands(first, snapshot.state.ply)[0]
-    )
+    commands = possible_commands(first, snapshot.state.ply, group[1:])
+    sent = CommandEnvelope(board, first.command, first.actor, commands[0])
     try:
         decision = decide(sent, snapshot.state, _recorded_context(group))
     except Exception as error:
@@ -178,12 +181,13 @@ def determines_command(first: EventEnvelope, rules: str) -> bool:
 
 
 def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    first: EventEnvelope, ply: int
+    first: EventEnvelope, ply: int, more: Sequence[EventEnvelope] = ()
 ) -> list[Command]:
     """Return the commands that this may be the first event of; all lead to the same decision.
 
     A move may come with or without its ply, and a proposal of the same offer is consent. `ply` is
-    the number of moves played before, because the scheduler names it in its commands.
+    the number of moves played before, because the scheduler names it in its commands. `more` are
+    the other events of the command, because what a ruling changes is in events of its own.
     """
     event = first.body
     match event:
@@ -219,12 +223,33 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Declined() | Withheld():
             # rejecting a match that waits for entropy declines it, too
             return [DeclineMatch(), AnswerOffer(accept=False)]
-        case Undone() | Paused() | Ended() | Sealed():
+        case Claimed():
+            return [MakeClaim(ply=event.ply, text=event.text)]
+        case Appealed():
+            return [MakeAppeal(claim=event.claim, text=event.text)]
+        case Ruled():
+            return [_ruling(event, [envelope.body for envelope in more])]
+        case Undone() | Paused() | Ended() | Sealed() | SetBack() | ResultChanged() | TimeGiven():
             raise BrokenHistory(
                 first.seq, "it follows from a command, and none is recorded before it"
             )
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:
+    """Return the command that led to a ruling and to the events after it."""
+    command = GiveRuling(claim=event.claim, upheld=event.upheld, text=event.text)
+    time = tuple((one.seat, one.ms) for one in more if isinstance(one, TimeGiven))
+    for one in more:
+        match one:
+            case SetBack():
+                command = replace(command, back_to=one.ply)
+            case ResultChanged(reason=Reason.ANNULLED):
+                command = replace(command, annul=True)
+            case ResultChanged():
+                command = replace(command, winners=one.winners)
+    return replace(command, time=time)
 
 
 def _start_command(event: MatchStarted | Challenged) -> StartMatch:

@@ -19,6 +19,7 @@ from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.audit import AuditResult, determines_command, possible_commands, verify
 from domain.match.commands import CommandEnvelope
+from domain.match.dispute_events import SetBack
 from domain.match.events import (
     CommandId,
     EventEnvelope,
@@ -155,7 +156,7 @@ def _check_events(log: ShardLog, found: StoredMatch, rules: str) -> list[int]:
                 raise BrokenHistory(envelope.seq, "the log has it before its predecessor")
             indexes.append(index)
         known = outcome.digest != ANY_DIGEST and determines_command(first, rules)
-        if known and outcome.digest not in _digests(first, ply):
+        if known and outcome.digest not in _digests(group, ply):
             raise BrokenHistory(
                 first.seq, "the outcome stored for its command is of another command"
             )
@@ -172,22 +173,22 @@ def _indexes_in(found: StoredMatch) -> Iterator[int]:
             yield from range(first, first + groups.get(command, 1))
 
 
-def _digests(first: EventEnvelope, ply: int) -> list[bytes]:
-    """Return the digests of all commands, as sent, whose first event this can be."""
+def _digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
+    """Return the digests of all commands, as sent, that can have led to these events."""
     return [
         commands.command_digest(
             commands.encode_command(
-                CommandEnvelope(first.match, first.command, first.actor, command)
+                CommandEnvelope(group[0].match, group[0].command, group[0].actor, command)
             )
         )
-        for command in possible_commands(first, ply)
+        for command in possible_commands(group[0], ply, group[1:])
     ]
 
 
 def _ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
     """Return the ply after a command's events."""
     for envelope in group:
-        if isinstance(envelope.body, Moved | Undone):
+        if isinstance(envelope.body, Moved | Undone | SetBack):
             ply = envelope.body.ply
     return ply
 
