@@ -38,6 +38,7 @@ from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
+from infra.projections.cases import OpenCases
 from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -283,6 +284,11 @@ class App:
     def unread(self) -> UnreadCounter:
         """Counts of unread messages and chat."""
         return UnreadCounter(self.data, self.messages)
+
+    @cached_property
+    def cases(self) -> OpenCases:
+        """Cases that wait for a ruling."""
+        return OpenCases(self.data)
 
     @cached_property
     def history(self) -> FinishedMatches:
