@@ -32,7 +32,7 @@ class CaseStep(msgspec.Struct, frozen=True):
     salt: bytes
     """With the text it gives the digest in the event; empty for an erased text."""
     remedies: tuple[Remedy, ...] = ()
-    """What a ruling changed in the match."""
+    """The changes in the match that followed a ruling."""
 
     @property
     def body(self) -> Claimed | Ruled | Appealed:

@@ -1,4 +1,4 @@
-"""What a ruling decides: as an arbiter writes it, and as the match's command has it."""
+"""Rulings: as an arbiter writes them, and as commands of the match."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from domain.match.state import MatchState, evolve
 from domain.rules import Seat, rules_by_id
 
 KINDS: Final = ("dismissed", "back", "result", "draw", "annul", "time")
-"""The words for what a ruling decides."""
+"""The words for decisions."""
 
 HOUR: Final = DAY // 24
 
@@ -26,7 +26,7 @@ _NO_TEXT: Final = bytes(32)
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What a ruling decides, in the words of an arbiter."""
+    """A decision in the words of an arbiter."""
 
     kind: str
     """One of `KINDS`."""
@@ -39,10 +39,10 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 class TriedRuling(msgspec.Struct, frozen=True):
-    """What a ruling would do."""
+    """The effect that a ruling would have."""
 
     remedies: tuple[Event, ...]
-    """What follows the ruling itself."""
+    """The events that follow that of the ruling."""
     after: MatchState
 
 

@@ -1,12 +1,9 @@
 """The table of forms: each of the grammar's rules with its usage, its meaning and its handler."""
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
-import msgspec
-
-from services.language.answer import Answer
-from services.language.authentication import Proof, challenger, nobody, signer
+from services.language.authentication import challenger, signer
+from services.language.form import CommandForm
 from services.language.handlers import (
     accounts,
     blocks,
@@ -23,36 +20,6 @@ from services.language.handlers import (
     rankings,
     vacations,
 )
-from services.language.invocation import Invocation
-
-
-class CommandForm(msgspec.Struct, frozen=True):
-    """A way to write a command."""
-
-    rule: str
-    """The grammar's rule."""
-    name: str
-    """The words it begins with, after the game's if it is one of a game's."""
-    rest: str
-    """The rest of the line, as usage shows it."""
-    summary: str
-    handler: Callable[[Invocation], Answer]
-    of_game: bool = False
-    proof: Proof = nobody
-    """Returns the account that gives the command."""
-    in_match: bool = False
-    """Whether its board names a match, which is loaded before the proof."""
-
-    def usage(self, game: str = "GAME") -> str:
-        """Return how the command is written."""
-        return " ".join(
-            part for part in (game if self.of_game else "", self.name, self.rest) if part
-        )
-
-    def called(self, words: Sequence[str]) -> bool:
-        """Return whether these are its name, or the beginning of it."""
-        return bool(words) and self.name.split()[: len(words)] == list(words)
-
 
 _OWN: Final = "userid password"
 _IN_MATCH: Final = "BOARD userid password"

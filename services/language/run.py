@@ -15,7 +15,8 @@ from services.app.context import App
 from services.app.games import game_keys
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
-from services.language.commands import FORMS, GAME_FORMS, GENERAL_FORMS, CommandForm
+from services.language.commands import FORMS, GAME_FORMS, GENERAL_FORMS
+from services.language.form import CommandForm
 from services.language.handlers.boards import match_of_game
 from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parser import (

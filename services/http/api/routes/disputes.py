@@ -51,7 +51,7 @@ class NewClaim(RequestBody, frozen=True):
     """A claim to make."""
 
     ply: _Ply
-    """The number of moves before what is wrong."""
+    """The number of moves that are not in doubt."""
     text: _Text
     """Up to 2,000 characters."""
 
@@ -93,7 +93,7 @@ class NewRuling(RequestBody, frozen=True):
 
 
 class Remedy(msgspec.Struct, frozen=True):
-    """What a ruling changed in a match."""
+    """A change in a match by a ruling."""
 
     kind: str
     """`set-back`, `result-changed` or `time-given`."""

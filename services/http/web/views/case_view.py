@@ -26,7 +26,7 @@ class StepView(msgspec.Struct, frozen=True):
     at: int
     who: str
     words: str
-    """What they did, such as `claims`."""
+    """Their act, such as `claims`."""
     text: str | None
     """None for a text that was erased."""
     kind: str
