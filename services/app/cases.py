@@ -72,6 +72,11 @@ class CaseView(msgspec.Struct, frozen=True):
         return 0 if self.waits or self.final else self.steps[-1].event.at + APPEAL_MS
 
     @property
+    def arbiters(self) -> list[AccountId]:
+        """The arbiters who have ruled on it."""
+        return [step.event.actor for step in self.steps if step.kind == "ruling"]
+
+    @property
     def since(self) -> int:
         """The time of its last event, ms."""
         return self.steps[-1].event.at

@@ -1,5 +1,6 @@
 """Pages of disputes: making a claim, a case with its ruling, and the queue of the arbiters."""
 
+from hashlib import sha256
 from typing import Final
 from uuid import uuid4
 
@@ -138,9 +139,10 @@ def _case(
         page=case_page(context.app, state, case),
         case=case,
         others=[one for one in others if one.number != case.number],
-        can_rule=rules_here and case.waits,
+        can_rule=rules_here and case.waits and account not in case.arbiters,
         can_appeal=account in state.seats and case.can_appeal(now),
         typed=form.get if form else _nothing,
+        winners=form.all("winner") if form else (),
         preview=preview,
         key=(form.get("key")[:64] if form else "") or uuid4().hex,
     )
@@ -175,11 +177,17 @@ def _act(
 ) -> Redirect:
     account = visitor.require_account()
     context.app.pace.check(account)
-    # a form that is sent twice is one command
-    actor = Actor(account, WEB_FRONT_END, f"{form.get('key')[:64] or uuid4().hex} dispute")
+    actor = Actor(account, WEB_FRONT_END, _key(form))
     carry_out(context.app, actor, board, action)
     number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
     return redirect_to(f"/m/{board}/case{number}")
+
+
+def _key(form: Form) -> str:
+    """Return the key of the command: a form sent twice is one command, with other fields another."""
+    page = form.get("key")[:64] or uuid4().hex
+    rest = sorted((name, form.all(name)) for name in form.fields if name not in ("csrf", "key"))
+    return f"{page} dispute {sha256(repr(rest).encode()).hexdigest()[:32]}"
 
 
 def _verdict(form: Form) -> Verdict:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 from markupsafe import Markup
 
-from domain.errors import Refusal
 from domain.match.clock_turns import ClockTurn, clock_turns
 from domain.match.events import RefusedLeaf, decode_event, decode_refusal, is_event
+from domain.match.history import replay
 from domain.match.state import MatchState
 from infra.evidence.build import ReadMatch, read_match
 from infra.store.published_sizes import read_published_sizes
@@ -57,7 +57,7 @@ class CasePage(msgspec.Struct, frozen=True):
     status: str
     steps: tuple[StepView, ...]
     svg: Markup | None
-    """The board at the ply of the claim; None if the match has no position there any longer."""
+    """The board at the ply of the claim, as it was then; None if the match had no position."""
     turns: tuple[TurnView, ...]
     refusals: tuple[RefusalView, ...]
     leaves: int
@@ -67,6 +67,8 @@ class CasePage(msgspec.Struct, frozen=True):
     published: bool
     """Whether the published log has it."""
     shard: int
+    evidence: bool = False
+    """Whether its evidence is frozen."""
 
 
 def case_page(app: App, state: MatchState, case: CaseView) -> CasePage:
@@ -83,7 +85,7 @@ def case_page(app: App, state: MatchState, case: CaseView) -> CasePage:
         scene=scene,
         status=case_status(case),
         steps=_steps(app, scene, case.steps),
-        svg=_board(app, state, case.ply),
+        svg=_board(app, replay(match.events[: case.number]), case.ply),
         turns=tuple(turns),
         refusals=_refusals(app, match),
         leaves=len(match.leaves),
@@ -116,12 +118,9 @@ def _steps(app: App, scene: NamedMatch, steps: Sequence[CaseStep]) -> tuple[Step
 
 
 def _board(app: App, state: MatchState, ply: int) -> Markup | None:
-    if state.has_no_position or ply > state.ply:
+    if state.has_no_position:
         return None
-    try:
-        return draw_match(state, ply, names_by_seat(app, state.seats))
-    except Refusal:
-        return None
+    return draw_match(state, ply, names_by_seat(app, state.seats))
 
 
 def _refusals(app: App, match: ReadMatch) -> tuple[RefusalView, ...]:
