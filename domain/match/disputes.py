@@ -66,12 +66,14 @@ def find_case(state: MatchState, claim: int) -> Case:
     raise Refusal(Code.UNKNOWN_CLAIM, SAY("no-claim", claim=claim))
 
 
-def appealable_until(state: MatchState) -> int:
-    """Return until when a ruling may be appealed against, ms, for the last that may; 0 for none."""
-    return max(
-        (case.ruled_at + APPEAL_MS for case in state.cases if case.ruled_at and not case.appeal),
-        default=0,
-    )
+def appealable_until(case: Case) -> int:
+    """Return until when the ruling on a case may be appealed against, ms; 0 if it can't or is not there."""
+    return case.ruled_at + APPEAL_MS if case.ruled_at and not case.appeal else 0
+
+
+def may_be_ruled_on(state: MatchState, now: int) -> bool:
+    """Return whether a claim or an appeal waits for a ruling, or an appeal may come after `now`, ms."""
+    return any(case.open or now < appealable_until(case) for case in state.cases)
 
 
 def _claim(command: MakeClaim, actor: AccountId, state: MatchState) -> Claimed:
@@ -92,7 +94,7 @@ def _appeal(command: MakeAppeal, actor: AccountId, state: MatchState, now: int) 
         raise Refusal(Code.TOO_EARLY, SAY("unruled", claim=case.claim))
     if case.appeal:
         raise Refusal(Code.ALREADY_APPEALED, SAY("appealed", claim=case.claim))
-    if now >= case.ruled_at + APPEAL_MS:
+    if now >= appealable_until(case):
         raise Refusal(Code.TOO_LATE, SAY("appeal-late", days=APPEAL_DAYS))
     return Appealed(seat=seat, claim=case.claim, text=command.text)
 
