@@ -74,6 +74,9 @@ KEY_LIVES: Final = (
         "expires after a quarter of an hour",
         "userids",
     ),
+    KeyLife(
+        "{arbiters}", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters"
+    ),
     KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
     KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
     KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),

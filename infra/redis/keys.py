@@ -37,6 +37,7 @@
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
 | `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
+| `{arbiters}` | set: accounts of arbiters |
 | `{a:<hex>}` | the account record: all personal data but messages and notes |
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
 | `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
@@ -103,6 +104,7 @@ DAMAGED: Final = "{damaged}"
 DRAW_TEXTS: Final = "{boards}:words"
 ERASED_ACCOUNTS: Final = "{p:erased}"
 USERS: Final = "{users}"
+ARBITERS: Final = "{arbiters}"
 LOGINS: Final = "logins"
 """The beginning of the keys of `infra.rate_limits`."""
 BROADCAST: Final = "{broadcast}"

@@ -103,6 +103,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "disputes.is_arbiter": Row((WEB,), "a page shows arbiters what only they can do"),
     "disputes.check_arbiter": WITHIN,
     "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
+    "corrections.boards_of": Row((), "corrections are made by `matchpost correct` alone"),
     "cases.cases_of": Row(),
     "cases.case_of": Row((WEB,), "a page shows one case, the others all of a match"),
     "cases.queue_of": Row(),
