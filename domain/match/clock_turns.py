@@ -24,7 +24,7 @@ class ClockTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counted: int
     """How much of it the clock counts, ms."""
     left: int | None
-    """What the seat had left at its end by the nearest limit, ms; None without a limit."""
+    """The rest of the seat's time at its end by the nearest limit, ms; None without a limit."""
 
 
 def clock_turns(events: Iterable[EventEnvelope]) -> Iterator[ClockTurn]:

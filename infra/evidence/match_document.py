@@ -5,6 +5,7 @@ document prove nothing by themselves. See `docs/formats.md`.
 """
 
 import re
+from hashlib import sha256
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -173,6 +174,11 @@ def read_document(data: bytes) -> MatchDocument:
     if depth > MOST_IMPORTS:
         raise DocumentError(f"at most {MOST_IMPORTS} documents are in each other, not {depth}")
     return found
+
+
+def document_digest(document: MatchDocument) -> bytes:
+    """Return SHA-256 of a document as it is written, which names it in an import."""
+    return sha256(write_document(document)).digest()
 
 
 def _too_long(size: int) -> str:

@@ -17,6 +17,7 @@ import msgspec
 
 from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, VerifierKey
+from infra.settings import Settings
 from infra.synced_files import sync_folder, write_synced
 
 LOG_KEY: Final = "log-key"
@@ -30,6 +31,11 @@ _LOGS: Final = "/log"
 """The end of the common name of a server's logs, after its host."""
 
 _SECRET_BYTES: Final = 32
+
+
+def keys_folder(settings: Settings) -> Path:
+    """Return the folder of a server's keys."""
+    return settings.keys or settings.data / FOLDER_NAME
 
 
 class LogKeyError(Exception):

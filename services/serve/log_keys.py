@@ -7,11 +7,11 @@ from pathlib import Path
 import redis
 
 from infra.log.key_files import (
-    FOLDER_NAME,
     LOG_KEY,
     RECEIPTS_KEY,
     LogKeyError,
     generate_keys,
+    keys_folder,
     missing_keys,
     named_host,
     read_public_keys,
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 def run(settings: Settings, host: str | None) -> int:
     """Write the keys that are missing, print where, and the public keys; return the exit code."""
-    folder = settings.keys or settings.data / FOLDER_NAME
+    folder = keys_folder(settings)
     try:
         made = generate_keys(folder, host or named_host(folder) or settings.mail_domain)
         public, receipts = (read_public_keys(folder, name)[0] for name in (LOG_KEY, RECEIPTS_KEY))
@@ -55,7 +55,7 @@ def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> Non
     key can: earlier receipts are verified by its public key, which stays. For an external server the operator
     makes them, because other machines may have them already.
     """
-    folder = settings.keys or settings.data / FOLDER_NAME
+    folder = keys_folder(settings)
     missing = missing_keys(folder)
     if not missing or settings.redis_url is not None:
         return

@@ -17,6 +17,7 @@ from services.app.cases import CaseStep, CaseView, cases_of, queue_of
 from services.app.commands import WAIT_SECONDS
 from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
 from services.app.names import userids_of
+from services.app.receipts import DecidedCommand, receipt_if_any
 from services.app.rulings import Verdict
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
@@ -298,10 +299,15 @@ async def _carry_out(
     context: ApiContext, actor: Actor, board: int, action: DisputeAction, wait: float
 ) -> Answered:
     with outcome_at(board, actor.command_id()):
-        id_, outcome = await context.wait(
-            lambda: carry_out(context.app, actor, board, action, wait)
-        )
-        return answered(board, id_, outcome)
+        return await context.wait(lambda: _decided(context, actor, board, action, wait))
+
+
+def _decided(
+    context: ApiContext, actor: Actor, board: int, action: DisputeAction, wait: float
+) -> Answered:
+    id_, outcome = carry_out(context.app, actor, board, action, wait)
+    decided = DecidedCommand(board, id_, outcome)
+    return answered(decided, receipt_if_any(context.app, decided))
 
 
 def _case_json(case: CaseView, userid_of: Callable[[AccountId], str | None]) -> DisputeCase:
