@@ -12,6 +12,7 @@ WAIT_SECONDS: Final = 10.0
 
 PROJECTIONS: Final = (
     "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
+    "cases",
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
@@ -118,13 +119,28 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "arbiter",
-        "make an account an arbiter",
-        "Make an account an arbiter; arbiters may write to every player.",
+        "make an account an arbiter, or list them",
+        "Make an account an arbiter, or list them all with `matchpost arbiter list`. Arbiters rule on "
+        "claims, and may write to every player.",
         (
-            ("name", {"metavar": "USERID"}),
+            ("name", {"metavar": "USERID", "help": "the account, or `list`"}),
             ("--revoke", {
                 "dest": "is_arbiter", "action": "store_false", "help": "dismiss an arbiter",
             }),
+        ),
+    ),
+    Subcommand(
+        "correct",
+        "apply one ruling to many matches, in the name of an arbiter",
+        "Apply one ruling to many matches, in the name of an arbiter. Shows for each match what would "
+        "change, or why it can't be ruled on. It can be stopped and run again: no match is ruled on "
+        "twice. Exit code 1: some matches can't be ruled on; 2: an outcome is not known, run it again.",
+        (
+            ("plan", {"metavar": "PLAN", "help": "a JSON file; see docs/disputes.md"}),
+            ("--dry-run", {
+                "dest": "dry_run", "action": "store_true", "help": "only show what would be done",
+            }),
+            ("--yes", {"action": "store_true", "help": "do it"}),
         ),
     ),
     Subcommand(

@@ -21,6 +21,14 @@ from services.http.web.pages.account import (
     take_vacation,
 )
 from services.http.web.pages.blocks import block_player, unblock_player
+from services.http.web.pages.cases import (
+    give_ruling,
+    make_appeal,
+    make_claim,
+    show_case,
+    show_claim_form,
+    show_queue,
+)
 from services.http.web.pages.exports import (
     download_document,
     export_film,
@@ -83,6 +91,12 @@ PAGES: Final[tuple[Any, ...]] = (
     write_chat_line,
     add_conditional_moves,
     write_note,
+    show_claim_form,
+    make_claim,
+    make_appeal,
+    give_ruling,
+    show_case,
+    show_queue,
     show_ply,
     compare,
     what_if,

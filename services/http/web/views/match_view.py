@@ -45,6 +45,8 @@ class MatchView(msgspec.Struct, frozen=True):
     """The key of the commands that this page sends; see `match_actions`."""
     conditional_moves: ConditionalMoves
     """The visitor's own."""
+    disputable: bool = False
+    """Whether the visitor can make a claim: a player of the match, or an arbiter."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
@@ -62,7 +64,8 @@ class MatchView(msgspec.Struct, frozen=True):
         seat = state.seats.index(account) if account in state.seats else None
         view = match_json(board, snapshot, users, now, legal=False)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
-        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex, own)
+        disputable = seat is not None or bool(visitor.profile and visitor.profile.arbiter)
+        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex, own, disputable)
 
     @property
     def rules(self) -> AnyRules:
