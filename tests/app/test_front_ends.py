@@ -34,7 +34,7 @@ NO_DRAFTS_ON_PAGES: Final = Row(
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
-    (API,), "the language gives a receipt with its command, and a proof is a file"
+    (API, WEB), "the language gives a receipt with its command, and a proof is a file"
 )
 NO_MESSAGE_FORM: Final = Row((LANGUAGE, API), "pages show messages and have no form to write one")
 
@@ -116,7 +116,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "names.names_by_seat": Row(),
     "names.name_of": Row((LANGUAGE,), "the others have the userid in their answer"),
     "receipts.receipt_if_any": Row((LANGUAGE, API), "a page has no place for it in its answer"),
-    "receipts.gives_receipts": Row((LANGUAGE,), "the others ask for the receipt itself"),
+    "receipts.gives_receipts": Row((LANGUAGE, WEB), "the API says it by the receipt itself"),
     "receipts.receipt_of_leaf": WITHIN,
     "receipts.leaf_of_command": Row((API,), "a refusal is asked for by the id of its command"),
     "receipts.leaf_of_event": RECEIPTS_LATER,

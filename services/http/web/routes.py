@@ -69,6 +69,12 @@ from services.http.web.pages.players import (
     show_ratings,
 )
 from services.http.web.pages.puzzles import show_puzzles
+from services.http.web.pages.records import (
+    export_move_proof,
+    export_move_receipt,
+    export_proof,
+    export_receipt,
+)
 from services.http.web.pages.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.render import add_security_headers
@@ -106,6 +112,10 @@ PAGES: Final[tuple[Any, ...]] = (
     download_document,
     export_text,
     export_film,
+    export_receipt,
+    export_proof,
+    export_move_receipt,
+    export_move_proof,
     show_picture,
     show_new,
     start_new,
