@@ -19,7 +19,7 @@ from services.language.arguments import read_board
 def run(number: str, settings: Settings) -> int:
     """Write the match with that number, with the outcomes of all refusals, and return the exit code.
 
-    The operator alone reads the data, so nobody's mistyped text is shown to others.
+    The operator can read the data anyway, so that the document shows nothing new.
     """
     board = read_board(number)
     with App(settings) as parts:
