@@ -87,8 +87,9 @@ SUBCOMMANDS: Final = (
                 "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
             }),
+            ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
     ),
     Subcommand(
         "serve",
@@ -128,19 +129,23 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "verify",
-        "check a match's whole history, or a file that proves something",
+        "check a match's whole history, a file that proves something, or everything",
         "Check that a match's history is complete, chained and logged, and decide it again; or check a "
-        "match document, a receipt or a proof, without a server. Exit code 0: it holds; 1: it does not; "
-        "2: it can't be checked.",
+        "match document, a receipt or a proof, without a server; or everything. Exit code 0: it holds; "
+        "1: it does not; 2: something could not be checked.",
         (
             ("what", {
-                "metavar": "WHAT",
+                "metavar": "WHAT", "nargs": "?", "default": "",
                 "help": "a match's number, or a file; `-` for standard input",
             }),
             ("--key", {
                 "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
                 "help": "a key from elsewhere by which a file is checked, or a file with such keys; "
                 "can be repeated",
+            }),
+            ("--all", {
+                "dest": "everything", "action": "store_true",
+                "help": "check all matches and logs, while the server runs",
             }),
         ),
     ),
