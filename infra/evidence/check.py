@@ -202,6 +202,10 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
+    groups = {
+        command: list(group)
+        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
+    }
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
@@ -279,13 +283,15 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
 def _check_accepted(
     outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
 ) -> None:
-    first = group[0]
-    fits = outcome.accepted and not outcome.sentence and outcome.seq == first.seq
+    """Check the outcome of the command that led to these events."""
+    fits = outcome.accepted and not outcome.sentence and outcome.seq == group[0].seq
     require(fits, place, "the outcome of its command is a different one")
-    if outcome.digest == ANY_DIGEST or not determines_command(first, rules):
-        return
-    digests = possible_digests(group, ply)
-    require(outcome.digest in digests, place, "the outcome of its command is of another command")
+    known = outcome.digest != ANY_DIGEST and determines_command(group[0], rules)
+    require(
+        not known or outcome.digest in possible_digests(group, ply),
+        place,
+        "the outcome of its command is of another command",
+    )
 
 
 def _check_fields(

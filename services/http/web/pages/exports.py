@@ -69,7 +69,7 @@ def download_document(
 ) -> Response[Any]:
     """Return a match as a match document, which proves its moves."""
     line = export_match(context.app, board, for_reader(visitor.account))
-    return _attachment(line, "application/json", f"match-{board}-document.json")
+    return attachment(line, "application/json", f"match-{board}-document.json")
 
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
