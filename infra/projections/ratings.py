@@ -201,7 +201,7 @@ class RatingsProjection(OrderedProjection):
 
 
 class _RatedResult(msgspec.Struct, frozen=True):
-    """What is buffered of an event."""
+    """The buffered part of an event."""
 
     game: str
     places: Mapping[AccountId, int]
