@@ -74,6 +74,7 @@ class Code(StrEnum):
     TOO_MANY_REFUSALS = "too-many-refusals"
     TOO_FAST = "too-fast"
     NOT_FOUND = "not-found"
+    NOT_PUBLISHED = "not-published"
     NOT_ALLOWED = "not-allowed"
     NOT_ACCEPTABLE = "not-acceptable"
     BUSY = "busy"

@@ -355,15 +355,15 @@ def position_at(state: MatchState, plies: int) -> Any:
 def positions(state: MatchState) -> list[Any]:
     """Return all `ply` + 1 positions from the start to now, by replay."""
     rules = rules_by_id(state.rules)
-    position = _without_leavers(state, rules, _first_position(state), 0)
+    position = without_leavers(state, rules, _first_position(state), 0)
     found = [position]
     for ply, move in enumerate(state.first_moves(state.ply), 1):
-        position = _without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
+        position = without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
         found.append(position)
     return found
 
 
-def _without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
+def without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
     """Return the position without the seats that left at that ply while two others went on."""
     for gone, (seat, at) in enumerate(state.out, 1):
         if at == ply and len(state.seats) - gone > 1:

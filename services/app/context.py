@@ -63,6 +63,8 @@ from infra.valkey.server import socket_url
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
+    from infra.log.proofs import LogProofs
+    from infra.log.receipt_signer import ReceiptSigner
 
 
 class App:
@@ -185,6 +187,22 @@ class App:
     def objects(self) -> ObjectStore:
         """The published log and the archive; `ObjectStoreError` if they can't be used."""
         return open_objects(self.settings.store, self.settings.data)
+
+    @cached_property
+    def receipt_signer(self) -> "ReceiptSigner":
+        """Signs receipts of leaves; see `services.app.receipts`, which knows which are durable."""
+        from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
+        from infra.log.receipt_signer import ReceiptSigner  # noqa: PLC0415
+
+        return ReceiptSigner(keys_folder(self.settings))
+
+    @cached_property
+    def proofs(self) -> "LogProofs":
+        """Proofs and checkpoints of the published logs."""
+        from infra.log.key_files import keys_folder, read_public_keys  # noqa: PLC0415 - as above
+        from infra.log.proofs import LogProofs  # noqa: PLC0415
+
+        return LogProofs(lambda: self.objects, lambda: read_public_keys(keys_folder(self.settings)))
 
     @cached_property
     def damage(self) -> DamagedMatches:

@@ -27,16 +27,12 @@ from domain.match.events import (
     decode_event,
 )
 from domain.match.state import MatchState
+from infra.audit.draws import NOT_GATHERED
 from infra.draw_texts import DrawTexts
 from services.app.context import App
 
 REVEAL_FRONT_END: Final = "reveal"
 """The front end in the ids of commands that reveal a text, which is its own proof."""
-
-NOT_GATHERED: Final = (
-    "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
-    "server could choose it"
-)
 
 _HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 _DIGITS: Final = 64

@@ -117,6 +117,9 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 429, "more commands than the limit came from the user; try again later"
     ),
     Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is nothing at this path, or no such id"),
+    Code.NOT_PUBLISHED: CodeInfo(
+        EXIT_UNKNOWN, 404, "it is recorded, but not in the published log yet; try again later"
+    ),
     Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this path does not allow the method"),
     Code.NOT_ACCEPTABLE: CodeInfo(EXIT_REFUSED, 406, "there is no such form of the answer"),
     Code.BUSY: CodeInfo(EXIT_UNKNOWN, 503, "not accepted, because too much waits; try again later"),

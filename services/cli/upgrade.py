@@ -12,13 +12,13 @@ from contextlib import ExitStack
 import redis
 
 from domain.match.history import BrokenHistory
+from infra.audit.stored_match import check
 from infra.heartbeats import SILENT_MS, read_heartbeats
 from infra.redis.clients import make_client, time_ms
 from infra.settings import Settings
 from infra.store.upgrade import Upgrade, UpgradeCounts, UpgradeError
 from infra.valkey.server import EmbeddedServer
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
-from services.cli.verify import check
 
 
 def run(settings: Settings) -> int:

@@ -9,6 +9,7 @@ from redis import Redis
 import workers.log.restore
 from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from infra.audit.stored_match import damaged_matches
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.discarded_leaves import discard, find_discarded, first_difference
@@ -16,7 +17,6 @@ from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
 from infra.store.published_sizes import PublishedSizes
 from infra.store.restored_leaves import Restored
-from services.cli.verify import damaged_matches
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB

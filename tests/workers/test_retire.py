@@ -20,6 +20,7 @@ from domain.match.disputes import APPEAL_MS
 from infra.archive.archived_match import ArchiveError
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.objects import PageStore, PublishedLeaves
+from infra.audit.stored_match import damaged_matches
 from infra.durability import Mode
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStore
@@ -27,7 +28,6 @@ from infra.redis import keys
 from infra.store.gateway import submission_of
 from infra.store.port import AlreadyDecided, Store
 from infra.store.redis_store import RedisStore
-from services.cli.verify import damaged_matches
 from tests.fakes.dying import DyingClient, Killed
 from tests.helpers.archiving import Archiving, publish
 from tests.helpers.bench import Bench

@@ -22,7 +22,9 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
+from infra.audit.leaf_kinds import decode_leaf
 from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
 from infra.store import outcomes
@@ -35,7 +37,7 @@ from infra.store.restored_leaves import (
     RestoredCommand,
     RestoredLeaves,
 )
-from workers.log.leaf_commands import command_of, decode_leaf, without_last_command
+from workers.log.leaf_commands import command_of, without_last_command
 
 logger = logging.getLogger(__name__)
 
@@ -131,10 +133,7 @@ class ShardRestorer:
     def _refusal(self, leaf: RefusedLeaf, data: bytes) -> Write:
         board = leaf.match
         before, _ = self._load(board)
-        text = (
-            f"it was refused as {leaf.code}; the sentence is missing, because the server's data were "
-            "rolled back and restored"
-        )
+        text = restored_text(leaf.code)
         return Write(
             shard=self._shard,
             entry=_NO_ENTRY,
