@@ -79,6 +79,7 @@ from services.http.web.pages.replay import check_if, compare, list_moves_if, sho
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
+from services.http.web.verify_page import show_verify_page
 
 PAGES: Final[tuple[Any, ...]] = (
     show_asset,
@@ -146,6 +147,7 @@ PAGES: Final[tuple[Any, ...]] = (
     delete_account,
     show_help,
     show_log,
+    show_verify_page,
     follow,
     show_own,
     show_players,
