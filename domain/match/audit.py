@@ -4,7 +4,7 @@ A history is valid if its events are in place and chained, and if deciding each 
 order gives exactly the recorded events.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import assert_never
 
@@ -70,21 +70,37 @@ from domain.rules import Seat, rules_by_id
 
 
 class AuditResult(msgspec.Struct, frozen=True):
-    """A valid history: its last state, the leaf hash of its last event, the number of events."""
+    """A valid history."""
 
     state: MatchState
+    """The last one."""
     head: bytes
-    events: int
+    """The leaf hash of the last event."""
+    envelopes: list[EventEnvelope]
+    states: Mapping[int, MatchState]
+    """The states that were asked for, by the number of the last event before."""
+
+    @property
+    def events(self) -> int:
+        """The number of events."""
+        return len(self.envelopes)
 
 
-def verify(board: int, events: Sequence[bytes]) -> AuditResult:
-    """Check a match's whole history; raises `BrokenHistory` with the first invalid event."""
+def verify(board: int, events: Sequence[bytes], wanted: Collection[int] = ()) -> AuditResult:
+    """Check a match's whole history; raises `BrokenHistory` with the first invalid event.
+
+    Returns the states after the events with the `wanted` numbers, if a command ends there.
+    """
     snapshot = EMPTY_SNAPSHOT
-    for group in _events_by_command(check_chain(board, events)):
+    envelopes = check_chain(board, events)
+    states = {0: snapshot.state}
+    for group in _events_by_command(envelopes):
         state = decide_again(board, group, snapshot)[1].state
+        if state.seq in wanted:
+            states[state.seq] = state
         # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
-    return AuditResult(snapshot.state, snapshot.head, len(events))
+    return AuditResult(snapshot.state, snapshot.head, envelopes, states)
 
 
 def _events_by_command(envelopes: Sequence[EventEnvelope]) -> Iterator[list[EventEnvelope]]:

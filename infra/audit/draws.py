@@ -18,7 +18,7 @@ from domain.match.events import (
     encode_event,
 )
 from domain.match.history import BrokenHistory
-from infra.audit.shard_log import ShardLog
+from infra.audit.shard_log import AuditedLog
 
 NOT_GATHERED: Final = (
     "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
@@ -26,7 +26,7 @@ NOT_GATHERED: Final = (
 )
 
 
-def check_draw(log: ShardLog, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
+def check_draw(log: AuditedLog, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
     The audit has already checked that it is the sealed seed, and that the texts match the commitments.
@@ -43,7 +43,7 @@ def check_draw(log: ShardLog, events: Sequence[EventEnvelope], indexes: Sequence
     return _withheld(events)
 
 
-def _check_seed(log: ShardLog, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
+def _check_seed(log: AuditedLog, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:

@@ -1,7 +1,7 @@
 """The log of a match's shard, as an audit reads it."""
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, Protocol
 
 from redis.exceptions import ResponseError
 
@@ -13,32 +13,63 @@ _CHUNK: Final = 500
 """Leaves that are read in one round trip."""
 
 
-class ShardLog:
+class AuditedLog(Protocol):
     """The log of a match's shard."""
+
+    board: int
+    shard: int
+
+    def read(self, indexes: Iterable[tuple[int, bool]]) -> None:
+        """Announce the leaves that will be asked for, each with whether it is a refusal's."""
+        ...
+
+    def has(self, index: int, event: bytes, seq: int) -> bool:
+        """Return whether the leaf at an index is this event, whose number is `seq`."""
+        ...
+
+    def leaf(self, index: int, seq: int) -> bytes:
+        """Return a leaf; raise `BrokenHistory` at event `seq` if it is missing or can't be read."""
+        ...
+
+    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
+        """Return the leaf that anchored a seed chain, and its index; raise `BrokenHistory` at event `seq`."""
+        ...
+
+    def name(self, index: int) -> str:
+        """Return a leaf's name for a sentence."""
+        ...
+
+
+class ShardLog:
+    """The log of a match's shard in a store; see `AuditedLog`."""
 
     def __init__(self, store: Store, board: int) -> None:
         self.board = board
         self._store = store
-        self._shard = shard_of(board, store.layout().shards)
+        self.shard = shard_of(board, store.layout().shards)
         self._read: dict[int, bytes] = {}
 
-    def read(self, indexes: Iterable[int]) -> None:
-        """Read leaves that `leaf` will return, many in one round trip."""
-        wanted = sorted(set(indexes))
+    def read(self, indexes: Iterable[tuple[int, bool]]) -> None:
+        """Read the leaves, many in one round trip."""
+        wanted = sorted({index for index, _ in indexes})
         for start in range(0, len(wanted), _CHUNK):
             some = wanted[start : start + _CHUNK]
             try:
-                found = self._store.leaves_at(self._shard, some)
+                found = self._store.leaves_at(self.shard, some)
             except (LookupError, ValueError, TypeError, ResponseError):
                 continue  # `leaf` reads them one by one, and finds which of them is damaged
             self._read |= {at: data for at, data in zip(some, found, strict=True) if data}
 
+    def has(self, index: int, event: bytes, seq: int) -> bool:
+        """Return whether the leaf is this event; raise `BrokenHistory` if it is missing."""
+        return self.leaf(index, seq) == event
+
     def leaf(self, index: int, seq: int) -> bytes:
-        """Return a leaf; raise `BrokenHistory` at event `seq` if it is missing or can't be read."""
+        """Return a leaf."""
         if (known := self._read.get(index)) is not None:
             return known
         try:
-            ((at, data),) = self._store.leaves(self._shard, index, 1)
+            ((at, data),) = self._store.leaves(self.shard, index, 1)
         except (LookupError, ValueError, TypeError, ResponseError) as error:
             raise BrokenHistory(seq, f"{self.name(index)} is missing") from error
         if at != index or data is None:
@@ -46,19 +77,14 @@ class ShardLog:
         return data
 
     def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
-        """Return the leaf that anchored a seed chain, and its index; raise `BrokenHistory` at event `seq`."""
-        index = self._store.anchor_index(self._shard, chain)
+        """Return the leaf of an anchor."""
+        index = self._store.anchor_index(self.shard, chain)
         if index is None:
             raise BrokenHistory(
                 seq, f"chain {chain} of seeds, from which it draws, was never anchored"
             )
         return index, self.leaf(index, seq)
 
-    @property
-    def shard(self) -> int:
-        """The shard's number."""
-        return self._shard
-
     def name(self, index: int) -> str:
-        """Return a leaf's name for a sentence."""
-        return f"leaf {index} of shard {self._shard}'s log"
+        """Return a leaf's name."""
+        return f"leaf {index} of shard {self.shard}'s log"

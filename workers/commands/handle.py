@@ -12,10 +12,10 @@ import msgspec
 from cachetools import LRUCache
 from rq.timeouts import BaseTimeoutException
 
-from domain.errors import Code
 from domain.match import commands, conditional_moves
 from domain.match.commands import CommandEnvelope
 from domain.match.decide import Decision, DecisionContext, Rejection
+from domain.match.decision import INTERNAL
 from domain.match.events import Undone
 from domain.match.history import (
     PackedSnapshot,
@@ -25,7 +25,6 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
-from domain.match.sentences import SAY
 from domain.match.state import MatchState, initial, next_due
 from infra.liveness import LIVENESS
 from infra.seed_chains import LostSeedsError
@@ -46,8 +45,6 @@ logger = logging.getLogger(__name__)
 
 CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
-
-INTERNAL: Final = Rejection(Code.INTERNAL, SAY("failed"))
 
 
 class Undecided(Enum):

@@ -27,6 +27,7 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
 from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
@@ -136,10 +137,7 @@ class ShardRestorer:
     def _refusal(self, leaf: RefusedLeaf, data: bytes) -> Write:
         board = leaf.match
         before, _ = self._load(board)
-        text = (
-            f"it was refused as {leaf.code}; the sentence is missing, because the server's data were "
-            "rolled back and restored"
-        )
+        text = restored_text(leaf.code)
         return Write(
             shard=self._shard,
             entry=_NO_ENTRY,
