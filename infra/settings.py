@@ -382,7 +382,6 @@ def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
 
 def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     """Convert a value to its field's type; `source` is its place in an error message."""
-    row = _TABLE[name]
     try:
         checked = _CONVERT[name](value, strict)
         if isinstance(checked, str) and (check := _CHECKS.get(name)):
@@ -390,7 +389,7 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     except msgspec.ValidationError as error:
         # a URL may hold a password, so it is not repeated
         got = "" if name in _SECRET else f", not {value!r}"
-        raise SettingsError(f"{source} must be {row.expected}{got}") from error
+        raise SettingsError(f"{source} must be {_TABLE[name].expected}{got}") from error
     except ValueError as error:
         raise SettingsError(f"{source} is unusable: {error}") from error
     return checked

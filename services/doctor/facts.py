@@ -27,6 +27,7 @@ from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
+from infra.store.scrub_notes import NotedFault, ScrubNotes, ScrubRecord
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
@@ -119,6 +120,9 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Replicas that are connected to it."""
     archive: ArchiveFigures | None = None
     """None without data. Late are matches that have been due for a day."""
+    scrub: ScrubNotes = ScrubNotes()
+    scrub_faults: tuple[NotedFault, ...] = ()
+    """Faults that the scrubber has found."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
 
@@ -207,6 +211,8 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         archive=_archive(client, settings, shape, clock) if shape else None,
         replicas=tuple(read_replicas(info)),
+        scrub=ScrubRecord(client).read(),
+        scrub_faults=tuple(ScrubRecord(client).faults()),
         unasked=unreadable(client, info, REQUIRED)
         if settings.durability is Mode.REPLICATED
         else (),

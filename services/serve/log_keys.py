@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from pathlib import Path
 
 import redis
 
@@ -16,6 +17,8 @@ from infra.log.names import shard_key
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
+from infra.people.account_seals import ACCOUNTS_KEY, keys_folder, make_seal_key
+from infra.redis import keys
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
@@ -28,7 +31,7 @@ def run(settings: Settings, host: str | None) -> int:
     """Write the keys that are missing, print where, and the public keys; return the exit code."""
     folder = settings.keys or settings.data / FOLDER_NAME
     try:
-        made = generate_keys(folder, host or settings.mail_domain)
+        made = _generate(folder, host or settings.mail_domain)
         public = read_public_keys(folder)[0]
     except LogKeyError as error:
         print(f"matchpost: {error}", file=sys.stderr)
@@ -39,6 +42,17 @@ def run(settings: Settings, host: str | None) -> int:
     for shard in range(settings.shards):
         print(shard_key(public, shard))
     return EXIT_OK
+
+
+def _generate(folder: Path, host: str) -> list[Path]:
+    """Write the keys that are missing, and return their files; `LogKeyError` if all are there."""
+    try:
+        made = generate_keys(folder, host)
+    except LogKeyError:
+        if not has_keys(folder) or not make_seal_key(folder):
+            raise
+        return [folder / ACCOUNTS_KEY]
+    return [*made, *([folder / ACCOUNTS_KEY] if make_seal_key(folder) else [])]
 
 
 def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
@@ -57,6 +71,25 @@ def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> Non
     logger.info(
         "made keys for the published log of %s in %s; back them up", settings.mail_domain, folder
     )
+
+
+def make_accounts_key(settings: Settings, data: redis.Redis) -> None:
+    """Make the key of the accounts' seals if it is missing; log an alarm if accounts had seals before.
+
+    For an external server the operator makes it, because other machines may have it already.
+    """
+    folder = keys_folder(settings)
+    if settings.redis_url is not None or not make_seal_key(folder):
+        return
+    if data.exists(keys.SCRUB):
+        logger.error(
+            "ALARM: the key of the accounts' seals was missing, and is made new in %s; the scrubber takes "
+            "the accounts for right as they are now; if that is not what you want, put back %s",
+            folder,
+            ACCOUNTS_KEY,
+        )
+    else:
+        logger.info("made the key of the accounts' seals in %s; back it up", folder)
 
 
 def record_published_sizes(

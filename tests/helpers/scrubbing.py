@@ -1,5 +1,7 @@
 """A whole small server without processes: matches of all kinds, published, archived, listed, and scrubbed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +19,7 @@ from infra.log.published_logs import PublishedLogs
 from infra.objects.files import FileObjects
 from infra.people.account_seals import AccountSeals, keys_folder, make_seal_key
 from infra.people.accounts import Accounts
+from infra.projections import paged_lists, row_pages
 from infra.redis.clients import make_client
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
@@ -33,15 +36,34 @@ from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 from workers.projections import offload
 from workers.retire import Retirement
-from workers.scrub import job
+from workers.scrub import job, rows
 from workers.scrub.scrubber import Scrubber
 from workers.scrub.section import ScrubParts, make_parts
 
 SHARDS: Final = 2
 OPENING: Final = ("m13-j7", "a13-d7", "m1-i3")
 CLOCK: Final = TimeControl(nag=1, forfeit=3)
-LISTED_ROWS: Final = 258
-"""Rows of a list that stay in Redis here, so that few matches make a row page."""
+
+_ROWS: Final = (row_pages, paged_lists, offload, rows)
+_SIZES: Final = {"PAGE_ROWS": 2, "ROWS_KEPT": 1, "MOST_ROWS": 3}
+
+
+@contextmanager
+def small_pages() -> Iterator[None]:
+    """Row pages of two rows inside, so that few matches make some."""
+    before = [
+        (module, name, getattr(module, name))
+        for module in _ROWS
+        for name in _SIZES
+        if hasattr(module, name)
+    ]
+    for module, name, _ in before:
+        setattr(module, name, _SIZES[name])
+    try:
+        yield
+    finally:
+        for module, name, value in before:
+            setattr(module, name, value)
 
 
 class ScrubbedServer:
@@ -143,6 +165,12 @@ class ScrubbedServer:
         self.drain()
         return boards
 
+    def refused(self, count: int, actor: AccountId, boards: list[int]) -> None:
+        """Have so many commands refused, of these matches in turn: each is a leaf of the log."""
+        for number in range(count):
+            self.send(boards[number % len(boards)], actor, PlayMove(text="m13-j7"))
+        self.drain()
+
     def publish(self) -> list[int]:
         """Publish all leaves, and return the sizes."""
         sizes = []
@@ -164,15 +192,10 @@ class ScrubbedServer:
 
     def offload(self) -> int:
         """Move rows to pages, and return how many went."""
-        before = offload.MOST_ROWS
-        offload.MOST_ROWS = LISTED_ROWS  # type: ignore[misc]
-        try:
-            work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=0)
-            while work.step() is not None:
-                pass
-            return work.rows
-        finally:
-            offload.MOST_ROWS = before  # type: ignore[misc]
+        work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=0)
+        while work.step() is not None:
+            pass
+        return work.rows
 
     def retire(self, sizes: list[int], boards: set[int]) -> int:
         """Retire these matches, and return their number."""
@@ -190,7 +213,9 @@ class ScrubbedServer:
         return done
 
 
-def populated(client: Redis, url: str, folder: Path, finished: int = 4) -> ScrubbedServer:
+def populated(
+    client: Redis, url: str, folder: Path, finished: int = 12, long: int = 270
+) -> ScrubbedServer:
     """A server with accounts, matches that go on, a draw, a clock, a refused start, and some that are over."""
     server = ScrubbedServer(client, url, folder)
     alice, bob, carol = (
@@ -207,6 +232,7 @@ def populated(client: Redis, url: str, folder: Path, finished: int = 4) -> Scrub
     server.play(plain, alice, bob)
     server.play(timed, bob, carol, moves=2)
     ended = server.over(finished, alice, bob)
+    server.refused(long, alice, [one for one in ended if one % SHARDS == 0])
     sizes = server.publish()
     server.list_all()
     server.offload()

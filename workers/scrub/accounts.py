@@ -32,13 +32,14 @@ class AccountCheck:
         self._folder = keys_folder(parts.settings)
         self._names = Usernames(parts.data)
         self._whole_walk = False
+        self._has_seals = False
         self._key: SealKey | None = None
         self._fault: list[ScrubFault] = []
         self._load()
 
     def begin(self) -> None:
         """Begin a walk; only a walk without interruption shows that every record has a seal."""
-        self._whole_walk = True
+        self._whole_walk, self._has_seals = True, False
         self._load()
 
     def _load(self) -> None:
@@ -53,7 +54,8 @@ class AccountCheck:
             note_all_sealed(self._folder, time_ms(self._client))
             logger.info("all accounts have seals; one without is a fault from now on")
         self._whole_walk = False
-        return self._fault
+        # without a key and without seals the accounts are not protected, as docs/operating.md says
+        return self._fault if self._has_seals else []
 
     def name(self, name: str) -> list[ScrubFault]:
         """Check that a userid points to the account of that name."""
@@ -84,6 +86,7 @@ class AccountCheck:
             pipe.get(keys.account_seal(account))
             pipe.pttl(keys.account(account))
             data, seal, left = pipe.execute()
+        self._has_seals |= seal is not None
         if data is None:
             return [ScrubFault(about, "its record is gone, and its seal is there")] if seal else []
         record = _record(data)
