@@ -192,7 +192,7 @@ class ScrubbedServer:
 
     def offload(self) -> int:
         """Move rows to pages, and return how many went."""
-        work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=0)
+        work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=-86_400_000)
         while work.step() is not None:
             pass
         return work.rows

@@ -1,7 +1,6 @@
 """A small server that was played on, and is put back before each test."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from redis import Redis
