@@ -26,6 +26,7 @@ import msgspec
 
 from infra.archive.archived_match import ArchiveError, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage, PageError
+from infra.audit.leaf_kinds import decode_leaf
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.names import LogSecret
@@ -57,7 +58,6 @@ from tests.fuzz.log_inputs import (
     node,
     of_some,
 )
-from workers.log.leaf_commands import decode_leaf
 
 COUNT: Final = 1_000_000
 LIMIT: Final = 0.020

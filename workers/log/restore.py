@@ -29,6 +29,7 @@ from domain.match.history import (
 )
 from domain.match.refusal_audit import restored_text
 from domain.match.state import MatchState, evolve, next_due
+from infra.audit.leaf_kinds import decode_leaf
 from infra.failpoints import failpoint
 from infra.log.published_log import PublishedLog
 from infra.store import outcomes
@@ -41,7 +42,7 @@ from infra.store.restored_leaves import (
     RestoredCommand,
     RestoredLeaves,
 )
-from workers.log.leaf_commands import command_of, decode_leaf, without_last_command
+from workers.log.leaf_commands import command_of, without_last_command
 
 logger = logging.getLogger(__name__)
 
