@@ -293,7 +293,8 @@ def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
     store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     try:
         return tuple(lag(store, client, spec) for spec in SPECS)
-    except ResponseError:  # a watermark is a write, and none is taken now
+    except (ResponseError, ValueError):
+        # a watermark is a write, and none is taken now; or the pointers or the layout were changed
         return ()
 
 
@@ -302,7 +303,7 @@ def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -
     store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     try:
         return min(first_times(store, sizes, store.watermark()), default=None)
-    except ResponseError:  # as above
+    except (ResponseError, ValueError):  # as above
         return None
 
 

@@ -29,7 +29,8 @@ def check_scrub(facts: Facts) -> Iterator[Finding]:
     if server is None or server.shape is None:
         return
     faults, notes = server.scrub_faults, server.scrub
-    for fault in faults[:MOST_SHOWN]:
+    # lists follow from matches, so what is wrong with these comes first
+    for fault in sorted(faults, key=lambda one: one.section in _BY_SECTION)[:MOST_SHOWN]:
         remedy = _BY_SECTION.get(fault.section, _REMEDY)
         yield bad("scrub", f"{fault.about}: {fault.sentence}", remedy)
     if len(faults) > MOST_SHOWN:

@@ -1,6 +1,7 @@
 """The check of accounts: records, their seals, and the names that point to them."""
 
 import logging
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,7 +16,6 @@ from infra.people.account_seals import (
 )
 from infra.people.accounts.accounts import write_account
 from infra.people.accounts.record import Account, decode
-from infra.people.accounts.usernames import Usernames
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from workers.scrub.section import ScrubFault, ScrubParts
@@ -30,7 +30,6 @@ class AccountCheck:
         # redis-py types no answer precisely
         self._client: Any = parts.data
         self._folder = keys_folder(parts.settings)
-        self._names = Usernames(parts.data)
         self._whole_walk = False
         self._has_seals = False
         self._key: SealKey | None = None
@@ -107,14 +106,14 @@ class AccountCheck:
             )
         if listed == 0.0:
             return []
-        self._names.add(record.name)
-        self._client.zadd(keys.USERS, {record.name: 0})
-        # an account that is older than the list is added there, as by its next login
-        return (
-            []
-            if adopted
-            else [ScrubFault(about, "it was not in the list of all userids: the list was repaired")]
-        )
+        if adopted:  # an account that is older than the list is added there, as by its next login
+            self._list(record.name)
+            return []
+        why = "it was not in the list of all userids: the list was repaired"
+        return [ScrubFault(about, why, mend=partial(self._list, record.name))]
+
+    def _list(self, name: str) -> None:
+        self._client.zadd(keys.USERS, {name: 0})
 
     @staticmethod
     def _why(seal: bytes | None) -> str:

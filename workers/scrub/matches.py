@@ -1,6 +1,7 @@
 """The check of stored matches: the audit of each, and what other keys say of it."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -139,12 +140,12 @@ class MatchCheck:
         if due != indexes.due:
             data = indexes.data
             assert data is not None
-            self._due.repair(board, data.state[:32], due)
             faults.append(
                 ScrubFault(
                     f"due time of match {board}",
                     f"the list had it due at {indexes.due or 'no time'}, and it is due at {due or 'no time'}: "
                     "the list was repaired",
+                    mend=partial(self._due.repair, board, data.state[:32], due),
                 )
             )
         if not self._end_fits(board, indexes.ended, state):

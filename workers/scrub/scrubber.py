@@ -124,6 +124,9 @@ class Scrubber:
         faults = [
             NotedFault(section.name, one.about, one.sentence, now, number) for one in step.faults
         ]
+        for one in step.faults:
+            if one.mend:
+                one.mend()
         for fault in self._record.add(faults):
             logger.error("ALARM: the scrubber found: %s: %s", fault.about, fault.sentence)
         damaged = {fault.board: fault.sentence for fault in step.faults if fault.board}

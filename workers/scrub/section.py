@@ -23,6 +23,8 @@ class ScrubFault(NamedTuple):
     sentence: str
     board: int = 0
     """The board, if a match is damaged."""
+    mend: Callable[[], object] | None = None
+    """Makes it right, where that follows from what is sure; called when it was found twice."""
 
 
 class Step(NamedTuple):
