@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one; times in ms |
+| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one; times in ms; `sealed` once every account has had a seal |
 | `{scrub}:faults` | hash: section and subject -> packed `NotedFault` |
 """
 
@@ -16,6 +16,9 @@ from infra.redis import keys, scripts
 
 MOST_FAULTS: Final = 1_000
 """Faults that are kept: where there are more, nobody reads them one by one."""
+
+
+_SEALED: Final = "sealed"
 
 
 class ScrubNotes(msgspec.Struct, frozen=True):
@@ -73,6 +76,18 @@ class ScrubRecord:
         """Write the notes."""
         fields = {name: str(value) for name, value in msgspec.structs.asdict(notes).items()}
         scripts.set_fields(self._client, keys.SCRUB, fields)
+
+    def all_sealed(self) -> bool:
+        """Return whether every account had a seal before: see `infra.people.account_seals`."""
+        return bool(self._client.hexists(keys.SCRUB, _SEALED))
+
+    def note_sealed(self) -> None:
+        """Note that every account has a seal."""
+        scripts.set_fields(self._client, keys.SCRUB, {_SEALED: "1"})
+
+    def forget_sealed(self) -> None:
+        """Note that there is another key, with which no account has a seal yet."""
+        self._client.hdel(keys.SCRUB, _SEALED)
 
     def faults(self) -> list[NotedFault]:
         """Return what was found and is not mended, by section and subject."""

@@ -18,10 +18,10 @@ from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
 from infra.people.account_seals import ACCOUNTS_KEY, keys_folder, make_seal_key
-from infra.redis import keys
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
+from infra.store.scrub_notes import ScrubRecord
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 
 logger = logging.getLogger(__name__)
@@ -81,7 +81,9 @@ def make_accounts_key(settings: Settings, data: redis.Redis) -> None:
     folder = keys_folder(settings)
     if settings.redis_url is not None or not make_seal_key(folder):
         return
-    if data.exists(keys.SCRUB):
+    record = ScrubRecord(data)
+    if record.all_sealed():
+        record.forget_sealed()
         logger.error(
             "ALARM: the key of the accounts' seals was missing, and is made new in %s; the scrubber takes "
             "the accounts for right as they are now; if that is not what you want, put back %s",

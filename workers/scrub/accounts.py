@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from domain.match.events import AccountId
 from infra.people.account_seals import (
@@ -18,6 +19,7 @@ from infra.people.accounts.accounts import write_account
 from infra.people.accounts.record import Account, decode
 from infra.redis import keys
 from infra.redis.clients import time_ms
+from infra.store.scrub_notes import ScrubRecord
 from workers.scrub.section import ScrubFault, ScrubParts
 
 logger = logging.getLogger(__name__)
@@ -30,6 +32,7 @@ class AccountCheck:
         # redis-py types no answer precisely
         self._client: Any = parts.data
         self._folder = keys_folder(parts.settings)
+        self._record = ScrubRecord(parts.data)
         self._whole_walk = False
         self._has_seals = False
         self._key: SealKey | None = None
@@ -44,13 +47,18 @@ class AccountCheck:
     def _load(self) -> None:
         try:
             self._key, self._fault = read_seal_key(self._folder), []
+            if not self._key.since and self._record.all_sealed():
+                why = "its file lacks the line which says that all accounts have seals: it was changed or put back"
+                self._key = replace(self._key, since=1)
+                self._fault = [ScrubFault("accounts' key", why)]
         except SealKeyError as error:
             self._key, self._fault = None, [ScrubFault("accounts' key", str(error))]
 
     def end(self) -> list[ScrubFault]:
         """End a walk; after the first whole one every record must have a seal."""
-        if self._key and not self._key.since and self._whole_walk:
+        if self._key and not self._key.since and self._whole_walk and not self._fault:
             note_all_sealed(self._folder, time_ms(self._client))
+            self._record.note_sealed()
             logger.info("all accounts have seals; one without is a fault from now on")
         self._whole_walk = False
         # without a key and without seals the accounts are not protected, as docs/operating.md says

@@ -233,14 +233,14 @@ class PublishedLeavesCheck:
         """Return the locator of a match in the archive; None where this round does not look."""
         shards = self._parts.shards
         shard = keys.shard_of(board, shards)
-        bundles = self._parts.log_of(shard).size // WIDTH
-        if bundles > _FEW_BUNDLES and (index // WIDTH) % ENTRIES_EACH:
-            return None
-        pages, _ = self._parts.archive()
         try:
+            bundles = self._parts.log_of(shard).size // WIDTH
+            if bundles > _FEW_BUNDLES and (index // WIDTH) % ENTRIES_EACH:
+                return None
+            pages, _ = self._parts.archive()
             entry = pages.read(shards, shard, page_number(board, shards))[0].find(board)
-        except ValueError:
-            return None  # the check of the pages reports it
+        except (LogKeyError, ValueError):
+            return None  # the check of the keys or of the pages reports it
         return entry.locator if entry else None
 
     def _anchor(self, about: str, index: int, leaf: AnchorLeaf) -> list[ScrubFault]:

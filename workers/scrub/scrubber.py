@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec.structs import replace
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from infra.objects.port import ObjectStoreError
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.scrub_notes import NotedFault, ScrubNotes, ScrubRecord
 from infra.store.trimmed_leaves import TrimmedLeavesError
-from workers.scrub.section import ScrubFault, Section, Step
+from workers.scrub.section import ScrubFault, ScrubStoppedError, Section, Step
 
 logger = logging.getLogger(__name__)
 
@@ -117,6 +117,14 @@ class Scrubber:
                 if attempt == ATTEMPTS:
                     return Step(None, [ScrubFault("object store", f"it can't be read: {error}")])
                 self._wait(LOOK_AGAIN_SECONDS)
+            except (RedisError, ScrubStoppedError) as error:
+                if not isinstance(error, ResponseError):
+                    raise
+                return _stopped(section, error)
+            except Exception as error:
+                # what is damaged in a way that nobody thought of must not stop the check of all else
+                logger.exception("the scrubber stopped in its section %s", section.name)
+                return _stopped(section, error)
         raise AssertionError("unreachable")
 
     def _note(self, section: Section, step: Step) -> None:
@@ -179,6 +187,13 @@ class Scrubber:
                 if fault.section in (section, "") and fault.round < self._notes.round
             ]
         )
+
+
+def _stopped(section: Section, error: Exception) -> Step:
+    return Step(
+        None,
+        [ScrubFault(section.name, f"the check of them stopped, and goes no further: {error!r}")],
+    )
 
 
 def is_due(notes: ScrubNotes, now: int) -> bool:

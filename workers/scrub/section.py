@@ -24,7 +24,7 @@ class ScrubFault(NamedTuple):
     board: int = 0
     """The board, if a match is damaged."""
     mend: Callable[[], object] | None = None
-    """Makes it right, where that follows from what is sure; called when it was found twice."""
+    """Makes it right, where its right value is sure; called when it was found twice."""
 
 
 class Step(NamedTuple):
