@@ -15,6 +15,9 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -32,6 +35,7 @@ from domain.match.decision import (
     read_move,
     seat_of,
 )
+from domain.match.disputes import decide_dispute
 from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
 from domain.match.sentences import SAY
@@ -85,6 +89,8 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
         return start_match(command, sent.match, state, context)
     if isinstance(command, RemindPlayer | FlagPlayer):
         return decide_timeout(command, sent.actor, state, now)
+    if isinstance(command, MakeClaim | GiveRuling | MakeAppeal):
+        return decide_dispute(command, sent.actor, state, now)
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, SAY("over"))

@@ -1,7 +1,7 @@
 """The check of a match's draw, and the clauses that say how fair it was."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
 from domain.match.events import (
@@ -18,7 +18,6 @@ from domain.match.events import (
     encode_event,
 )
 from domain.match.history import BrokenHistory
-from infra.audit.shard_log import AuditedLog
 
 NOT_GATHERED: Final = (
     "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
@@ -26,7 +25,20 @@ NOT_GATHERED: Final = (
 )
 
 
-def check_draw(log: AuditedLog, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
+class AnchorSource(Protocol):
+    """The anchors of a shard's seed chains: `ShardLog`, or a match document."""
+
+    @property
+    def shard(self) -> int:
+        """The shard's number."""
+        ...
+
+    def anchor(self, chain: int, seq: int) -> tuple[int, bytes]:
+        """Return index and bytes of the leaf that anchored a chain; raise `BrokenHistory` at event `seq`."""
+        ...
+
+
+def check_draw(log: AnchorSource, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
     The audit has already checked that it is the sealed seed, and that the texts match the commitments.
@@ -43,7 +55,7 @@ def check_draw(log: AuditedLog, events: Sequence[EventEnvelope], indexes: Sequen
     return _withheld(events)
 
 
-def _check_seed(log: AuditedLog, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
+def _check_seed(log: AnchorSource, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:

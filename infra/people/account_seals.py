@@ -23,13 +23,15 @@ from typing import Final
 import msgspec
 
 from domain.match.events import AccountId
-from infra.settings import Settings
 from infra.synced_files import sync_folder, write_synced
 
 logger = logging.getLogger(__name__)
 
 ACCOUNTS_KEY: Final = "accounts-key"
 """The file in the folder of keys."""
+
+SEALS_FOLDER: Final = "keys"
+"""The folder of keys in the data directory, without a setting."""
 
 _KEY_BYTES: Final = 32
 _CHECKSUM_BYTES: Final = 4
@@ -50,11 +52,6 @@ class SealKey(msgspec.Struct, frozen=True):
     def seal(self, account: AccountId, record: bytes) -> bytes:
         """Return the seal of a record."""
         return hmac.digest(self.secret, b"account" + account + record, "sha256")
-
-
-def keys_folder(settings: Settings) -> Path:
-    """Return the folder of a server's keys."""
-    return settings.keys or settings.data / "keys"
 
 
 def read_seal_key(folder: Path) -> SealKey:

@@ -122,5 +122,5 @@ _FAULTS: Final = msgspec.msgpack.Decoder(NotedFault)
 def _decode(data: bytes) -> NotedFault:
     try:
         return _FAULTS.decode(data)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):
         return NotedFault("", "", "a fault that the scrubber has noted can't be read", 0, 0)

@@ -27,7 +27,7 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.people.account_notices import AccountNotices
-from infra.people.account_seals import AccountSeals, keys_folder
+from infra.people.account_seals import SEALS_FOLDER, AccountSeals
 from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
@@ -64,6 +64,8 @@ from infra.valkey.server import socket_url
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
+    from infra.log.proofs import LogProofs
+    from infra.log.receipt_signer import ReceiptSigner
 
 
 class App:
@@ -188,6 +190,22 @@ class App:
         return open_objects(self.settings.store, self.settings.data)
 
     @cached_property
+    def receipt_signer(self) -> "ReceiptSigner":
+        """Signs receipts of leaves; see `services.app.receipts`, which knows which are durable."""
+        from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
+        from infra.log.receipt_signer import ReceiptSigner  # noqa: PLC0415
+
+        return ReceiptSigner(keys_folder(self.settings))
+
+    @cached_property
+    def proofs(self) -> "LogProofs":
+        """Proofs and checkpoints of the published logs."""
+        from infra.log.key_files import keys_folder, read_public_keys  # noqa: PLC0415 - as above
+        from infra.log.proofs import LogProofs  # noqa: PLC0415
+
+        return LogProofs(lambda: self.objects, lambda: read_public_keys(keys_folder(self.settings)))
+
+    @cached_property
     def damage(self) -> DamagedMatches:
         """Matches that can't be read."""
         return DamagedMatches(self.data)
@@ -209,7 +227,7 @@ class App:
             self.people,
             password_rate=self.settings.password_rate,
             readdressed=address_change_mailer(self.people, self.settings.mail_domain),
-            seals=AccountSeals(keys_folder(self.settings)),
+            seals=AccountSeals(self.settings.keys or self.settings.data / SEALS_FOLDER),
         )
 
     @cached_property

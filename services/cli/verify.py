@@ -1,9 +1,10 @@
-"""`matchpost verify BOARD`: check a match's whole history, from its bytes up.
+"""`matchpost verify WHAT`: check a match's whole history, from its bytes up; or a file, without a server.
 
 Its leaves must be in the published log, too, as far as a signed checkpoint covers them.
 """
 
 import sys
+from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
@@ -15,12 +16,18 @@ from infra.store.published_sizes import read_published_sizes
 from infra.store.trimmed_leaves import published_logs
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
+from services.cli.verify_file import names_file, run_file
 from services.language.arguments import read_board
 
 
-def run(number: str, settings: Settings) -> int:
-    """Check the match with that number, and return the exit code."""
-    board = read_board(number)
+def run(what: str, settings: Settings, trusted: Sequence[str] = ()) -> int:
+    """Check the match with that number, or the file of that name, and return the exit code.
+
+    `trusted` are keys from elsewhere by which a file is checked, or files with such keys.
+    """
+    if names_file(what):
+        return run_file(what, trusted)
+    board = read_board(what)
     with App(settings) as parts:
         try:
             return _check_board(parts, board)

@@ -71,6 +71,8 @@ class Outcome(msgspec.Struct, frozen=True):
     message: str
     seq: int
     index: int
+    receipt: str | None = None
+    """A signed note, for a file; None if the server gives none."""
 
 
 _OUTCOMES: Final = msgspec.json.Decoder(Outcome)

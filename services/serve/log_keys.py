@@ -7,17 +7,20 @@ from pathlib import Path
 import redis
 
 from infra.log.key_files import (
-    FOLDER_NAME,
+    LOG_KEY,
+    RECEIPTS_KEY,
     LogKeyError,
     generate_keys,
-    has_keys,
+    keys_folder,
+    missing_keys,
+    named_host,
     read_public_keys,
 )
 from infra.log.names import shard_key
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
-from infra.people.account_seals import ACCOUNTS_KEY, keys_folder, make_seal_key
+from infra.people.account_seals import ACCOUNTS_KEY, make_seal_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
@@ -29,15 +32,18 @@ logger = logging.getLogger(__name__)
 
 def run(settings: Settings, host: str | None) -> int:
     """Write the keys that are missing, print where, and the public keys; return the exit code."""
-    folder = settings.keys or settings.data / FOLDER_NAME
+    folder = keys_folder(settings)
     try:
-        made = _generate(folder, host or settings.mail_domain)
-        public = read_public_keys(folder)[0]
+        made = _generate(folder, host or named_host(folder) or settings.mail_domain)
+        public, receipts = (read_public_keys(folder, name)[0] for name in (LOG_KEY, RECEIPTS_KEY))
     except LogKeyError as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return EXIT_REFUSED
     for file in made:
         print(f"made {file}; back it up, and let nobody else read it")
+    print(
+        f"Receipts are verified by keys of this one, as /log/receipts-keys lists them:\n{receipts}"
+    )
     print(f"The logs are named {public.name}/s00 and so on; auditors verify them by")
     for shard in range(settings.shards):
         print(shard_key(public, shard))
@@ -49,28 +55,41 @@ def _generate(folder: Path, host: str) -> list[Path]:
     try:
         made = generate_keys(folder, host)
     except LogKeyError:
-        if not has_keys(folder) or not make_seal_key(folder):
+        if missing_keys(folder) or not make_seal_key(folder):
             raise
         return [folder / ACCOUNTS_KEY]
     return [*made, *([folder / ACCOUNTS_KEY] if make_seal_key(folder) else [])]
 
 
 def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
-    """Make keys if there are none and nothing was ever published; log where, or what to do.
+    """Make the keys that are missing; log where, or what to do.
 
-    For an external server the operator makes them, because other machines may have them already.
+    No log key is made where something was published, because another one can't go on with a log. A receipts
+    key can: earlier receipts are verified by its public key, which stays. For an external server the operator
+    makes them, because other machines may have them already.
     """
-    folder = settings.keys or settings.data / FOLDER_NAME
-    if has_keys(folder):
+    folder = keys_folder(settings)
+    missing = missing_keys(folder)
+    if not missing or settings.redis_url is not None:
         return
-    published = any(one.size for one in read_published_sizes(data, shape.shards))
-    if published or settings.redis_url is not None:
-        # the publisher raises the alarm
+    if LOG_KEY in missing:
+        if any(one.size for one in read_published_sizes(data, shape.shards)):
+            # the publisher raises the alarm
+            return
+        _make_keys(folder, settings)
         return
-    generate_keys(folder, settings.mail_domain)
-    logger.info(
-        "made keys for the published log of %s in %s; back them up", settings.mail_domain, folder
-    )
+    try:
+        _make_keys(folder, settings)
+    except (OSError, LogKeyError) as error:
+        # as where the folder can't be written; moves and the log go on without receipts
+        logger.warning("no receipts are given, because their key can't be made: %s", error)
+
+
+def _make_keys(folder: Path, settings: Settings) -> None:
+    host = named_host(folder) or settings.mail_domain
+    made = generate_keys(folder, host)
+    names = " and ".join(file.name for file in made)
+    logger.info("made %s for %s in %s; back them up", names, host, folder)
 
 
 def make_accounts_key(settings: Settings, data: redis.Redis) -> None:

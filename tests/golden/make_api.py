@@ -18,7 +18,9 @@ FILE = ROOT / "services" / "http" / "api" / "examples.json"
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from tests.helpers.api import Api, Player  # noqa: E402 - found where the path says
+from infra.log.key_files import generate_keys  # noqa: E402 - found where the path says
+from tests.helpers.api import Api, Player  # noqa: E402
+from tests.helpers.publishing import publish  # noqa: E402
 
 LISTED = 8
 """Words of a list that are shown."""
@@ -100,6 +102,7 @@ def shortened(value: Any) -> Any:
 
 def exchange(api: Api) -> dict[str, dict[str, Any]]:
     """Call every operation once; gives parameters, body and answer of each."""
+    generate_keys(api.settings.data / "keys", "play.example.org")
     said = Exchange(api)
     _enter(said)
     alice, bob = (_player(said, name) for name in ("alice", "bob"))
@@ -148,6 +151,12 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_svg", board=board, ply=1)
     said.call("show_text", board=board, display="small")
     said.call("show_events", board=board, **{"from": 2})
+    said.call("event_receipt", board=board, seq=2)
+    said.call("command_receipt", alice, board=board, command=made["id"])
+    publish(said.api)
+    said.call("event_proof", board=board, seq=2)
+    said.call("command_proof", alice, board=board, command=made["id"])
+    said.call("export_document", board=board)
     bob.give(board, {"do": "resign"})
 
 

@@ -14,10 +14,16 @@ TABLE = {
     "show_svg": PUBLIC,
     "show_text": PUBLIC,
     "show_events": PUBLIC,
+    "export_document": PUBLIC,
     "list_matches": PUBLIC,
     "start_match": OWN_TO_PLAY,
     "give_command": OF_THE_MATCH_TO_PLAY,
     "command_outcome": OF_THE_MATCH_TO_PLAY,
+    "command_receipt": OF_THE_MATCH_TO_PLAY,
+    "event_receipt": PUBLIC,
+    # nothing is published
+    "command_proof": ("unauthorized", "not-a-player", "not-published", "missing-scope"),
+    "event_proof": ("not-published", "not-published", "not-published", "not-published"),
     # a text proves itself, and any caller may bring it; the match that is meant waits for none
     "reveal_text": ("too-late", "too-late", "too-late", "too-late"),
     "show_replies": OF_THE_MATCH_TO_READ,

@@ -13,11 +13,11 @@ from domain.match.events import AccountId
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.durability import Mode
-from infra.log.key_files import generate_keys, read_keys
+from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.published_logs import PublishedLogs
 from infra.objects.files import FileObjects
-from infra.people.account_seals import AccountSeals, keys_folder, make_seal_key
+from infra.people.account_seals import AccountSeals, make_seal_key
 from infra.people.accounts import Accounts
 from infra.projections import paged_lists, row_pages
 from infra.redis.clients import make_client

@@ -16,8 +16,8 @@ from infra.projections.specs import LISTS, SPECS
 from infra.redis import keys
 from infra.settings import Settings
 from infra.valkey.server import EmbeddedServer
-from services.cli.main import PROJECTIONS
 from services.cli.rebuild import run
+from services.cli.subcommands import PROJECTIONS
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.leaves import replace_leaf

@@ -95,12 +95,8 @@ class TamperBench:
             reason = server.client.hget(keys.closed(shard), "reason")
             assert isinstance(reason, bytes)
             return "gate", reason.decode()
-        try:
-            parts = server.parts()
-            fault = next((one for part in sections(parts) for one in found_by(part)), None)
-        except (LookupError, ValueError):
-            fault = None  # the layout can't be read, which the doctor says
-        if fault:
+        parts = sections(server.parts())
+        if fault := next((one for part in parts for one in found_by(part)), None):
             return "scrubber", f"{fault.about}: {fault.sentence}"
         if new := sorted(self._findings() - self._usual):
             return "doctor", new[0]

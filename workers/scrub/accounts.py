@@ -8,10 +8,10 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.match.events import AccountId
+from infra.log.key_files import keys_folder
 from infra.people.account_seals import (
     SealKey,
     SealKeyError,
-    keys_folder,
     note_all_sealed,
     read_seal_key,
 )
@@ -136,5 +136,5 @@ class AccountCheck:
 def _record(data: bytes) -> Account | None:
     try:
         return decode(data)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, ValueError):  # a text that is no UTF-8 is the second
         return None

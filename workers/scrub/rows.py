@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
+from redis.exceptions import ResponseError
 
 from infra.objects.port import ObjectNotFoundError
 from infra.projections.buckets import Bucket
@@ -28,7 +29,7 @@ class RowPageCheck:
         # redis-py types no answer precisely
         self._client: Any = parts.data
 
-    def step(self, cursor: str) -> Step:
+    def step(self, cursor: str) -> Step:  # noqa: PLR0911 - one for each fault
         """Check the next pages of a bucket; the cursor is projection, bucket, list and place."""
         kind, number, after, place = _read_cursor(cursor)
         if kind >= len(PAGED):
@@ -47,7 +48,13 @@ class RowPageCheck:
         name = next((one for one in self._lists(live[1], bucket) if one >= after), None)
         if name is None:
             return Step(_cursor(kind, number + 1, "", 0))
-        entries = self._client.lrange(bucket.key(name), place, place + _ENTRIES - 1)
+        try:
+            entries = self._client.lrange(bucket.key(name), place, place + _ENTRIES - 1)
+        except ResponseError as error:
+            return Step(
+                _cursor(kind, number, name + " ", 0),
+                [ScrubFault(f"key {bucket.key(name)}", f"it is of another type ({error})")],
+            )
         if not entries:
             return Step(_cursor(kind, number, name + " ", 0))
         faults = [
@@ -72,7 +79,7 @@ class RowPageCheck:
         """Return what is wrong with the page of an entry; empty if nothing is."""
         try:
             entry: PageEntry = unpack_entry(data)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, ValueError) as error:
             return f"its entry can't be read: {error}"
         name = page_name(generation.name, generation.number, entry.digest)
         try:

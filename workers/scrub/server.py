@@ -6,10 +6,16 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from domain.fairness import CHAIN_LENGTH, previous_seed
-from infra.log.key_files import LOG_KEY, RECEIPTS_KEY, LogKeyError, has_keys, read_keys
+from infra.log.key_files import (
+    LOG_KEY,
+    RECEIPTS_KEY,
+    LogKeyError,
+    keys_folder,
+    missing_keys,
+    read_keys,
+)
 from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, VerifierKey
-from infra.people.account_seals import keys_folder
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.seed_chains import read_mark
@@ -67,7 +73,7 @@ class ServerCheck:
         """Check that each secret key is there, and is that of the newest public key beside it."""
         folder = keys_folder(self._parts.settings)
         recorded = any(self._size(shard) for shard in range(self._parts.shards))
-        if not has_keys(folder) and not recorded:
+        if LOG_KEY in missing_keys(folder) and not recorded:
             return []
         try:
             read_keys(folder)

@@ -21,7 +21,13 @@ from services.http.web.pages.account import (
     take_vacation,
 )
 from services.http.web.pages.blocks import block_player, unblock_player
-from services.http.web.pages.exports import export_film, export_json, export_text, show_picture
+from services.http.web.pages.exports import (
+    download_document,
+    export_film,
+    export_json,
+    export_text,
+    show_picture,
+)
 from services.http.web.pages.games import (
     check_variation_move,
     list_variation_moves,
@@ -41,6 +47,7 @@ from services.http.web.pages.lists import (
     show_players,
     show_scores,
 )
+from services.http.web.pages.log import show_log
 from services.http.web.pages.login import log_in, log_out, show_login, show_signup, sign_up
 from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
 from services.http.web.pages.match_actions import act
@@ -82,6 +89,7 @@ PAGES: Final[tuple[Any, ...]] = (
     list_moves_if,
     check_if,
     export_json,
+    download_document,
     export_text,
     export_film,
     show_picture,
@@ -113,6 +121,7 @@ PAGES: Final[tuple[Any, ...]] = (
     take_vacation,
     delete_account,
     show_help,
+    show_log,
     follow,
     show_own,
     show_players,
