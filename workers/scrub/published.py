@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
+from redis.exceptions import ResponseError
 
 from domain.match.events import (
     AnchorLeaf,
@@ -53,7 +54,13 @@ class PublishedLeavesCheck:
     def step(self, cursor: str) -> Step:
         """Check the next bundle."""
         shard, start = map(int, cursor.split(":")) if cursor else (0, 0)
-        end, faults = self._bundle(shard, start)
+        try:
+            end, faults = self._bundle(shard, start)
+        except ResponseError as error:
+            if "WRONGTYPE" not in str(error):
+                raise
+            about = f"log of shard {shard} in the data"
+            end, faults = start, [ScrubFault(about, f"a key of it is of another type ({error})")]
         if end > start:
             return Step(f"{shard}:{end}", faults)
         return Step(None if shard + 1 == self._parts.shards else f"{shard + 1}:0", faults)
