@@ -4,7 +4,7 @@ A history is valid if its events are in place and chained, and if deciding each 
 order gives exactly the recorded events.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import assert_never
 
@@ -20,6 +20,10 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    ImportMatch,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -28,6 +32,8 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    command_digest,
+    encode_command,
 )
 from domain.match.conditional_moves import (
     ConditionalMove,
@@ -36,6 +42,7 @@ from domain.match.conditional_moves import (
     merge,
 )
 from domain.match.decide import Decision, DecisionContext, decide
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
@@ -48,6 +55,7 @@ from domain.match.events import (
     EventEnvelope,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -65,26 +73,42 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.history import EMPTY_SNAPSHOT, BrokenHistory, Snapshot, chain_events, check_chain
-from domain.match.state import MatchState
+from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 
 
 class AuditResult(msgspec.Struct, frozen=True):
-    """A valid history: its last state, the leaf hash of its last event, the number of events."""
+    """A valid history."""
 
     state: MatchState
+    """The last one."""
     head: bytes
-    events: int
+    """The leaf hash of the last event."""
+    envelopes: list[EventEnvelope]
+    states: Mapping[int, MatchState]
+    """The states that were asked for, by the number of the last event before."""
+
+    @property
+    def events(self) -> int:
+        """The number of events."""
+        return len(self.envelopes)
 
 
-def verify(board: int, events: Sequence[bytes]) -> AuditResult:
-    """Check a match's whole history; raises `BrokenHistory` with the first invalid event."""
+def verify(board: int, events: Sequence[bytes], wanted: Collection[int] = ()) -> AuditResult:
+    """Check a match's whole history; raises `BrokenHistory` with the first invalid event.
+
+    Returns the states after the events with the `wanted` numbers, if a command ends there.
+    """
     snapshot = EMPTY_SNAPSHOT
-    for group in _events_by_command(check_chain(board, events)):
+    envelopes = check_chain(board, events)
+    states = {0: snapshot.state}
+    for group in _events_by_command(envelopes):
         state = decide_again(board, group, snapshot)[1].state
+        if state.seq in wanted:
+            states[state.seq] = state
         # hash the stored bytes, because an older version may have encoded them in another way
         snapshot = Snapshot(leaf_hash(events[state.seq - 1]), state)
-    return AuditResult(snapshot.state, snapshot.head, len(events))
+    return AuditResult(snapshot.state, snapshot.head, envelopes, states)
 
 
 def _events_by_command(envelopes: Sequence[EventEnvelope]) -> Iterator[list[EventEnvelope]]:
@@ -101,9 +125,8 @@ def decide_again(
     Raises `BrokenHistory` where that leads to other events.
     """
     first = group[0]
-    sent = CommandEnvelope(
-        board, first.command, first.actor, possible_commands(first, snapshot.state.ply)[0]
-    )
+    commands = possible_commands(first, snapshot.state.ply, group[1:])
+    sent = CommandEnvelope(board, first.command, first.actor, commands[0])
     try:
         decision = decide(sent, snapshot.state, _recorded_context(group))
     except Exception as error:
@@ -178,15 +201,18 @@ def determines_command(first: EventEnvelope, rules: str) -> bool:
 
 
 def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    first: EventEnvelope, ply: int
+    first: EventEnvelope, ply: int, more: Sequence[EventEnvelope] = ()
 ) -> list[Command]:
     """Return the commands that this may be the first event of; all lead to the same decision.
 
     A move may come with or without its ply, and a proposal of the same offer is consent. `ply` is
-    the number of moves played before, because the scheduler names it in its commands.
+    the number of moves played before, because the scheduler names it in its commands. `more` are
+    the other events of the command, because what a ruling changes is in events of its own.
     """
     event = first.body
     match event:
+        case Imported():
+            return [_import_command(event)]
         case MatchStarted() | Challenged():
             return [_start_command(event)]
         case Committed():
@@ -219,12 +245,44 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Declined() | Withheld():
             # rejecting a match that waits for entropy declines it, too
             return [DeclineMatch(), AnswerOffer(accept=False)]
-        case Undone() | Paused() | Ended() | Sealed():
+        case Claimed():
+            return [MakeClaim(ply=event.ply, text=event.text)]
+        case Appealed():
+            return [MakeAppeal(claim=event.claim, text=event.text)]
+        case Ruled():
+            return [_ruling(event, [envelope.body for envelope in more])]
+        case Undone() | Paused() | Ended() | Sealed() | SetBack() | ResultChanged() | TimeGiven():
             raise BrokenHistory(
                 first.seq, "it follows from a command, and none is recorded before it"
             )
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def possible_digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
+    """Return the digests of all commands, as sent, that can have led to these events; `ply` as above."""
+    first = group[0]
+    return [
+        command_digest(
+            encode_command(CommandEnvelope(first.match, first.command, first.actor, command))
+        )
+        for command in possible_commands(first, ply, group[1:])
+    ]
+
+
+def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:
+    """Return the command that led to a ruling and to the events after it."""
+    command = GiveRuling(claim=event.claim, upheld=event.upheld, text=event.text)
+    time = tuple((one.seat, one.ms) for one in more if isinstance(one, TimeGiven))
+    for one in more:
+        match one:
+            case SetBack():
+                command = replace(command, back_to=one.ply)
+            case ResultChanged(reason=Reason.ANNULLED):
+                command = replace(command, annul=True)
+            case ResultChanged():
+                command = replace(command, winners=one.winners)
+    return replace(command, time=time)
 
 
 def _start_command(event: MatchStarted | Challenged) -> StartMatch:
@@ -236,6 +294,11 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
     commitments = event.commitments if isinstance(event, Called) else UNSET
     return replace(start, text=event.text, gather=True, commitments=commitments)
+
+
+def _import_command(event: Imported) -> ImportMatch:
+    names = ImportMatch.__struct_fields__
+    return ImportMatch(**{name: getattr(event, name) for name in names})
 
 
 def _json_of(event: Event) -> str:

@@ -69,6 +69,10 @@ class Rejection(msgspec.Struct, frozen=True):
         return str(self.text)
 
 
+INTERNAL: Final = Rejection(Code.INTERNAL, SAY("failed"))
+"""The verdict on a command that the server failed to decide."""
+
+
 def seat_of(actor: bytes, state: MatchState) -> Seat:
     """Return the actor's seat; raises `Refusal` before the start, and for accounts without a seat."""
     if not state.started:

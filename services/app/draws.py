@@ -22,21 +22,18 @@ from domain.match.events import (
     Committed,
     Event,
     Gathered,
+    Imported,
     MatchStarted,
     command_id,
     decode_event,
 )
 from domain.match.state import MatchState
+from infra.audit.draws import NOT_GATHERED
 from infra.draw_texts import DrawTexts
 from services.app.context import App
 
 REVEAL_FRONT_END: Final = "reveal"
 """The front end in the ids of commands that reveal a text, which is its own proof."""
-
-NOT_GATHERED: Final = (
-    "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
-    "server could choose it"
-)
 
 _HEX: Final = re.compile(r"(?:[0-9A-Fa-f]{2})+")
 _DIGITS: Final = 64
@@ -57,6 +54,8 @@ NO_DRAW_PART: Final = DrawPart()
 def describe_draw(events: Sequence[Event]) -> str:
     """Return how players took part in a draw, by a match's first event; empty without a draw."""
     match events[0] if events else None:
+        case Imported():
+            return ""
         case Called():
             return "all players had committed to their texts before its seed was sealed"
         case Challenged():
@@ -107,7 +106,7 @@ def accept_command(
         return _earlier_accept(app, board, id_) or AnswerOffer(
             accept=True, commitment=commitment_of(app.words, board, account, part)
         )
-    if state.awaits_entropy and not part.commitment:
+    if state.awaits_entropy and state.imported is None and not part.commitment:
         text = entropy_text(id_, part.word) if part.word else b""
         return AnswerOffer(accept=True, text=text)
     # after the draw only a repetition of an earlier acceptance can have a part in it

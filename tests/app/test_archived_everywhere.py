@@ -8,11 +8,12 @@ import pytest
 
 from domain.match.events import leaf_hash
 from infra.archive.objects import open_archive
+from infra.audit.stored_match import check
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
 from infra.redis import keys
-from services.cli import verify
+from infra.store.port import ARCHIVED_TEXT
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
@@ -98,7 +99,7 @@ def reads(
         f"pow2 showas {one.name} {PASSWORD} inactive",
     ):
         found[line] = everywhere._language.do(line)
-    found["verify"] = verify.check(api.parts.store, board)
+    found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
     found |= _decided(api, one, board)
@@ -238,7 +239,7 @@ def test_a_new_command_is_refused_alike_by_all(archived):
     result = at_all(
         lambda where: archived.everywhere.act(where, archived.one, archived.board, MOVE)
     )
-    assert result == Result("match-over", "The match is over, and in the archive.")
+    assert result == Result("match-over", f"T{ARCHIVED_TEXT[1:]}.")
 
 
 def test_conditional_moves_and_drafts_are_refused_as_of_any_match_that_is_over(archived):

@@ -98,6 +98,18 @@ USE_CASES: Final[dict[str, Row]] = {
     "messages.read_chat": Row(
         (LANGUAGE, API), "a page reads the chat with marks and note, in one round trip"
     ),
+    "disputes.dispute_command": Row(
+        (LANGUAGE,), "the others wait for the outcome, by `disputes.carry_out`"
+    ),
+    "disputes.settle": Row((LANGUAGE,), "the others wait for the outcome, by `disputes.carry_out`"),
+    "disputes.carry_out": Row((API, WEB), "a line submits as all its commands do"),
+    "disputes.is_arbiter": Row((WEB,), "a page shows arbiters what only they can do"),
+    "disputes.check_arbiter": WITHIN,
+    "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
+    "corrections.boards_of": Row((), "corrections are made by `matchpost correct` alone"),
+    "cases.cases_of": Row(),
+    "cases.case_of": Row((WEB,), "a page shows one case, the others all of a match"),
+    "cases.queue_of": Row(),
     "messages.write_note": Row((WEB,), "a note stands on the page of its match"),
     "names.userids_of": Row((API,), "a program gets null for an account that was erased"),
     "names.names_of": Row((LANGUAGE, WEB), "a program gets userids"),

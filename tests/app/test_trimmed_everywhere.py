@@ -5,11 +5,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from infra.audit.stored_match import check
 from infra.log.key_files import generate_keys
 from infra.log.published_logs import PublishedLogs
 from infra.redis import keys
 from infra.store.kept_events import read_kept
-from services.cli import verify
 from tests.app.test_archived_everywhere import reads
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
 from tests.fakes.everywhere import everywhere as front_ends
@@ -68,7 +68,7 @@ def test_it_is_played_on_at_every_front_end_and_looks_the_same(everywhere):
         after = shown(everywhere, one, other, board)
         assert [name for name in before if before[name] != after[name]] == []
         assert (count_trimmed(api, board) > 0) == (ply > 0)
-        assert "holds" in verify.check(api.parts.store, board)
+        assert "holds" in check(api.parts.store, board)
     assert everywhere.state(board).ply == len(FRONT_ENDS)
 
 

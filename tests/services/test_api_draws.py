@@ -9,7 +9,7 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import Absent, MatchStarted, decode_event
-from services.cli.verify import check
+from infra.audit.stored_match import check
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")

@@ -18,7 +18,8 @@ from infra.store import gateway
 from services import __version__
 from services.cli import errors
 from services.cli.flags import SETTINGS, split_line
-from services.cli.main import _SUBCOMMANDS, WAIT_SECONDS, main
+from services.cli.main import main
+from services.cli.subcommands import SUBCOMMANDS, WAIT_SECONDS
 from tests.helpers.served import SCRIPT, Served
 
 HEAVY = ["argon2", "fakeredis", "hiredis", "msgspec", "redis", "rich", "rq", "infra", "domain"]
@@ -54,7 +55,7 @@ def test_help_lists_the_commands_but_not_the_workers_role(nowhere):
     assert "worker" not in shown.stdout
 
 
-@pytest.mark.parametrize("name", [one.name for one in _SUBCOMMANDS])
+@pytest.mark.parametrize("name", [one.name for one in SUBCOMMANDS])
 def test_every_subcommand_has_help(name, capsys):
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])

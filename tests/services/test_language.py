@@ -8,8 +8,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from domain.errors import Code
 from domain.match.history import PackedSnapshot
 from domain.rules import all_rules
+from infra.audit.stored_match import check
 from services.app.games import game_keys
-from services.cli.verify import check
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.games import whole_game

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
+from infra.audit.stored_match import check
 from infra.rate_limits import CommandRateLimit
-from services.cli.verify import check
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.games import whole_game
 

@@ -6,12 +6,12 @@ from hashlib import sha256
 import pytest
 
 from domain.match.events import Called, MatchStarted, decode_event
+from infra.audit.stored_match import check
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import MatchUpdate
 from infra.projections.match_lists import MatchFilter
 from infra.projections.notices import NoticeKind
 from services.app.context import App
-from services.cli.verify import check
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import FakeApp, Terminal
 

@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from domain.errors import Code
+from infra.audit.stored_match import check
 from infra.people.accounts import Accounts, Profile
 from infra.rate_limits import CommandRateLimit
-from services.cli.verify import check
 from tests.fakes.app import CHEAP, FakeApp, Terminal
 
 

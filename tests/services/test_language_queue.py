@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from services.cli.verify import check
+from infra.audit.stored_match import check
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 LINE = "m13-j7 a13-d7 j7-m13 d7-a13"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from services.cli.verify import check
+from infra.audit.stored_match import check
 from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.lanes import LANE
 

@@ -8,7 +8,7 @@ from domain.errors import Code
 from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import rules_by_id
-from services.cli.verify import check
+from infra.audit.stored_match import check
 from services.language import Answer
 from tests.fakes.app import FakeApp, Terminal
 

@@ -6,7 +6,7 @@ from domain.clocks import match_clock
 from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.match.history import unpack_snapshot
-from services.cli.verify import check
+from infra.audit.stored_match import check
 from tests.fakes.app import FakeApp, Terminal
 
 SECOND = 1_000

@@ -10,6 +10,7 @@ from redis import Redis
 from domain.match.events import SCHEMA, decode_event
 from domain.match.history import Snapshot, unpack_snapshot
 from domain.match.state import MatchState
+from infra.audit.stored_match import check
 from infra.durability import Mode
 from infra.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
@@ -23,7 +24,6 @@ from infra.store.redis_store import RedisStore
 from infra.store.upgrade import Upgrade, UpgradeError
 from infra.valkey.server import EmbeddedServer
 from services.cli.upgrade import upgrade_server
-from services.cli.verify import check
 from tests.helpers.format_one import BOARDS, restore
 from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up

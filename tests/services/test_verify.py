@@ -3,18 +3,36 @@ import pytest
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match.commands import CommandEnvelope, ResignMatch
-from domain.match.decide import Decision, decide
-from domain.match.events import decode_event, decode_refusal, encode_event
+from domain.match.commands import (
+    CommandEnvelope,
+    ResignMatch,
+    StartMatch,
+    command_digest,
+    encode_command,
+)
+from domain.match.decide import Decision, Rejection, decide
+from domain.match.events import (
+    Moved,
+    RefusedLeaf,
+    decode_event,
+    decode_refusal,
+    encode_event,
+    leaf_hash,
+)
 from domain.match.history import (
+    EMPTY_SNAPSHOT,
     BrokenHistory,
     PackedSnapshot,
+    Snapshot,
     chain_events,
+    encode_refusal,
     pack_snapshot,
     unpack_snapshot,
 )
+from domain.match.sentences import SAY
+from domain.match.state import cache_position, evolve
+from infra.audit.stored_match import check
 from infra.store import outcomes
-from services.cli.verify import check
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.edits import EDITS, a_flipped_bit
@@ -55,7 +73,7 @@ def broken(store: MemoryStore) -> BrokenHistory:
 def test_an_untouched_match_holds(store):
     assert check(store, BOARD) == (
         "match 1 holds: 8 events in sequence, chained, and decided again by pow2/1 "
-        "with the same result; snapshot, outcomes and log agree"
+        "with the same result; snapshot, outcomes and log agree; 1 refusal decided again with the same sentence"
     )
 
 
@@ -369,3 +387,82 @@ def test_a_match_that_goes_on_meanwhile_is_read_at_one_moment(store):
     busy = Busy()
     assert "holds" in check(busy, BOARD)
     assert busy.add_reads == 4
+
+
+def test_a_refusal_without_its_outcome_is_found(store):
+    command, _ = the_refusal(store)
+    del store._matches[BOARD].outcomes[command]
+    found = broken(store)
+    assert found.seq == 1
+    assert found.sentence == (
+        "leaf 1 of shard 1's log is a refusal after it, and no outcome is stored for its command "
+        f"{command.hex()}"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", [SAY("over"), SAY("turn", side="Light", turn="Dark"), "another sentence", ""]
+)
+def test_a_changed_sentence_of_a_refusal_is_found(store, text):
+    command, was = the_refusal(store)
+    store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
+        was.digest, was.index, outcomes.tail(was.code, was.seq, text)
+    )
+    found = broken(store)
+    assert found.seq == 1
+    assert f"its stored sentence is {str(text)!r}, not {was.sentence!r}" in found.sentence
+
+
+def test_a_refusals_digest_of_another_command_is_found(store):
+    command, was = the_refusal(store)
+    for digest, said in (
+        (b"another.", "its outcome is of another command"),
+        (bytes(8), "has no digest of its command"),
+    ):
+        store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
+            digest, was.index, outcomes.tail(was.code, was.seq, was.text)
+        )
+        assert said in broken(store).sentence
+
+
+def test_a_legal_move_that_was_made_a_refusal_is_found(store):
+    """The last move of the match is taken out of it, and refused instead, in all that is stored."""
+    match, log = store._matches[BOARD], store._logs[BOARD % 4]
+    moved = decode_event(match.events.pop())
+    assert isinstance(moved.body, Moved)
+    was = outcomes.parse(match.outcomes[moved.command])
+    lie = RefusedLeaf(
+        1, BOARD, moved.at, moved.command, moved.actor, "not-your-turn", moved.body.move, None
+    )
+    log[was.index] = encode_event(lie)
+    text = SAY("turn", side="Light", turn="Dark")
+    match.outcomes[moved.command] = outcomes.encode_stored(
+        was.digest, was.index, outcomes.tail(lie.code, EVENTS - 1, text)
+    )
+    snapshot = EMPTY_SNAPSHOT
+    for data in match.events:
+        event = decode_event(data)
+        snapshot = Snapshot(leaf_hash(data), evolve(snapshot.state, event.body, event.at))
+    match.snapshot = pack_snapshot(Snapshot(snapshot.head, cache_position(snapshot.state)))
+    found = broken(store)
+    assert found.seq == EVENTS - 1
+    assert found.sentence.endswith("does not hold: the rules accept it")
+
+
+def test_a_match_of_which_only_a_refused_start_is_known_is_checked(store):
+    sent = CommandEnvelope(
+        5, b"s" * 16, b"alice...", StartMatch(rules="pow2/1", options=(), seats=(b"alice...",))
+    )
+    rejected = decide(sent, EMPTY_SNAPSHOT.state)
+    assert isinstance(rejected, Rejection)
+    log, match = store._logs[5 % 4], store._matches[5]
+    log.append(encode_refusal(sent, rejected, EMPTY_SNAPSHOT, 7))
+    match.indexes = [len(log) - 1]
+    digest = command_digest(encode_command(sent))
+    match.outcomes[sent.id] = outcomes.encode_stored(
+        digest, len(log) - 1, outcomes.tail(rejected.code, 0, rejected.text)
+    )
+    assert check(store, 5) == (
+        "match 5 never began; snapshot, outcomes and log agree; 1 refusal could not be decided again: "
+        "the start is not stored"
+    )

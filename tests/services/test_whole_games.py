@@ -7,7 +7,7 @@ import pytest
 from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import all_rules, rules_by_id, rules_id
-from services.cli.verify import check
+from infra.audit.stored_match import check
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 NAMES = tuple(PASSWORDS)

@@ -24,13 +24,13 @@ from domain.match.events import (
     Withheld,
     decode_event,
 )
+from infra.audit.stored_match import check
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode
 from infra.people.accounts import Accounts
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
-from services.cli.verify import check
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE

@@ -9,6 +9,7 @@ from redis import Redis
 import workers.log.restore
 from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from infra.audit.stored_match import damaged_matches
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.discarded_leaves import discard, find_discarded, first_difference
@@ -16,7 +17,6 @@ from infra.store.log_gate import LogGate
 from infra.store.outcomes import parse
 from infra.store.published_sizes import PublishedSizes
 from infra.store.restored_leaves import Restored
-from services.cli.verify import damaged_matches
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
@@ -168,7 +168,7 @@ def test_another_history_is_closed_and_left_as_it_is(bench: Bench) -> None:
 def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
     redis_client: Redis, tmp_path: Path, days: int
 ) -> None:
-    month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=4, lucky=True)
+    month = Month(redis_client, tmp_path / "seeds", matches=MATCHES, seed=5, lucky=True)
     copies: list[Copy] = []
     month._at(BEGIN + days * DAY, lambda: copies.append(copy_of(redis_client)))
     month.run(days=12)

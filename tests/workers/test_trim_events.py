@@ -19,6 +19,7 @@ from infra.archive.archive import Archive
 from infra.archive.async_store import AsyncStoreWithArchive
 from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
+from infra.audit.stored_match import check
 from infra.durability import Mode
 from infra.failpoints import FAILPOINTS
 from infra.log.key_files import generate_keys
@@ -35,7 +36,6 @@ from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.valkey.server import EmbeddedServer
-from services.cli import verify
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB
@@ -173,7 +173,7 @@ def test_a_match_goes_on_and_is_trimmed_between_its_moves(matches, in_loop):
         events = [leaf for leaf in leaves if leaf is not None and is_event(leaf)]
         assert matches.store().events(5) == in_loop.events(5, 1) == events
         assert in_loop.counts(5) == [len(events)]
-        assert verify.check(matches.store(), 5).startswith(f"match 5 holds: {len(events)} events")
+        assert check(matches.store(), 5).startswith(f"match 5 holds: {len(events)} events")
     assert len(matches.in_redis(5)) < len(events)
 
 
@@ -204,7 +204,7 @@ def test_the_setting_trims_with_each_run_of_the_publisher(matches):
     assert ends == [one.trimmed_events for one in read_published_sizes(matches.client, SHARDS)]
     for board, events in before.items():
         assert matches.store().events(board)[: len(events)] == events
-        assert verify.check(matches.store(), board)
+        assert check(matches.store(), board)
 
 
 def test_a_trimmed_match_retires_and_is_the_same_in_the_archive(matches):
@@ -317,7 +317,7 @@ def test_data_that_went_back_are_restored_and_trimmed_again(
     matches.trim()
     assert matches.histories() == before
     assert len(matches.in_redis(1)) == 3
-    assert verify.check(matches.store(), 1)
+    assert check(matches.store(), 1)
 
 
 def test_leaves_that_are_discarded_take_their_events_along(matches):

@@ -12,10 +12,11 @@ import msgspec
 from cachetools import LRUCache
 from rq.timeouts import BaseTimeoutException
 
-from domain.errors import Code
 from domain.match import commands, conditional_moves
 from domain.match.commands import CommandEnvelope
 from domain.match.decide import Decision, DecisionContext, Rejection
+from domain.match.decision import INTERNAL
+from domain.match.dispute_events import SetBack
 from domain.match.events import Undone
 from domain.match.history import (
     PackedSnapshot,
@@ -25,7 +26,6 @@ from domain.match.history import (
     pack_snapshot,
     unpack_snapshot,
 )
-from domain.match.sentences import SAY
 from domain.match.state import MatchState, initial, next_due
 from infra.liveness import LIVENESS
 from infra.seed_chains import LostSeedsError
@@ -46,8 +46,6 @@ logger = logging.getLogger(__name__)
 
 CACHE_SIZE: Final = 1_024
 """Matches that a handler remembers as its last commands left them."""
-
-INTERNAL: Final = Rejection(Code.INTERNAL, SAY("failed"))
 
 
 class Undecided(Enum):
@@ -170,7 +168,7 @@ def _chain(
     if isinstance(decision, Decision):
         leaves, after = chain_events(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1)
-        rewritten = any(isinstance(event, Undone) for event in decision.events)
+        rewritten = any(isinstance(event, Undone | SetBack) for event in decision.events)
         packed = pack_snapshot(after, None if rewritten else state)
         ended = after.state.at if after.state.over else 0
         seed = decision.seed

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from domain.match.decide import Rejection
+from domain.match.decision import INTERNAL
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
 from infra.store.port import Store
-from workers.commands.handle import INTERNAL, Task
+from workers.commands.handle import Task
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,21 @@ from services.http.web.pages.account import (
     take_vacation,
 )
 from services.http.web.pages.blocks import block_player, unblock_player
-from services.http.web.pages.exports import export_film, export_json, export_text, show_picture
+from services.http.web.pages.cases import (
+    give_ruling,
+    make_appeal,
+    make_claim,
+    show_case,
+    show_claim_form,
+    show_queue,
+)
+from services.http.web.pages.exports import (
+    download_document,
+    export_film,
+    export_json,
+    export_text,
+    show_picture,
+)
 from services.http.web.pages.games import (
     check_variation_move,
     list_variation_moves,
@@ -41,6 +55,7 @@ from services.http.web.pages.lists import (
     show_players,
     show_scores,
 )
+from services.http.web.pages.log import show_log
 from services.http.web.pages.login import log_in, log_out, show_login, show_signup, sign_up
 from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
 from services.http.web.pages.match_actions import act
@@ -64,6 +79,7 @@ from services.http.web.pages.replay import check_if, compare, list_moves_if, sho
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
+from services.http.web.verify_page import show_verify_page
 
 PAGES: Final[tuple[Any, ...]] = (
     show_asset,
@@ -82,12 +98,19 @@ PAGES: Final[tuple[Any, ...]] = (
     write_chat_line,
     add_conditional_moves,
     write_note,
+    show_claim_form,
+    make_claim,
+    make_appeal,
+    give_ruling,
+    show_case,
+    show_queue,
     show_ply,
     compare,
     what_if,
     list_moves_if,
     check_if,
     export_json,
+    download_document,
     export_text,
     export_film,
     export_receipt,
@@ -123,6 +146,8 @@ PAGES: Final[tuple[Any, ...]] = (
     take_vacation,
     delete_account,
     show_help,
+    show_log,
+    show_verify_page,
     follow,
     show_own,
     show_players,

@@ -7,6 +7,7 @@ from litestar import Response, get
 
 from domain.drawing import draw_text
 from domain.match.state import MatchState, positions
+from services.app.exports import export_match, for_reader
 from services.app.matches import board_svg
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
@@ -60,6 +61,15 @@ def export_json(
     }
     data = msgspec.json.format(msgspec.json.encode(document), indent=2)
     return attachment(data, "application/json", f"match-{board}.json")
+
+
+@get("/m/{board:int}/document.json", sync_to_thread=True, opt={WEIGHT: 20})
+def download_document(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[Any]:
+    """Return a match as a match document, which proves its moves."""
+    line = export_match(context.app, board, for_reader(visitor.account))
+    return attachment(line, "application/json", f"match-{board}-document.json")
 
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})

@@ -77,7 +77,7 @@ def _offers(table: MatchView) -> list[str]:
     kinds = ["draw"]
     if table.moves and table.moved:
         kinds.append("undo")
-    kinds.append("abort")
+    kinds += ["abort", "transfer"]
     if clock is not None and not clock.paused:
         kinds.append("pause")
     return [*kinds, *table.rules.offers]

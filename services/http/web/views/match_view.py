@@ -47,6 +47,8 @@ class MatchView(msgspec.Struct, frozen=True):
     """The visitor's own."""
     locator: bytes | None
     """Where the leaves of the match are in the log of its shard; None if it was not read."""
+    disputable: bool = False
+    """Whether the visitor can make a claim: a player of the match, or an arbiter."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
@@ -65,7 +67,9 @@ class MatchView(msgspec.Struct, frozen=True):
         seat = state.seats.index(account) if account in state.seats else None
         view = match_json(board, snapshot, users, now, legal=False)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
-        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex, own, locator)
+        disputable = seat is not None or bool(visitor.profile and visitor.profile.arbiter)
+        names, key = shown_names(users), uuid4().hex
+        return cls(board, state, view, names, now, seat, key, own, locator, disputable)
 
     @property
     def rules(self) -> AnyRules:

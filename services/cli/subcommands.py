@@ -1,0 +1,357 @@
+"""The subcommands of `matchpost`: their names, help texts and arguments.
+
+Only what the parser needs is imported here; the module of a subcommand is imported when it runs.
+"""
+
+from argparse import ArgumentTypeError
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+WAIT_SECONDS: Final = 10.0
+
+PROJECTIONS: Final = (
+    "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
+    "cases",
+)  # fmt: skip
+"""Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
+
+_MOST_BUCKETS: Final = 1_024
+
+
+def _seconds(text: str) -> float:
+    """Read a time to wait; argparse turns `ValueError` into a sentence."""
+    seconds = float(text)
+    if not 0 <= seconds <= 24 * 3600:
+        raise ValueError
+    return seconds
+
+
+_seconds.__name__ = "number of seconds"  # argparse puts it into "invalid ... value"
+
+
+def _whole(text: str) -> int:
+    """Read a whole number; argparse turns `ValueError` into a sentence."""
+    return int(text)
+
+
+_whole.__name__ = "whole number"
+
+
+def _projection(name: str) -> str:
+    """Read a projection's name."""
+    if name not in PROJECTIONS:
+        raise ArgumentTypeError(f"there is no {name!r}; there are {', '.join(PROJECTIONS)}")
+    return name
+
+
+def _bucket_count(text: str) -> int:
+    """Read a number of buckets; argparse turns `ValueError` into a sentence."""
+    count = int(text)
+    if not 1 <= count <= _MOST_BUCKETS:
+        raise ValueError
+    return count
+
+
+_bucket_count.__name__ = "number of buckets"  # argparse puts it into "invalid ... value"
+
+
+_Argument: TypeAlias = tuple[str, Mapping[str, Any]]
+"""The first and the keyword arguments of `add_argument`."""
+
+
+class Subcommand(NamedTuple):
+    """A subcommand; `run` of its module takes its arguments, and the settings, by keyword."""
+
+    name: str
+    help: str
+    """Empty for a role that `serve` starts: it is not listed."""
+    description: str
+    arguments: Sequence[_Argument] = ()
+    module: str = ""
+    """`services.cli.NAME` if empty."""
+    usage: str | None = None
+    fixed: Mapping[str, Any] = {}
+    """Arguments of `run` that are not on the command line."""
+    has_settings: bool = True
+
+
+SUBCOMMANDS: Final = (
+    Subcommand(
+        "do",
+        "run one command line; `matchpost do help` lists them",
+        "Run one command line, written as one argument or as several words. "
+        "`-` in the place of a password asks for it; `multiple` reads lines from standard input.",
+        (
+            ("--key", {"help": "repeating a command with the same key is safe: it runs once"}),
+            ("--wait", {
+                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "help": "how long to wait for an outcome (default 10)",
+            }),
+            ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+        ),
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
+    ),
+    Subcommand(
+        "serve",
+        "run the server until Ctrl-C; prints `ready` once it accepts moves",
+        "Run the whole server on this machine: data, workers, web pages and mail.",
+        module="services.serve.main",
+    ),
+    Subcommand(
+        "doctor",
+        "report what is wrong with the server, and what to do",
+        "Check server, workers, inboxes, disk and clock. Exit code 0: all is well; "
+        "1: something needs a look; 2: the server does not answer.",
+        (("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),),
+    ),
+    Subcommand(
+        "queue",
+        "show what waits in the lanes and in RQ's queues, and who works on it",
+        "Show for each lane how many commands wait, since when, who has the lease and what the last "
+        "turn did; and the jobs and workers of RQ's queues.",
+        (
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
+            ("--interval", {
+                "type": _seconds, "metavar": "SECONDS", "help": "show it again and again",
+            }),
+        ),
+    ),
+    Subcommand(
+        "arbiter",
+        "make an account an arbiter, or list them",
+        "Make an account an arbiter, or list them all with `matchpost arbiter list`. Arbiters rule on "
+        "claims, and may write to every player.",
+        (
+            ("name", {"metavar": "USERID", "help": "the account, or `list`"}),
+            ("--revoke", {
+                "dest": "is_arbiter", "action": "store_false", "help": "dismiss an arbiter",
+            }),
+        ),
+    ),
+    Subcommand(
+        "correct",
+        "apply one ruling to many matches, in the name of an arbiter",
+        "Apply one ruling to many matches, in the name of an arbiter. Shows for each match what would "
+        "change, or why it can't be ruled on. It can be stopped and run again: no match is ruled on "
+        "twice. Exit code 1: some matches can't be ruled on; 2: an outcome is not known, run it again.",
+        (
+            ("plan", {"metavar": "PLAN", "help": "a JSON file; see docs/disputes.md"}),
+            ("--dry-run", {
+                "dest": "dry_run", "action": "store_true", "help": "only show what would be done",
+            }),
+            ("--yes", {"action": "store_true", "help": "do it"}),
+        ),
+    ),
+    Subcommand(
+        "verify",
+        "check a match's whole history, a file that proves something, or everything",
+        "Check that a match's history is complete, chained and logged, and decide it again; or check a "
+        "match document, a receipt or a proof, without a server; or everything. Exit code 0: it holds; "
+        "1: it does not; 2: something could not be checked.",
+        (
+            ("what", {
+                "metavar": "WHAT", "nargs": "?", "default": "",
+                "help": "a match's number, or a file; `-` for standard input",
+            }),
+            ("--key", {
+                "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
+                "help": "a key from elsewhere by which a file is checked, or a file with such keys; "
+                "can be repeated",
+            }),
+            ("--all", {
+                "dest": "everything", "action": "store_true",
+                "help": "check all matches and logs, while the server runs",
+            }),
+        ),
+    ),
+    Subcommand(
+        "export",
+        "write a match as one JSON document, with proofs",
+        "Write a match as one line of JSON to standard output: all its events, and proofs that they "
+        "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
+        (
+            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("--record", {
+                "action": "store_true",
+                "help": "write only the moves, as lines of commands; nothing proves them",
+            }),
+        ),
+    ),
+    Subcommand(
+        "import",
+        "propose a match from another server to its players here",
+        "Check a match document, or a move record, and propose the match to its players, who go on with "
+        "it here once all have accepted. `-` reads standard input.",
+        (
+            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
+            ("--player", {
+                "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
+                "help": "who plays a side here; once for each side",
+            }),
+            ("--key", {
+                "dest": "trusted", "action": "append", "default": [], "metavar": "VKEY",
+                "help": "a public key of the server that it comes from, or a file with keys; otherwise "
+                "the keys in the file are used, which prove nothing by themselves",
+            }),
+            ("--still-running", {
+                "action": "store_true",
+                "help": "import a match that its players have not ended there by a transfer",
+            }),
+            ("--wait", {
+                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "help": "how long to wait for an outcome (default 10)",
+            }),
+        ),
+        "services.cli.import_match",
+    ),
+    Subcommand(
+        "rebuild",
+        "rebuild lists and ratings from the logs, or check them",
+        "Rebuild lists, histories, ratings and notices from the logs, while the server "
+        "runs. Exit code 1: with --check, a list differs from its rebuild.",
+        (
+            ("names", {
+                "nargs": "*", "metavar": "NAME", "type": _projection,
+                "help": f"{', '.join(PROJECTIONS)}; all if none is named",
+            }),
+            ("--check", {
+                "action": "store_true", "help": "only compare with a rebuild, and replace nothing",
+            }),
+            ("--buckets", {
+                "type": _bucket_count, "metavar": "N",
+                "help": "divide the data into N buckets from now on (default: as many as there are)",
+            }),
+        ),
+    ),
+    Subcommand(
+        "lanes",
+        "show or change into how many lanes the shards are divided",
+        "Show into how many lanes the shards are divided, or change it while the server runs. "
+        "A command worker drains one lane at a time: make as many lanes as there are workers.",
+        (("count", {
+            "nargs": "?", "type": _whole, "metavar": "N",
+            "help": "how many lanes there shall be, from 1 to the number of shards",
+        }),),
+    ),
+    Subcommand(
+        "upgrade",
+        "turn data of an earlier format into this version's, once",
+        "Turn data of the first format into the format of this version, while no server and no "
+        "worker runs. It can be stopped and run again. Exit code 1: the data can't be upgraded.",
+    ),
+    Subcommand(
+        "referee",
+        "judge moves: one JSON object a line in, one a line out; needs no server",
+        "Judge moves as a filter: one JSON object a line in, one a line out.",
+        has_settings=False,
+    ),
+    Subcommand("bench", "measure matchpost beside other programs", ""),
+    Subcommand(
+        "web",
+        "run only the web process, for a server on several machines",
+        "Answer over HTTP until a stop signal. `serve` starts this process by itself.",
+        (
+            ("--fd", {"type": int, "help": "an open socket to answer on"}),
+            ("--name", {"default": "web", "help": "the process's name in the log"}),
+        ),
+    ),
+    Subcommand(
+        "mail",
+        "only accept mail, for a server on several machines",
+        "Accept mail by SMTP and LMTP until a stop signal, at MATCHPOST_SMTP and "
+        "MATCHPOST_LMTP. `serve` starts this process by itself.",
+        (
+            ("--smtp-fd", {"type": int, "help": "an open socket to accept mail on by SMTP"}),
+            ("--lmtp-fd", {"type": int, "help": "an open socket to accept mail on by LMTP"}),
+        ),
+    ),
+    Subcommand(
+        "mailer",
+        "only send mail, for a server on several machines",
+        "Send mail to the server at MATCHPOST_RELAY until a stop signal. `serve` starts "
+        "this process by itself, and wakes it when there is mail to send.",
+    ),
+    Subcommand(
+        "maintenance",
+        "run rebuilds and checks as jobs, which outlive the terminal",
+        "Run the rebuilds and checks that `matchpost rebuild` asks for, until a stop signal, which "
+        "the job at work outlasts.",
+        (("--name", {"default": "maintenance", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "maintenance"},
+    ),
+    Subcommand(
+        "scheduler",
+        "only let clocks run and repeat lost jobs, for a server on several machines",
+        "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
+        "signal. `serve` starts this process by itself; several do no harm.",
+        (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
+    ),
+    Subcommand(
+        "publisher",
+        "only publish the log, for a server on several machines",
+        "Write the log to the object store, signed, until a stop signal. `serve` starts this process "
+        "by itself; of several one works at a time.",
+        (("--name", {"default": "publisher", "help": "the process's name in the log"}),),
+    ),
+    Subcommand(
+        "log",
+        "decide that the published log is right where the data differ from it",
+        "Discard the leaves of a closed shard that differ from the published log, with all that "
+        "follows from them; the published ones are then restored. Shows first what that is.",
+        (
+            ("action", {"choices": ["discard"], "help": "what to do"}),
+            ("shard", {"type": _whole, "metavar": "SHARD", "help": "the shard's number"}),
+            ("--yes", {"action": "store_true", "help": "do it"}),
+        ),
+    ),
+    Subcommand(
+        "keygen",
+        "make the keys that sign the published log",
+        "Make the keys that sign the published log and receipts, and print the public ones. Keys that "
+        "are there are never overwritten.",
+        (("--host", {
+            "metavar": "NAME",
+            "help": "the server's name in the log, for good, such as play.example.org "
+            "(default: MATCHPOST_MAIL_DOMAIN)",
+        }),),
+        "services.serve.log_keys",
+    ),
+    Subcommand(
+        "witness",
+        "cosign another server's log, and refuse a fork; needs no server of its own",
+        "Remember the last checkpoint of another server's logs, cosign each newer one after a proof that "
+        "it continues, and raise an alarm otherwise. The server asks it (its file `witnesses`), or it "
+        "follows the server.",
+        (
+            ("--name", {
+                "required": True, "metavar": "NAME",
+                "help": "its name in cosignatures, for good, such as witness.example.org/w1",
+            }),
+            ("--folder", {
+                "type": Path, "default": Path("witness"), "metavar": "DIR",
+                "help": "where its key is, and what it has cosigned (default: witness)",
+            }),
+            ("--keys", {
+                "metavar": "FILE|URL",
+                "help": "the public keys of the logs (default: URL/log/keys, as first seen)",
+            }),
+            ("--http", {"metavar": "HOST:PORT", "help": "answer the server's requests here"}),
+            ("--follow", {"metavar": "URL", "help": "read the log of the server at URL each minute"}),
+            ("--once", {"action": "store_true", "help": "with --follow: look once; exit code 1: a fork"}),
+        ),
+        has_settings=False,
+    ),
+    *(
+        Subcommand(
+            role,
+            "",
+            f"{what} until a stop signal.",
+            (("--name", {"default": role, "help": "the process's name in the log"}),),
+            "services.cli.worker",
+            fixed={"role": role},
+        )
+        for role, what in (("worker", "Decide commands"), ("side", "Keep lists and ratings up to date"))
+    ),
+)  # fmt: skip
