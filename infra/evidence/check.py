@@ -37,7 +37,14 @@ from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
 from infra.evidence.check_log import check_anchor, check_proofs, places
-from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
+from infra.evidence.faults import (
+    EvidenceFault,
+    NotCheckableError,
+    count,
+    fault_at,
+    printable,
+    require,
+)
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
 from infra.log.signed_note import VerifierKey
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -70,8 +77,8 @@ def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ())
     try:
         limits = _check(document, trusted, holds)
     except EvidenceFault as fault:
-        return EvidenceVerdict(holds, str(fault))
-    return EvidenceVerdict(holds, limits=limits)
+        return EvidenceVerdict(list(map(printable, holds)), printable(str(fault)))
+    return EvidenceVerdict(list(map(printable, holds)), limits=list(map(printable, limits)))
 
 
 def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[str]) -> list[str]:
