@@ -124,7 +124,7 @@ def anchor_leaf(**changes: Any) -> bytes:
     [
         (anchored(chain=2), "anchor, leaf 1: it is not that of chain 1 of shard 1"),
         (anchored(leaf=b"no leaf"), "anchor, leaf 1: "),
-        (anchored(leaf=anchor_leaf()), "event 6: its seed does not lead back to the chain's anchor"),
+        (anchored(leaf=anchor_leaf()), "event 7: its seed does not lead back to the chain's anchor"),
         (anchored(leaf=anchor_leaf(shard=2)), "anchor, leaf 1: it is not that of chain 1 of shard 1"),
         (anchored(index=9), "event 7: the chain of its seed was anchored only after it"),
         (anchored(proof=None), "anchor, leaf 1: it has no proof, and the checkpoint covers it"),
@@ -133,9 +133,7 @@ def anchor_leaf(**changes: Any) -> bytes:
     ],
 )  # fmt: skip
 def test_a_draw_that_is_not_anchored_is_found(document, said):
-    fault = fault_of(document)
-    assert fault.split(": ", 1)[-1] == said.split(": ", 1)[-1] or fault.startswith(said)
-    assert said.split(":")[0].split(" ")[0] in fault
+    assert fault_of(document).startswith(said)
 
 
 def a_refusal(**changes: Any) -> tuple[DocumentLeaf, RefusedLeaf]:
@@ -218,11 +216,7 @@ def test_a_statement_holds_if_an_event_of_its_author_has_its_digest():
     verdict = check_document(replace(DISPUTED, statements=texts), [SECRET.public])
     assert verdict.fault == ""
     assert "3 statements with the digests in the events" in verdict.holds
-    other = (
-        statement(text="the server was never away")
-        if False
-        else replace(statement(), text="the server was never away")
-    )
+    other = replace(statement(), text="the server was never away")
     assert fault_of(replace(DISPUTED, statements=(statement(), other))) == (
         "statement 2: its digest is that of another text"
     )
@@ -243,4 +237,8 @@ def test_every_fault_is_one_sentence_for_a_terminal():
     odd = replace(
         store.document(), server="\x1b[31m", log=replace(PLAIN.log, origin="\x1b/log/s01")
     )
-    assert fault_of(odd).isprintable()
+    assert fault_of(odd) == (
+        r"log.origin: it is \x1b/log/s01, and server and shard would give \x1b[31m/log/s01"
+    )
+    long = replace(store.document(), server="x" * 100_000)
+    assert len(fault_of(long)) < 1_100
