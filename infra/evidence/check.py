@@ -16,27 +16,30 @@ from domain.errors import Refusal
 from domain.match.audit import (
     AuditResult,
     determines_command,
-    ply_after,
     possible_digests,
     verify,
 )
 from domain.match.clock_turns import clock_turns
 from domain.match.events import (
     SCHEMA,
+    CommandId,
     EventEnvelope,
+    Imported,
     RefusedLeaf,
     decode_event,
     decode_refusal,
     is_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState
+from domain.match.state import ImportedMatch, MatchState, ply_after
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
-from infra.evidence.check_log import check_anchor, check_proofs, places
+from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import (
     EvidenceFault,
     NotCheckableError,
@@ -81,8 +84,18 @@ def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ())
     return EvidenceVerdict(list(map(printable, holds)), limits=list(map(printable, limits)))
 
 
-def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[str]) -> list[str]:
-    """Add what holds, one after another; return what is not proven."""
+def _check(
+    document: MatchDocument,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+    *,
+    at_source: bool = False,
+) -> list[str]:
+    """Add what holds, one after another; return what is not proven.
+
+    A document of another one's source is checked by its own keys if none of the keys from elsewhere is
+    of its server.
+    """
     _check_rules(document)
     leaves = _check_leaves(document)
     events = [one for one in leaves if isinstance(one, EventEnvelope)]
@@ -103,14 +116,42 @@ def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, events):
         holds.append(drawn)
-    proofs = check_proofs(document, trusted)
+    log = document.log.origin
+    known = not at_source or (log is not None and bool(keys_of_log(trusted, log)))
+    proofs = check_proofs(document, trusted if known else ())
     holds += proofs.holds
     limits += proofs.limits
     _check_statements(document, events, holds)
-    require(document.imported_from is None, "imported_from", "no event of the match imports one")
+    limits += _check_import(document, import_of(events), trusted, holds)
     if any(seat.userid for seat in document.seats):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
+
+
+def _check_import(
+    document: MatchDocument,
+    imported: Imported | None,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+) -> list[str]:
+    """Check the document of the source; add what holds, and return what is not proven."""
+    source = document.imported_from
+    check_place(imported, source)
+    if imported is None:
+        return []
+    if source is None:
+        return [f"the match was {describe_import(ImportedMatch.of(imported))}"]
+    inner: list[str] = []
+    try:
+        limits = _check(source, trusted, inner, at_source=True)
+    except EvidenceFault as fault:
+        raise EvidenceFault(f"{PLACE}: {fault}") from fault
+    holds += [f"at the source: {said}" for said in inner]
+    holds.append(check_source(imported, source))
+    return [
+        *(f"at the source: {said}" for said in limits),
+        "that the players there and here are the same is what they themselves said by accepting",
+    ]
 
 
 def _check_rules(document: MatchDocument) -> None:
@@ -169,12 +210,9 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
-    groups = {
-        command: list(group)
-        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
-    }
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
+    decided: set[CommandId] = set()
     before: EventEnvelope | RefusedLeaf | None = None
     groups = {
         command: [leaf for leaf in group if isinstance(leaf, EventEnvelope)]
@@ -187,6 +225,8 @@ def _check_outcomes(
                 one.index == index + 1, place, "it does not follow its command's leaf before it"
             )
             require(not isinstance(leaf, RefusedLeaf), place, "its command has led to events")
+        elif leaf.command in decided:
+            raise EvidenceFault(f"{place}: its command was decided before")
         elif isinstance(leaf, RefusedLeaf):
             outcome = None
             if one.outcome is not msgspec.UNSET:
@@ -198,7 +238,8 @@ def _check_outcomes(
         else:
             _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
         if isinstance(leaf, EventEnvelope):
-            ply = ply_after([leaf], ply)
+            ply = ply_after(leaf.body, ply)
+        decided.add(leaf.command)
         before, index = leaf, one.index
     limits = []
     if hidden:

@@ -198,6 +198,13 @@ def test_a_refusal_with_the_command_of_the_event_before_it_is_named():
     assert fault == "the refusal at leaf 11: its command has led to events"
 
 
+def test_a_command_is_decided_once():
+    first = decode_event(PLAIN.leaves[0].leaf)
+    leaf, _ = a_refusal(command=first.command)
+    fault = fault_of(replace(PLAIN, leaves=(*PLAIN.leaves, leaf)))
+    assert fault == "the refusal at leaf 99: its command was decided before"
+
+
 def statement(text: str = "the server was away", **changes: Any) -> DocumentStatement:
     """The text of the claim in the disputed match."""
     salt = bytes(16)
