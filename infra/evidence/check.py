@@ -214,10 +214,9 @@ def _check_outcomes(
     ply = hidden = index = 0
     decided: set[CommandId] = set()
     before: EventEnvelope | RefusedLeaf | None = None
-    groups = {
-        command: [leaf for leaf in group if isinstance(leaf, EventEnvelope)]
-        for command, group in groupby(leaves, key=lambda leaf: leaf.command)
-    }
+    groups: dict[CommandId, list[EventEnvelope]] = {}
+    for command, group in groupby(verdict.envelopes, key=lambda event: event.command):
+        groups.setdefault(command, list(group))
     for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
         if before is not None and leaf.command == before.command:
             require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")

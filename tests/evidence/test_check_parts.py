@@ -203,6 +203,12 @@ def test_a_command_is_decided_once():
     leaf, _ = a_refusal(command=first.command)
     fault = fault_of(replace(PLAIN, leaves=(*PLAIN.leaves, leaf)))
     assert fault == "the refusal at leaf 99: its command was decided before"
+    start, *rest = PLAIN.leaves
+    before = replace(
+        leaf, index=start.index - 1, leaf=a_refusal(command=first.command, at=1)[0].leaf
+    )
+    fault = fault_of(replace(PLAIN, leaves=(before, start, *rest)))
+    assert fault.startswith("event 1, leaf 2: its command has an outcome already")
 
 
 def statement(text: str = "the server was away", **changes: Any) -> DocumentStatement:
