@@ -62,6 +62,11 @@ class Code(StrEnum):
     TOO_LATE = "too-late"
     WRONG_TEXT = "wrong-text"
     TOO_MANY = "too-many"
+    UNKNOWN_CLAIM = "unknown-claim"
+    CLAIM_STANDS = "claim-stands"
+    ALREADY_RULED = "already-ruled"
+    ALREADY_APPEALED = "already-appealed"
+    BAD_RULING = "bad-ruling"
     UNKNOWN_CHALLENGE = "unknown-challenge"
     OWN_CHALLENGE = "own-challenge"
     # delivery

@@ -15,7 +15,10 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
     ImportMatch,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -33,6 +36,7 @@ from domain.match.decision import (
     read_move,
     seat_of,
 )
+from domain.match.disputes import decide_dispute
 from domain.match.imports import import_match
 from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
@@ -63,6 +67,19 @@ __all__ = [
 ]
 
 
+RunningCommand = (
+    PlayMove
+    | MakeOffer
+    | AnswerOffer
+    | RevealText
+    | DeclineMatch
+    | ResumeMatch
+    | StartVacation
+    | EndVacation
+)
+PlayerCommand = RunningCommand | ResignMatch
+
+
 def decide(
     sent: CommandEnvelope, state: MatchState, context: DecisionContext = NO_CONTEXT
 ) -> Decision | Rejection:
@@ -81,14 +98,28 @@ def decide(
 
 
 def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) -> Decision:
-    command = sent.command
     now = max(context.received, state.at)
-    if isinstance(command, StartMatch):
-        return start_match(command, sent.match, state, context)
-    if isinstance(command, ImportMatch):
-        return import_match(command, sent.actor, state)
-    if isinstance(command, RemindPlayer | FlagPlayer):
-        return decide_timeout(command, sent.actor, state, now)
+    match sent.command:
+        case StartMatch() as command:
+            return start_match(command, sent.match, state, context)
+        case ImportMatch() as command:
+            return import_match(command, sent.actor, state)
+        case RemindPlayer() | FlagPlayer() as command:
+            return decide_timeout(command, sent.actor, state, now)
+        case MakeClaim() | GiveRuling() | MakeAppeal() as command:
+            return decide_dispute(command, sent.actor, state, now)
+        case command:
+            return _decide_for_player(sent, command, state, context, now)
+
+
+def _decide_for_player(
+    sent: CommandEnvelope,
+    command: PlayerCommand,
+    state: MatchState,
+    context: DecisionContext,
+    now: int,
+) -> Decision:
+    """Decide a command that only the players of a match may send."""
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, SAY("over"))
@@ -103,14 +134,7 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
 
 
 def _decide_running(
-    command: PlayMove
-    | MakeOffer
-    | AnswerOffer
-    | RevealText
-    | DeclineMatch
-    | ResumeMatch
-    | StartVacation
-    | EndVacation,
+    command: RunningCommand,
     seat: Seat,
     state: MatchState,
     now: int,

@@ -10,9 +10,18 @@ from typing import Final
 
 import msgspec
 
+from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
-from domain.match.decoding import RecordDecoder
+from domain.match.decoding import EventBody, RecordDecoder
+from domain.match.dispute_events import (
+    Appealed,
+    Claimed,
+    ResultChanged,
+    Ruled,
+    SetBack,
+    TimeGiven,
+)
 from domain.rules import Seat
 
 SCHEMA: Final = 1
@@ -32,10 +41,6 @@ NO_HASH: Final = bytes(32)
 
 SERVER_ACCOUNT: Final[AccountId] = bytes(8)
 """The actor of the server's commands."""
-
-
-class EventBody(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
-    """The base of all events, which are named in the past tense. Encoded as an array: tag, fields."""
 
 
 class MatchStarted(EventBody, frozen=True, tag="match-started"):
@@ -254,6 +259,8 @@ class Imported(Challenged, frozen=True, kw_only=True, tag="imported"):
     result: ImportedResult | None
     """None if the match goes on here."""
     source: MatchSource
+    given: tuple[GivenTime, ...]
+    """The time that rulings gave."""
 
 
 Event = (
@@ -278,6 +285,12 @@ Event = (
     | Sealed
     | Revealed
     | Withheld
+    | Claimed
+    | Ruled
+    | Appealed
+    | SetBack
+    | ResultChanged
+    | TimeGiven
     | Imported
 )
 

@@ -19,6 +19,7 @@ from domain.match.commands import (
 )
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.decision import INTERNAL
+from domain.match.disputes import may_refuse_dispute
 from domain.match.events import EventEnvelope, RefusedLeaf
 from domain.match.history import BrokenHistory
 from domain.match.refused_commands import (
@@ -159,6 +160,8 @@ def _check_possible(
         quoted = digest and lacking is NotDecidedAgain.OFFER and _quotes(again.text)
         if again.code == leaf.code and not quoted and _may_be(leaf.code, text, again.text):
             return lacking
+    if may_refuse_dispute(leaf.code, text):
+        return NotDecidedAgain.STATEMENT
     raise _fault(leaf, state, "no command that the match knows can be refused so at that moment")
 
 

@@ -13,6 +13,7 @@ from domain.match.commands import (
     CommandEnvelope,
     DeclineMatch,
     EndVacation,
+    GiveRuling,
     ImportMatch,
     RevealText,
     StartMatch,
@@ -63,6 +64,9 @@ def accounts_needed(sent: CommandEnvelope, state: MatchState) -> tuple[AccountId
         case StartMatch() | ImportMatch() as start if not state.started:
             return start.seats
         case AnswerOffer(accept=True) | RevealText() if state.awaits_entropy:
+            return state.seats
+        case GiveRuling(back_to=int()) if state.over:
+            # vacations that began after the end are not on its clock
             return state.seats
         case _:
             return ()

@@ -14,8 +14,12 @@ from msgspec.structs import replace
 
 from domain.clocks import match_clock as clocks
 from domain.clocks.match_clock import MatchClock
+from domain.match.cases import Cases, evolve_cases
+from domain.match.clock_fold import evolve_clock
 from domain.match.commitments import CommitState, evolve_commitments, replace_at
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
+    SERVER_ACCOUNT,
     Absent,
     AccountId,
     Called,
@@ -64,6 +68,10 @@ class Reason(StrEnum):
     """A player refused to play before their first move; nobody wins."""
     TRANSFERRED = "transferred"
     """All agreed to go on at another server; nobody wins here."""
+    RULING = "ruling"
+    """An arbiter decided the result."""
+    ANNULLED = "annulled"
+    """An arbiter annulled the match; nobody wins."""
 
 
 class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
@@ -137,6 +145,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """None for a match without clocks."""
     gather: CommitState | None = None
     """Before a draw by commit and reveal; None otherwise."""
+    cases: Cases = ()
+    """Claims, with all that followed them."""
     imported: ImportedMatch | None = None
     """None for a match that began here."""
 
@@ -205,45 +215,24 @@ def initial() -> MatchState:
     return MatchState()
 
 
-def evolve(state: MatchState, event: Event, at: int, position: bytes | None = None) -> MatchState:
-    """Return the state after `event`, received at `at` ms.
+def evolve(
+    state: MatchState,
+    event: Event,
+    at: int,
+    position: bytes | None = None,
+    actor: AccountId = SERVER_ACCOUNT,
+) -> MatchState:
+    """Return the state after `event`, received at `at` ms; `actor` is who caused it.
 
     `position` is the packed position after the event, if the caller has it.
     """
     after = _evolve(state, event, position)
-    clock = _clock_after(state, event, at)
+    clock = evolve_clock(state.clock, event, at, state.next)
+    if isinstance(event, Claimed | Ruled | Appealed):
+        seq, ply = state.seq + 1, state.ply
+        cases = evolve_cases(state.cases, event, seq=seq, ply=ply, at=at, actor=actor)
+        after = replace(after, cases=cases)
     return replace(after, seq=state.seq + 1, at=at, clock=clock)
-
-
-def _clock_after(state: MatchState, event: Event, at: int) -> MatchClock | None:  # noqa: C901, PLR0911 - one case an event
-    """Return the clock after an event."""
-    clock = state.clock
-    if clock is None:
-        terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
-        turns = event.turns if isinstance(event, Imported) else b""
-        return None if terms is None else clocks.start_clock(terms, at, turns)
-    match event:
-        case Moved():
-            return clocks.after_ply(clock, event.seat, at)
-        case MatchStarted() | Sealed():
-            # vacations go on
-            return clocks.after_seat_left(clock, at)
-        case Undone():
-            return clocks.after_undo(clock, event.ply, at)
-        case Resigned() | Flagged() if event.next != state.next:
-            return clocks.after_seat_left(clock, at)
-        case Nagged():
-            return clocks.after_reminder(clock)
-        case Paused():
-            return clocks.after_pause(clock, at)
-        case Resumed():
-            return clocks.after_resume(clock, at)
-        case Absent():
-            return clocks.after_vacation_start(clock, event.seat, at, event.until)
-        case Returned():
-            return clocks.after_vacation_end(clock, event.seat, event.until)
-        case _:
-            return clock
 
 
 def next_due(state: MatchState) -> int:
@@ -290,7 +279,7 @@ def reminder_is_due(state: MatchState, now: int = 0) -> bool:
     )
 
 
-def _evolve(  # noqa: C901, PLR0911 - one case an event
+def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:
     match event:
@@ -326,8 +315,16 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             packed = position if rest > 1 else state.position
             # no offer stays open, because the players it concerns have changed
             return replace(state, out=out, next=event.next, position=packed, offer=None)
+        case SetBack():
+            stayed = replace(state, out=tuple(x for x in state.out if x[0] not in event.back))
+            return replace(_after_undo(stayed, event, position), result=None)
+        case ResultChanged():
+            ended = Ended(winners=event.winners, reason=event.reason)
+            return replace(state, result=ended, next=None, offer=None)
         case Declined() | Withheld() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
+        case Claimed() | Ruled() | Appealed() | TimeGiven():
+            return state  # `evolve` has the cases, and the clock has the time
         case Ended():
             return replace(state, result=event, next=None, offer=None)
         case _:  # pragma: no cover - the union is closed
@@ -369,8 +366,8 @@ def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None
     return state.offer.after_answer(event.seat, accept=event.accept, playing=state.active_seats)
 
 
-def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
-    """Cut the moves; a seat that left during the moves taken back counts as having left now."""
+def _after_undo(state: MatchState, event: Undone | SetBack, position: bytes | None) -> MatchState:
+    """Cut the moves; a seat that left during the moves taken back counts as having left at the ply."""
     imported = state.imported
     return replace(
         state,
@@ -382,17 +379,6 @@ def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> Mat
         position=position,
         imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
     )
-
-
-def ply_after(event: Event, ply: int) -> int:
-    """Return the number of moves after an event, which is `ply` before it."""
-    match event:
-        case Moved() | Undone():
-            return event.ply
-        case Imported():
-            return ImportedMatch.of(event).ply
-        case _:
-            return ply
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:

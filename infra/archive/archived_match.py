@@ -132,7 +132,7 @@ def _without_position(packed: PackedSnapshot) -> Snapshot:
 def _fold(envelopes: Sequence[EventEnvelope]) -> MatchState:
     state = initial()
     for envelope in envelopes:
-        state = evolve(state, envelope.body, envelope.at)
+        state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
     return state
 
 

@@ -7,15 +7,20 @@ and the proofs that a published log has them. All other fields follow from them 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any, Final
 
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.audit import AuditResult, determines_command, possible_commands, verify
+from domain.match.audit import (
+    AuditResult,
+    determines_command,
+    ply_after,
+    possible_digests,
+    verify,
+)
 from domain.match.clock_turns import clock_turns
-from domain.match.commands import CommandEnvelope, command_digest, encode_command
 from domain.match.events import (
     SCHEMA,
     EventEnvelope,
@@ -29,7 +34,7 @@ from domain.match.history import BrokenHistory
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import ImportedMatch, MatchState, ply_after
+from domain.match.state import ImportedMatch, MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
@@ -201,6 +206,10 @@ def _check_outcomes(
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
+    groups = {
+        command: [leaf for leaf in group if isinstance(leaf, EventEnvelope)]
+        for command, group in groupby(leaves, key=lambda leaf: leaf.command)
+    }
     for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
         if before is not None and leaf.command == before.command:
             require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")
@@ -217,9 +226,9 @@ def _check_outcomes(
             with fault_at(place):
                 refusals[_decide_refusal(leaf, outcome, verdict, seq)] += 1
         else:
-            _check_accepted(_outcome(one, place), leaf, ply, place, rules)
+            _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
         if isinstance(leaf, EventEnvelope):
-            ply = ply_after(leaf.body, ply)
+            ply = ply_after([leaf], ply)
         before, index = leaf, one.index
     limits = []
     if hidden:
@@ -269,17 +278,14 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
 
 
 def _check_accepted(
-    outcome: CommandOutcome, first: EventEnvelope, ply: int, place: str, rules: str
+    outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
 ) -> None:
+    first = group[0]
     fits = outcome.accepted and not outcome.sentence and outcome.seq == first.seq
     require(fits, place, "the outcome of its command is a different one")
     if outcome.digest == ANY_DIGEST or not determines_command(first, rules):
         return
-    sent = (
-        CommandEnvelope(first.match, first.command, first.actor, one)
-        for one in possible_commands(first, ply)
-    )
-    digests = [command_digest(encode_command(one)) for one in sent]
+    digests = possible_digests(group, ply)
     require(outcome.digest in digests, place, "the outcome of its command is of another command")
 
 

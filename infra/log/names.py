@@ -10,6 +10,9 @@ from infra.log.signed_note import NoteError, Signer, VerifierKey
 CHECKPOINT: Final = "checkpoint"
 """The object of a shard that changes."""
 
+WITNESSED: Final = "witnessed"
+"""The object with the last checkpoint that witnesses have cosigned."""
+
 _PRIVATE: Final = "PRIVATE+KEY+"
 _ED25519: Final = b"\x01"
 

@@ -6,7 +6,7 @@ from typing import Any, Final, assert_never
 
 import msgspec
 
-from domain.match import events
+from domain.match import dispute_events, events
 from domain.match.events import AccountId, EventEnvelope
 from domain.match.state import CurrentOffer
 from domain.rules import Seat
@@ -121,13 +121,24 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case events.Resigned() | events.Flagged():
             left = (*row.left, body.seat)
             return replace(row, waits=_turn(body.next), left=left, offer=None)
-        case events.Ended():
-            return replace(row, waits=(), winners=body.winners, reason=body.reason, offer=None)
         case events.OfferMade():
             return replace(row, offer=CurrentOffer(body.kind, body.seat))
         case events.OfferAnswered():
             return replace(row, offer=_offer_after(row, body))
+        case dispute_events.SetBack():
+            left = tuple(seat for seat in row.left if seat not in body.back)
+            again = replace(row, winners=None, reason="", left=left, offer=None)
+            return replace(again, ply=body.ply, waits=_turn(body.next))
+        case events.Ended() | dispute_events.ResultChanged():
+            return replace(row, waits=(), winners=body.winners, reason=body.reason, offer=None)
         case events.Declined() | events.Withheld() | events.Nagged():
+            return row
+        case (
+            dispute_events.Claimed()
+            | dispute_events.Ruled()
+            | dispute_events.Appealed()
+            | dispute_events.TimeGiven()
+        ):
             return row
         case events.Paused() | events.Resumed() | events.Absent() | events.Returned():
             return row

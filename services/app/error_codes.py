@@ -98,6 +98,13 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 422, "the text is not the one that the player committed to"
     ),
     Code.TOO_MANY: CodeInfo(EXIT_REFUSED, 409, "the user has as many of these as the limit allows"),
+    Code.UNKNOWN_CLAIM: CodeInfo(EXIT_REFUSED, 404, "the match has no claim of this number"),
+    Code.CLAIM_STANDS: CodeInfo(EXIT_REFUSED, 409, "another claim in the match waits for a ruling"),
+    Code.ALREADY_RULED: CodeInfo(EXIT_REFUSED, 409, "an arbiter has ruled on this already"),
+    Code.ALREADY_APPEALED: CodeInfo(
+        EXIT_REFUSED, 409, "the one appeal against this ruling was made already"
+    ),
+    Code.BAD_RULING: CodeInfo(EXIT_REFUSED, 422, "the ruling contradicts itself or the match"),
     Code.UNKNOWN_CHALLENGE: CodeInfo(EXIT_REFUSED, 404, "there is no open challenge of this id"),
     Code.OWN_CHALLENGE: CodeInfo(
         EXIT_REFUSED, 409, "the user made this challenge, and only others can take it"

@@ -15,6 +15,7 @@ from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.serve.logging import log_to_stderr
 from workers.log import job
+from workers.log.witnessing import WitnessThread
 from workers.rq_worker import IDLE_SECONDS
 
 _NICENESS: Final = 5
@@ -40,4 +41,7 @@ def _publish(settings: Settings) -> None:
         queue = stack.enter_context(make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS))
         publisher = job.make_publisher(settings, data, queue)
         stack.enter_context(heartbeating(settings, Role.PUBLISHER))
+        witnesses = WitnessThread(job.make_witnessing(settings, data))
+        witnesses.start()
+        stack.callback(witnesses.stop)
         job.run(publisher, queue)

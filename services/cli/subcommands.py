@@ -87,8 +87,9 @@ SUBCOMMANDS: Final = (
                 "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
             }),
+            ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
     ),
     Subcommand(
         "serve",

@@ -1,17 +1,21 @@
 """`matchpost verify WHAT`: check a match's whole history, from its bytes up; or a file, without a server.
 
-Of a match in the archive, a signed checkpoint of the published log must cover the last event, too.
+Its leaves must be in the published log, too, as far as a signed checkpoint covers them.
 """
 
 import sys
 from collections.abc import Sequence
 
+from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from infra.archive.store import StoreWithArchive
-from infra.audit.stored_match import check
+from infra.audit.published_match import NotCompared, PublishedMatches
+from infra.audit.stored_match import check_match
 from infra.settings import Settings
+from infra.store.published_sizes import read_published_sizes
+from infra.store.trimmed_leaves import published_logs
 from services.app.context import App
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from services.cli.verify_file import names_file, run_file
 from services.language.arguments import read_board
 
@@ -26,13 +30,38 @@ def run(what: str, settings: Settings, trusted: Sequence[str] = ()) -> int:
     board = read_board(what)
     with App(settings) as parts:
         try:
-            print(check(parts.store, board))
-            if isinstance(parts.store, StoreWithArchive) and any(parts.store.entries([board])):
-                parts.archive.prove(board)
-                print("it is in the archive, and a signed checkpoint of the log covers it")
-            parts.damage.forget(board)
+            return _check_board(parts, board)
         except BrokenHistory as broken:
             parts.damage.note(board, str(broken))
             print(f"match {board} does not hold: {broken}", file=sys.stderr)
             return EXIT_REFUSED
-    return EXIT_OK
+
+
+def _check_board(parts: App, board: int) -> int:
+    """Check a match, print what holds, and return the exit code; raises `BrokenHistory`."""
+    shards = parts.store.layout().shards
+    recorded = read_published_sizes(parts.data, shards)[board % shards].size
+    published, reason = None, ""
+    try:
+        published = PublishedMatches(published_logs(parts.settings).of, board % shards, recorded)
+    except NotCompared as error:
+        reason = str(error)
+    try:
+        match = check_match(parts.store, board)
+    except Refusal as refusal:
+        if refusal.code is Code.UNKNOWN_BOARD and published is not None:
+            published.require_none(board)
+        raise
+    try:
+        proven = "" if published is None else published.compare(match)
+    except NotCompared as error:
+        proven, reason = "", str(error)
+    print(f"{match}{proven}")
+    if isinstance(parts.store, StoreWithArchive) and any(parts.store.entries([board])):
+        parts.archive.prove(board)
+        print("it is in the archive, and a signed checkpoint of the log covers it")
+    parts.damage.forget(board)
+    if not reason:
+        return EXIT_OK
+    print(f"its leaves were not compared with the published log: {reason}", file=sys.stderr)
+    return EXIT_UNKNOWN if recorded else EXIT_OK

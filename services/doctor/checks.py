@@ -26,7 +26,12 @@ from services.doctor.findings import (
 )
 from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes
-from services.doctor.published_log import check_archive, check_events, check_published_log
+from services.doctor.published_log import (
+    check_archive,
+    check_events,
+    check_published_log,
+    check_witnesses,
+)
 from services.doctor.queue_facts import LaneFacts, QueueFacts
 from services.lane_texts import division, idle_workers
 
@@ -357,7 +362,7 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
-    _projections, check_published_log, check_events, check_archive, check_outgoing_mail, _disk, check_memory,
+    _projections, check_published_log, check_witnesses, check_events, check_archive, check_outgoing_mail, _disk, check_memory,
     _files, _draws,
 )  # fmt: skip
 """In the order of the report."""

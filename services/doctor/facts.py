@@ -31,6 +31,7 @@ from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
+from infra.witness.witness_status import WitnessReport, read_witness_report
 from services.doctor.directory import DirectoryFacts, read_directory
 from services.doctor.queue_facts import QueueFacts, read_queue
 
@@ -117,6 +118,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """When the first leaf was received that is not published, in ms; None if it is not known."""
     replicas: tuple[Replica, ...] = ()
     """Replicas that are connected to it."""
+    witnesses: WitnessReport = WitnessReport()
+    """The witnesses of the published log."""
     archive: ArchiveFigures | None = None
     """None without data. Late are matches that have been due for a day."""
     unasked: tuple[str, ...] = ()
@@ -205,6 +208,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         closed=tuple(ClosedShards(client).read(range(shape.shards)).values()) if shape else (),
         published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
+        witnesses=read_witness_report(settings, shape.shards) if shape else WitnessReport(),
         archive=_archive(client, settings, shape, clock) if shape else None,
         replicas=tuple(read_replicas(info)),
         unasked=unreadable(client, info, REQUIRED)

@@ -9,6 +9,9 @@ from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 LATE_MS: Final = 120_000
 """A leaf is late after this time: some times the longest interval that is usual."""
 
+_MANY_LEAVES: Final = 10_000
+"""More leaves than come between two rounds of cosigning, at a usual pace."""
+
 
 def check_published_log(facts: Facts) -> Iterator[Finding]:
     """Report whether the logs are published."""
@@ -39,6 +42,36 @@ def check_published_log(facts: Facts) -> Iterator[Finding]:
     elif not faults and not closed:
         leaves = count(sum(one.size for one in server.published), "leaf is", "leaves are")
         yield ok("log", f"{leaves} published")
+
+
+def check_witnesses(facts: Facts) -> Iterator[Finding]:
+    """Report whether the witnesses cosign the logs."""
+    if facts.server is None:
+        return
+    report = facts.server.witnesses
+    if report.fault:
+        yield bad(
+            "witnesses",
+            f"what the witnesses have cosigned can't be read: {report.fault}",
+            "see the file `witnesses` beside the log's keys, and the object store",
+        )
+    published = sum(one.size for one in facts.server.published)
+    for one in report.witnesses:
+        if one.oldest is None:
+            yield warn(
+                "witnesses",
+                f"{one.name} has not cosigned every log",
+                "the publisher's lines in the log of `serve` say why; an ALARM there means a fork",
+            )
+        elif one.leaves < published and published - one.leaves > _MANY_LEAVES:
+            age = span(facts.clock // 1000 - one.oldest)
+            yield warn(
+                "witnesses",
+                f"{one.name} has cosigned {one.leaves} of {published} leaves, one log last {age} ago",
+                "the publisher's lines in the log of `serve` say why; an ALARM there means a fork",
+            )
+        else:
+            yield ok("witnesses", f"{one.name} has cosigned {one.leaves} of {published} leaves")
 
 
 def check_events(facts: Facts) -> Iterator[Finding]:

@@ -17,7 +17,7 @@ from infra.log.key_files import (
     keys_folder,
     read_public_keys,
 )
-from infra.log.names import CHECKPOINT, shard_key
+from infra.log.names import CHECKPOINT, WITNESSED, shard_key
 from infra.log.receipts import KEY_SUFFIX
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
 from services.app.receipts import NO_RECEIPTS
@@ -65,10 +65,10 @@ async def show_log_object(
     shard: FromPath[str],
     path: FromPath[str],
 ) -> Response[bytes]:
-    """Return a checkpoint, a tile or a bundle; of tiles and bundles the bytes never change."""
+    """Return a checkpoint, own or cosigned, a tile or a bundle; the last two never change."""
     name = path.removeprefix("/")
     tile = _TILE.fullmatch(name)
-    if not _SHARD.fullmatch(shard) or (name != CHECKPOINT and tile is None):
+    if not _SHARD.fullmatch(shard) or (name not in (CHECKPOINT, WITNESSED) and tile is None):
         raise Refusal(Code.NOT_FOUND, "the published log has no such object")
     try:
         data = await asyncio.to_thread(context.app.objects.get, f"{shard}/{name}")

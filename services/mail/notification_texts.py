@@ -49,6 +49,9 @@ _HAPPENED: Final = {
     NoticeKind.DECLINED: "a player declined to play",
     NoticeKind.OVER: "the match is over",
     NoticeKind.REMINDER: "your time is running out",
+    NoticeKind.CLAIMED: "a claim was made, on which an arbiter rules",
+    NoticeKind.RULED: "an arbiter ruled",
+    NoticeKind.APPEALED: "a player appealed against a ruling",
     NoticeKind.CHAT: "there is new chat",
 }
 

@@ -18,3 +18,5 @@ def log_to_stderr(role: str, level: int = logging.INFO) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(formatter)
     logging.basicConfig(level=level, handlers=[handler], force=True)
+    # it logs each request
+    logging.getLogger("httpx").setLevel(logging.WARNING)

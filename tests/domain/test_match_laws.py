@@ -19,6 +19,9 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -29,6 +32,7 @@ from domain.match.commands import (
 )
 from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
 from domain.match.decide import Decision, Rejection
+from domain.match.dispute_events import ResultChanged, SetBack
 from domain.match.events import (
     SERVER_ACCOUNT,
     Ended,
@@ -69,8 +73,12 @@ BEFORE_A_DRAW = [
     RevealText(text=KEPT),
     RevealText(text=b"another"),
 ]
-TURNING = MatchStarted | Moved | Undone | Resigned | Flagged
+TURNING = MatchStarted | Moved | Undone | SetBack | Resigned | Flagged
 """Events with which a turn may begin."""
+ENDING = Ended | ResultChanged | SetBack
+DISPUTES = MakeClaim | GiveRuling | MakeAppeal
+TEXT = bytes(32)
+ARBITER, OTHER_ARBITER = b"arbiter1", b"arbiter2"
 
 
 class Table:
@@ -121,10 +129,38 @@ class Table:
             return state.seats[state.next], PlayMove(text=any_move(self.match, rng))
         if state.gather is not None and rng.random() < 0.3:
             return rng.choice(state.seats), rng.choice(BEFORE_A_DRAW)
+        if rng.random() < (0.4 if state.over else 0.05):
+            return self.disputed()
         if rng.random() < 0.2:
             command = RemindPlayer if reminder_is_due(state, self.now) else FlagPlayer
             return SERVER_ACCOUNT, command(ply=rng.choice([None, state.ply, 3]))
         return rng.choice([*state.seats * 6, *OTHERS]), rng.choice(self.commands())
+
+    def disputed(self) -> tuple[bytes, Command]:
+        """A claim, a ruling or an appeal, some of which make no sense."""
+        state, rng = self.state, self.rng
+        ply = rng.randrange(-1, state.ply + 2)
+        case = rng.choice([*(one.claim for one in state.cases), 99])
+        if rng.random() < 0.3:
+            return rng.choice([*state.seats, ARBITER]), MakeClaim(ply=ply, text=TEXT)
+        if rng.random() < 0.2:
+            return rng.choice(state.seats), MakeAppeal(claim=case, text=TEXT)
+        winners = rng.choice([(0,), (1,), (0, 1), (9,), (1, 0), ()])
+        time = tuple((rng.randrange(3), rng.randrange(3 * DAY)) for _ in range(rng.randrange(2)))
+        changes = rng.choice(
+            [
+                {},
+                {"back_to": ply},
+                {"back_to": ply, "time": time},
+                {"time": time},
+                {"winners": winners},
+                {"annul": True},
+            ]
+        )
+        ruling = GiveRuling(
+            claim=rng.choice([case, case, None]), upheld=bool(changes), text=TEXT, **changes
+        )
+        return rng.choice([ARBITER, OTHER_ARBITER, *state.seats]), ruling
 
     def commands(self) -> Sequence[Command]:
         kinds = ["pause", "pause", "undo", "undo", "count"]
@@ -195,6 +231,9 @@ class Table:
         self, before: MatchState, actor: bytes, command: Command, decided: Decision
     ) -> None:
         assert decided.events
+        if isinstance(command, DISPUTES):
+            assert isinstance(command, GiveRuling) <= (actor not in before.seats)
+            return
         assert not before.over
         assert (actor == SERVER_ACCOUNT) == isinstance(command, RemindPlayer | FlagPlayer)
         flag = deadline(before)
@@ -224,8 +263,8 @@ def history_is_lawful(match: Match) -> None:
     match.holds()
     envelopes = [decode_event(data) for data in match.events]
     assert all(one.at <= other.at for one, other in pairwise(envelopes))
-    ends = [one.seq for one in envelopes if isinstance(one.body, Ended)]
-    assert ends == ([len(envelopes)] if match.state.over else [])
+    last = next((one.body for one in reversed(envelopes) if isinstance(one.body, ENDING)), None)
+    assert match.state.over == isinstance(last, Ended | ResultChanged)
     for _, turn in groupby(envelopes, key=turns_before(envelopes)):
         assert sum(isinstance(one.body, Nagged) for one in turn) <= 1
 
@@ -268,3 +307,5 @@ def test_in_these_matches_everything_happens() -> None:
         "no-tile",
         "transferred",
     } <= reasons
+    changed = {body.reason for body in bodies if isinstance(body, ResultChanged)}
+    assert changed == {"ruling", "annulled"}

@@ -14,6 +14,7 @@ from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.log.signed_note import SignatureType, Signer, split_note
 from infra.log.tiles import WIDTH, pack_bundle, unpack_bundle
 from infra.store import locators
+from infra.witness.cosign_request import CosignRequest
 from services.language import LOCAL, Language
 from tests.fakes.app import FakeApp
 from tests.fuzz.lines import PASSWORDS
@@ -110,6 +111,14 @@ def a_proof(chance: random.Random) -> bytes:
     path = tuple(merkle.inclusion_proof(index, 300, node))
     note = LogCheckpoint(ORIGIN, 300, ROOTS[300]).sign([LOG])
     return str(InclusionProof(index, path, note, chance.choice((b"", b"more", bytes(9))))).encode()
+
+
+def a_request(chance: random.Random) -> bytes:
+    """Return a request to a witness."""
+    old = chance.choice((0, 17, 300))
+    proof = tuple(merkle.consistency_proof(old, 300, node)) if 0 < old < 300 else ()
+    note = LogCheckpoint(ORIGIN, 300, ROOTS[300]).sign([LOG])
+    return str(CosignRequest(old, proof, note)).encode()
 
 
 def a_receipt(chance: random.Random) -> bytes:

@@ -26,6 +26,7 @@ import msgspec
 
 from infra.archive.archived_match import ArchiveError, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage, PageError
+from infra.audit.leaf_kinds import decode_leaf
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.names import LogSecret
@@ -33,6 +34,7 @@ from infra.log.receipts import open_receipt, read_receipt
 from infra.log.signed_note import NoteError, VerifierKey, open_note, sign, split_note
 from infra.log.tiles import pack_bundle, unpack_bundle, unpack_tile
 from infra.store import locators
+from infra.witness.cosign_request import CosignRequest
 from tests.fuzz.log_inputs import (
     HASHES,
     LOG,
@@ -52,6 +54,7 @@ from tests.fuzz.log_inputs import (
     a_path,
     a_proof,
     a_receipt,
+    a_request,
     a_secret,
     a_text,
     a_tile,
@@ -60,7 +63,6 @@ from tests.fuzz.log_inputs import (
     node,
     of_some,
 )
-from workers.log.leaf_commands import decode_leaf
 
 COUNT: Final = 1_000_000
 LIMIT: Final = 0.020
@@ -127,6 +129,11 @@ def read_proof(data: bytes) -> bytes:
         return str(proof).encode()
     assert (proof.index, split_note(proof.checkpoint)[0]) == (0, COSIGNED)
     return str(proof).encode()
+
+
+def read_request(data: bytes) -> bytes:
+    """Read a request to a witness, and write it again."""
+    return str(CosignRequest.parse(data)).encode()
 
 
 def read_cosignature(data: bytes) -> bytes:
@@ -232,6 +239,7 @@ def readers() -> dict[str, LogReader]:
         "receipts": LogReader(read_promise, of_some(a_receipt), (NoteError,)),
         "signed receipts": LogReader(open_promise, of_some(a_receipt), (NoteError,)),
         "proof files": LogReader(read_proof, of_some(a_proof), _TEXT),
+        "witness requests": LogReader(read_request, of_some(a_request), (NoteError,)),
         "cosignatures": LogReader(read_cosignature, of_some(a_cosignature), (NoteError,)),
         "verifier keys": LogReader(read_key, a_key, _TEXT),
         "private keys": LogReader(read_secret, a_secret, _TEXT),

@@ -9,7 +9,7 @@ import pytest
 from infra.log.key_files import generate_keys, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.published_log import PublishedLog
-from infra.log.signed_note import VerifierKey
+from infra.log.signed_note import SignatureType, Signer, VerifierKey
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectNotFoundError
 from infra.redis.keys import published
@@ -117,3 +117,20 @@ def test_readyz_notes_that_the_log_is_not_published(api: Api):
     api.parts.data.hdel(published(2), "fault")
     assert answer.status_code == 200
     assert answer.json()["notes"] == ["the log is not published: shard 2: another history"]
+
+
+def test_the_page_shows_the_latest_checkpoints(api: Api):
+    page = api.http.get("/log").text
+    assert "play.example.org/log/s01\n700\n" in page
+    assert "700 entries so far" in page
+    assert "Cosigned by" not in page
+    log = open_objects(None, api.settings.data)
+    note = log.get("s01/checkpoint").decode()
+    line = Signer("w1.example.org", bytes(32), SignatureType.COSIGNATURE).signature(note, 1)
+    log.replace("s01/witnessed", (note + line).encode(), None)
+    assert "Cosigned by w1.example.org up to 700." in api.http.get("/log").text
+
+
+def test_the_page_of_a_server_without_keys_says_so(tmp_path: Path):
+    with Api(tmp_path) as without:
+        assert "This server publishes no log." in without.http.get("/log").text

@@ -73,6 +73,7 @@ def pages(board: int) -> list[str]:
         *(f"/games/{key}" for key in game_keys()),
         *(f"/games/{key}/try" for key in game_keys()),
         "/puzzles",
+        "/log",
         "/ratings/line",
         "/players",
         "/players/anna",

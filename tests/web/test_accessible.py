@@ -47,7 +47,7 @@ def board(api, pair) -> int:
 
 def every_page(board: int) -> list[str]:
     return [
-        "/", "/new", "/new?game=halves", "/games", "/games/pow2", "/games/one", "/puzzles",
+        "/", "/new", "/new?game=halves", "/games", "/games/pow2", "/games/one", "/puzzles", "/log",
         "/ratings/line", "/players", "/players/hugo", "/players/gerd", "/account", "/help",
         f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 2}", f"/m/{board + 3}", f"/m/{board}/1",
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",

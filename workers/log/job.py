@@ -18,12 +18,14 @@ from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.restored_leaves import RestoredLeaves
 from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.witness.client import read_witnesses
 from workers.leased_run import LeasedRun
 from workers.log.publisher import Publisher
 from workers.log.recovery import LogRecovery
 from workers.log.restore import ShardRestorer
 from workers.log.trim import trim
 from workers.log.trim_events import EventTrimmer
+from workers.log.witnessing import Witnessing
 from workers.rq_worker import ListedWorker
 
 LEASE: Final = "publish"
@@ -80,6 +82,17 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
         settings.publish_seconds or default,
         trim_all,
         recovery=LogRecovery(closed, restorer),
+    )
+
+
+def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
+    """Return what asks the witnesses that are named beside the keys; it has a cache of its own."""
+    store = RedisStore(data, settings.durability, replicas=settings.replicas)
+    return Witnessing(
+        open_objects(settings.store, settings.data),
+        PublishedLogs(settings).of,
+        lambda: store.layout().shards,
+        partial(read_witnesses, keys_folder(settings)),
     )
 
 

@@ -4,26 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.match.events import (
-    AnchorLeaf,
-    EventEnvelope,
-    RefusedLeaf,
-    decode_anchor,
-    decode_event,
-    decode_refusal,
-)
-
-Leaf = EventEnvelope | RefusedLeaf | AnchorLeaf
-
-
-def decode_leaf(data: bytes) -> Leaf:
-    """Read a leaf; `msgspec.MsgspecError` if it is none."""
-    for read in (decode_event, decode_refusal):
-        try:
-            return read(data)
-        except msgspec.MsgspecError:
-            continue
-    return decode_anchor(data)
+from domain.match.events import AnchorLeaf
+from infra.audit.leaf_kinds import Leaf, decode_leaf
 
 
 def command_of(leaf: Leaf) -> tuple[int, bytes]:

@@ -6,7 +6,7 @@ from infra.projections.finished_matches import FinishedMatchesProjection
 from infra.projections.head_to_head import HeadToHeadProjection
 from infra.projections.leaderboards import LeaderboardsProjection
 from infra.projections.match_list_fold import MatchListsProjection
-from infra.projections.notices import NoticesProjection
+from infra.projections.notice_fold import NoticesProjection
 from infra.projections.projection import Projection
 from infra.projections.ratings import RatingsProjection
 from infra.projections.standings import StandingsProjection

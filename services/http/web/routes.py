@@ -47,6 +47,7 @@ from services.http.web.pages.lists import (
     show_players,
     show_scores,
 )
+from services.http.web.pages.log import show_log
 from services.http.web.pages.login import log_in, log_out, show_login, show_signup, sign_up
 from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
 from services.http.web.pages.match_actions import act
@@ -120,6 +121,7 @@ PAGES: Final[tuple[Any, ...]] = (
     take_vacation,
     delete_account,
     show_help,
+    show_log,
     follow,
     show_own,
     show_players,

@@ -28,6 +28,7 @@ from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.draws import DrawPart, server_keeps_text
 from services.app.error_codes import server_failure
 from services.app.move_text import split_ply
+from services.app.receipts import DecidedCommand
 from services.app.start import start_by_name
 from services.language.answer import Answer
 from services.language.authentication import names_challenger
@@ -124,6 +125,7 @@ def deliver(call: Invocation, command: MatchCommand) -> Answer:
 
 def _outcome(call: Invocation, command: MatchCommand) -> Answer:
     outcome = call.app.gateway.send(command.sent, command.ply, call.seconds)
+    call.decided.append(DecidedCommand(command.sent.match, command.sent.id, outcome))
     try:
         return _accepted(call, command.sent, finish(call.app, outcome))
     except OutcomeNotDurable as pending:

@@ -5,6 +5,7 @@ from typing import Any, Self, assert_never
 
 import msgspec
 
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     Absent,
     Called,
@@ -36,7 +37,7 @@ from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from services.app.context import App
 from services.app.endings import ending_clause
 from services.app.names import join_names, names_by_seat
-from services.language.render.dates import clock_lines, instant
+from services.language.render.dates import clock_lines, instant, span
 
 _OFFERS = {
     "undo": "to take the last move back",
@@ -97,7 +98,7 @@ class NamedMatch(msgspec.Struct, frozen=True):
         return "".join(f" {option}" for option in self.state.options)
 
 
-_TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
+_TURNING = Moved | MatchStarted | Undone | SetBack | TimeGiven | Resigned | Flagged
 """Events after which the sentence says whose turn it is."""
 
 
@@ -191,10 +192,28 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
             return f"{scene.who(event.seat)} ends the vacation on {instant(event.until)}"
         case Declined():
             return f"{scene.who(event.seat)} declined to play"
-        case Ended():
+        case Claimed():
+            who = "an arbiter" if event.seat is None else scene.who(event.seat)
+            return f"{who} made a claim about #{event.ply}"
+        case Ruled():
+            return _describe_ruling(event)
+        case Appealed():
+            return f"{scene.who(event.seat)} appealed against the ruling on claim {event.claim}"
+        case SetBack():
+            return f"it is set back to #{event.ply} and goes on there"
+        case TimeGiven():
+            return f"{scene.who(event.seat)} gets {span(event.ms)} more"
+        case Ended() | ResultChanged():
             return ending_sentence(scene)
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def _describe_ruling(event: Ruled) -> str:
+    if event.claim is None:
+        return "an arbiter ruled"
+    verb = "upheld" if event.upheld else "dismissed"
+    return f"an arbiter {verb} claim {event.claim}"
 
 
 def ending_sentence(scene: NamedMatch) -> str:

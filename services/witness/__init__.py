@@ -1,0 +1,1 @@
+"""The witness over HTTP: a program of its own, apart from any match server."""

@@ -1,0 +1,70 @@
+"""A witness over HTTP (C2SP tlog-witness): `add-checkpoint`, and what it has cosigned, to read."""
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from litestar import Litestar, Request, Response, get, post
+from litestar.params import FromPath
+
+from infra.log.signed_note import NoteError
+from infra.witness.client import ADD_CHECKPOINT, SIZE_TYPE
+from infra.witness.cosign_request import MOST_BYTES, CosignRequest
+from infra.witness.witness import CosignRefusedError, Refused, Witness, log_id
+
+logger = logging.getLogger(__name__)
+
+AnyRequest = Request[Any, Any, Any]
+
+_TEXT: Final = "text/plain"
+
+
+def make_witness_app(witness: Witness) -> Litestar:
+    """Return the application of a witness."""
+
+    @post(ADD_CHECKPOINT, request_max_body_size=MOST_BYTES, status_code=200)
+    async def add_checkpoint(request: AnyRequest) -> Response[str]:
+        """Cosign a checkpoint, or say why not."""
+        return await asyncio.to_thread(_cosign, witness, await request.body())
+
+    @get("/", sync_to_thread=True)
+    def show_witness() -> Response[str]:
+        """Return the key of the witness, and the logs that it knows with their last cosigned sizes."""
+        return Response(_summary(witness), media_type=_TEXT)
+
+    @get("/logs/{log:str}", sync_to_thread=True)
+    def show_checkpoint(log: FromPath[str]) -> Response[str]:
+        """Return the last cosigned checkpoint of a log, by SHA-256 of its origin in hex digits."""
+        origin = {log_id(one): one for one in witness.origins}.get(log)
+        found = None if origin is None else witness.cosigned(origin)
+        if found is None:
+            return Response("nothing was cosigned of it\n", status_code=404, media_type=_TEXT)
+        return Response(found.note, media_type=_TEXT)
+
+    return Litestar(
+        [add_checkpoint, show_witness, show_checkpoint],
+        openapi_config=None,
+        logging_config=None,
+    )
+
+
+def _cosign(witness: Witness, body: bytes) -> Response[str]:
+    try:
+        return Response(witness.cosign(CosignRequest.parse(body)), media_type=_TEXT)
+    except NoteError as error:
+        return Response(f"{error}\n", status_code=Refused.MALFORMED, media_type=_TEXT)
+    except CosignRefusedError as refused:
+        if refused.forked:
+            logger.error("ALARM: %s", refused)  # noqa: TRY400 - the sentence says it all
+        if refused.why is Refused.OTHER_SIZE:
+            return Response(f"{refused.size}\n", status_code=refused.why, media_type=SIZE_TYPE)
+        return Response(f"{refused}\n", status_code=refused.why, media_type=_TEXT)
+
+
+def _summary(witness: Witness) -> str:
+    lines = [f"witness {witness.key}"]
+    for origin in witness.origins:
+        found = witness.cosigned(origin)
+        size = found.checkpoint.size if found else 0
+        lines.append(f"{origin} {size} /logs/{log_id(origin)}")
+    return "\n".join(lines) + "\n"
