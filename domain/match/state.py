@@ -75,7 +75,7 @@ class Reason(StrEnum):
 
 
 class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
-    """What a match that was imported keeps about its source."""
+    """The source of an imported match, as its state has it."""
 
     source: MatchSource
     ply: int

@@ -31,6 +31,7 @@ NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
 )
 
+OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
@@ -67,6 +68,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "contact.check_chat": WITHIN,
     "contact.is_known": WITHIN,
     "draws.accept_command": WITHIN,
+    "exports.export_record": OPERATOR,
+    "imports.seats_of": OPERATOR,
+    "imports.plan_import": OPERATOR,
+    "imports.imported_from": WITHIN,
     "accounts.sign_up": Row(),
     "accounts.authenticate": Row(),
     "accounts.own_profile": Row((LANGUAGE,), "a token and a session come with their account"),
