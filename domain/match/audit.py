@@ -73,7 +73,7 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.history import EMPTY_SNAPSHOT, BrokenHistory, Snapshot, chain_events, check_chain
-from domain.match.state import ImportedMatch, MatchState, Reason
+from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 
 
@@ -268,16 +268,6 @@ def possible_digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
         )
         for command in possible_commands(first, ply, group[1:])
     ]
-
-
-def ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
-    """Return the number of moves after the events of a command."""
-    for envelope in group:
-        if isinstance(envelope.body, Moved | Undone | SetBack):
-            ply = envelope.body.ply
-        elif isinstance(envelope.body, Imported):
-            ply = ImportedMatch.of(envelope.body).ply
-    return ply
 
 
 def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:

@@ -26,9 +26,9 @@ from domain.match.events import (
     MatchStarted,
     body_size,
 )
+from domain.match.imported import ImportedMatch
 from domain.match.sentences import SAY
 from domain.match.state import (
-    ImportedMatch,
     MatchState,
     Reason,
     evolve,

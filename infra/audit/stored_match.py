@@ -21,7 +21,6 @@ from domain.errors import Code, Refusal
 from domain.match.audit import (
     AuditResult,
     determines_command,
-    ply_after,
     possible_digests,
     verify,
 )
@@ -32,6 +31,7 @@ from domain.match.events import (
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.imported import ply_after
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
@@ -143,7 +143,7 @@ def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
         rules=verdict.state.rules,
         leaves=leaves,
         refusals=counts,
-        draw=check_draw(log, verdict.envelopes, indexes) + _import_clause(verdict.state),
+        draw=check_draw(log, verdict.envelopes, indexes, log.seeds) + _import_clause(verdict.state),
     )
 
 
@@ -232,7 +232,8 @@ def _check_events(
             raise BrokenHistory(
                 first.seq, "the outcome stored for its command is of another command"
             )
-        ply = ply_after(group, ply)
+        for envelope in group:
+            ply = ply_after(envelope.body, ply)
     return indexes
 
 

@@ -16,7 +16,6 @@ from domain.errors import Refusal
 from domain.match.audit import (
     AuditResult,
     determines_command,
-    ply_after,
     possible_digests,
     verify,
 )
@@ -31,10 +30,11 @@ from domain.match.events import (
     is_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.imported import ImportedMatch, ply_after
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import ImportedMatch, MatchState
+from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
@@ -203,6 +203,10 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
+    groups = {
+        command: list(group)
+        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
+    }
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
@@ -228,7 +232,7 @@ def _check_outcomes(
         else:
             _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
         if isinstance(leaf, EventEnvelope):
-            ply = ply_after([leaf], ply)
+            ply = ply_after(leaf.body, ply)
         before, index = leaf, one.index
     limits = []
     if hidden:
@@ -280,13 +284,15 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
 def _check_accepted(
     outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
 ) -> None:
-    first = group[0]
-    fits = outcome.accepted and not outcome.sentence and outcome.seq == first.seq
+    """Check the outcome of the command that led to these events."""
+    fits = outcome.accepted and not outcome.sentence and outcome.seq == group[0].seq
     require(fits, place, "the outcome of its command is a different one")
-    if outcome.digest == ANY_DIGEST or not determines_command(first, rules):
-        return
-    digests = possible_digests(group, ply)
-    require(outcome.digest in digests, place, "the outcome of its command is of another command")
+    known = outcome.digest != ANY_DIGEST and determines_command(group[0], rules)
+    require(
+        not known or outcome.digest in possible_digests(group, ply),
+        place,
+        "the outcome of its command is of another command",
+    )
 
 
 def _check_fields(

@@ -23,8 +23,8 @@ from typing import Final
 import msgspec
 import redis
 
+from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId
-from domain.match.state import CurrentOffer
 from domain.rules import Seat
 from infra.projections.buckets import Bucket
 from infra.projections.generations import Generation
@@ -64,6 +64,8 @@ class MatchListRow(msgspec.Struct, frozen=True, array_like=True):
     """The open offer."""
     sealed: bool = False
     """Whether the seats in `waits` are to reveal the texts that they have committed to."""
+    ended: int = 0
+    """When it got its result, ms; 0 while it runs."""
 
     @property
     def game(self) -> str:

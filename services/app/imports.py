@@ -103,7 +103,8 @@ def check_import(
         )
     if open_case(state):
         raise Refusal(
-            Code.TOO_EARLY, "a claim or an appeal in the match waits for a ruling; import it after that"
+            Code.TOO_EARLY,
+            "a claim or an appeal in the match waits for a ruling; import it after that",
         )
     source = MatchSource(
         kind=DOCUMENT,

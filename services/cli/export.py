@@ -23,7 +23,7 @@ def run(number: str, settings: Settings, record: bool = False) -> int:  # noqa: 
 
     With `record` only its moves are written, which nothing proves.
 
-    The operator alone reads the data, so nobody's mistyped text is shown to others.
+    The operator can read the data anyway, so that the document shows nothing new.
     """
     board = read_board(number)
     with App(settings) as parts:

@@ -298,14 +298,7 @@ def test_in_these_matches_everything_happens() -> None:
     assert {type(body) for body in bodies} == set(get_args(Event))
     assert any(isinstance(body, Moved) and body.queued for body in bodies)
     reasons = {body.reason for body in bodies if isinstance(body, Ended)}
-    assert {
-        "time",
-        "resignation",
-        "agreement",
-        "aborted",
-        "declined",
-        "no-tile",
-        "transferred",
-    } <= reasons
+    wanted = {"time", "resignation", "agreement", "aborted", "declined", "no-tile", "transferred"}
+    assert wanted <= reasons
     changed = {body.reason for body in bodies if isinstance(body, ResultChanged)}
     assert changed == {"ruling", "annulled"}

@@ -14,6 +14,7 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
+from domain.match.dispute_events import ResultChanged, SetBack
 from domain.match.events import (
     Challenged,
     Ended,
@@ -224,14 +225,30 @@ class LogReader:
         if event is None:
             return None
         setup = self._setup(event, firsts)
+        if isinstance(event.body, SetBack | ResultChanged):
+            return self._changed(event, setup, leaf.shard)
         if not isinstance(event.body, Ended):
             return Fact(event, setup, None, leaf.shard)
         result = _without_history(leaf.data, event.body, setup, endings[event.match])
         if result is None:
             # what may follow the end does not count
-            history = tuple(map(decode_event, self._store.events(event.match)[: event.seq]))
-            result = _from_history(event.body, history, setup)
+            result = _from_history(event.body, self._history(event, event.seq), setup)
         return Fact(event, setup, result, leaf.shard)
+
+    def _changed(self, event: EventEnvelope, setup: MatchSetup, shard: int) -> Fact:
+        """Return the fact of an event by which a ruling changes whether and how a match is over."""
+        history = self._history(event, event.seq - 1)
+        before = fold((one.body, one.at) for one in history).result
+        result = None
+        if isinstance(event.body, ResultChanged):
+            ended = Ended(winners=event.body.winners, reason=event.body.reason)
+            result = _from_history(ended, (*history, event), setup)
+        revoked = _from_history(before, history, setup) if before else None
+        return Fact(event, setup, result, shard, revoked=revoked)
+
+    def _history(self, event: EventEnvelope, count: int) -> tuple[EventEnvelope, ...]:
+        """Return the first events of a match."""
+        return tuple(map(decode_event, self._store.events(event.match)[:count]))
 
     def _setup(self, event: EventEnvelope, firsts: _FirstEvents) -> MatchSetup:
         board = event.match
