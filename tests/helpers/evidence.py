@@ -58,7 +58,8 @@ class HistoryStore:
             for envelope in group:
                 self.indexes.append(len(self.log))
                 self.log.append(match.events[envelope.seq - 1])
-            ply = ply_after(group, ply)
+            for envelope in group:
+                ply = ply_after(envelope.body, ply)
         self.objects: ObjectStore = MemoryObjects()
         size = len(self.log) if published is None else published
         writer = LogWriter(self.objects, self.shard, [SECRET.signer(self.shard)])
