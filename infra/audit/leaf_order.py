@@ -1,4 +1,4 @@
-"""The order of a shard's leaves: each readable, of a match of the shard, and after what it follows.
+"""The order of a shard's leaves: each can be read, is of a match of the shard, and has its turn.
 
 The events of a match are numbered from 1 without gaps. Seeds are used one after another, from chains that were
 anchored before.

@@ -73,6 +73,8 @@ class Subcommand(NamedTuple):
     fixed: Mapping[str, Any] = {}
     """Arguments of `run` that are not on the command line."""
     has_settings: bool = True
+    one_of: Sequence[str] = ()
+    """Arguments of which exactly one must be there."""
 
 
 SUBCOMMANDS: Final = (
@@ -138,6 +140,7 @@ SUBCOMMANDS: Final = (
                 "help": "check all matches and logs, while the server runs",
             }),
         ),
+        one_of=("number", "--all"),
     ),
     Subcommand(
         "rebuild",

@@ -20,8 +20,6 @@ from services.language.arguments import read_board
 
 def run(number: str, settings: Settings, *, everything: bool = False) -> int:
     """Check the match with that number, or everything, and return the exit code."""
-    if everything + bool(number) != 1:
-        raise Refusal(Code.USAGE, "write the number of a match, or --all")
     if not everything:
         return _check_match(number, settings)
     from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
