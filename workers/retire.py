@@ -2,7 +2,8 @@
 
 First the match is made again from its leaves and compared with all that Redis has of it, then the
 directory page is written, then Redis forgets it. Killed in between, Redis and the page have the match, and
-Redis wins. A match that can't be made again stays, and an alarm says why.
+Redis wins. A match that can't be made again stays, and an alarm says why. So does, without one, a match with
+a claim that waits for a ruling, or with a ruling against which an appeal is possible.
 """
 
 import logging
@@ -14,6 +15,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from domain.errors import Refusal
+from domain.match.disputes import may_be_ruled_on
+from domain.match.history import unpack_snapshot
 from infra.archive.archive import LeafSource
 from infra.archive.archived_match import (
     ArchivedMatch,
@@ -133,9 +136,14 @@ class Retirement:
                     stored.outcomes,
                     locators.decode(stored.locator),
                 )
-                if match.indexes[-1] < limit:
+                if match.indexes[-1] < limit and not self._is_disputed(match):
                     found[board] = match
         return found
+
+    def _is_disputed(self, match: ArchivedMatch) -> bool:
+        """Return whether a ruling or an appeal may still come, because the archive takes neither."""
+        state = unpack_snapshot(match.snapshot).state
+        return may_be_ruled_on(state, self._store.now())
 
     def _leaves(self, matches: Mapping[int, ArchivedMatch]) -> Mapping[int, bytes]:
         """Return the leaves of all matches, by their indexes; none if one can't be read.

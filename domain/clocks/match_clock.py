@@ -40,6 +40,16 @@ class ClockStop(NamedTuple):
     seat: Seat
 
 
+class GivenTime(NamedTuple):
+    """The time that rulings gave to a seat, ms."""
+
+    seat: Seat
+    total: int
+    """In all: so much more all its turns may take together."""
+    turn: int
+    """For its running turn, or its next one if it is not to move."""
+
+
 class MatchClock(msgspec.Struct, frozen=True, array_like=True):
     """The clock after the match's last event. Part of a snapshot, so new fields come at the end."""
 
@@ -55,22 +65,32 @@ class MatchClock(msgspec.Struct, frozen=True, array_like=True):
     """The instant at which a pause began; 0 if the match is not paused."""
     nagged: bool = False
     """Whether the running turn's player has been reminded."""
+    given: tuple[GivenTime, ...] = ()
+    """The time that rulings gave, an entry for each seat that got some, by seat."""
 
 
 # changes by events
 
 
-def start_clock(terms: TimeControl, at: int) -> MatchClock:
-    """Return the clock at the start of a match; the first turn begins at `at`."""
-    return MatchClock(terms, at)
+def start_clock(terms: TimeControl, at: int, turns: bytes = b"") -> MatchClock:
+    """Return the clock at the start of a match; a turn begins at `at`.
+
+    `turns` are those of an imported match.
+    """
+    return MatchClock(terms, at, turns)
 
 
 def after_ply(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
     """Return the clock after a ply of `seat`: its turn ends and the next begins."""
     took = min(time_of_turn(clock, seat, at), _LONGEST_TURN)
-    return _begin_turn(
+    after = _begin_turn(
         clock, at, clock.turns + _TURN_RECORD.pack(seat, took >> 32, took & 0xFFFF_FFFF)
     )
+    if not clock.given:
+        return after
+    # what was given for the turn that ends is used up
+    left = (one._replace(turn=0) if one.seat == seat else one for one in clock.given)
+    return msgspec.structs.replace(after, given=tuple(left))
 
 
 def after_seat_left(clock: MatchClock, at: int) -> MatchClock:
@@ -121,9 +141,21 @@ def after_reminder(clock: MatchClock) -> MatchClock:
     return msgspec.structs.replace(clock, nagged=True)
 
 
+def after_time_given(clock: MatchClock, seat: Seat, ms: int) -> MatchClock:
+    """Return the clock after a ruling gave a seat time, for its turn and for all its turns together."""
+    before = _given_to(clock, seat)
+    more = GivenTime(seat, before.total + ms, before.turn + ms)
+    others = (one for one in clock.given if one.seat != seat)
+    return msgspec.structs.replace(clock, given=tuple(sorted((*others, more))))
+
+
+def _given_to(clock: MatchClock, seat: Seat) -> GivenTime:
+    return next((one for one in clock.given if one.seat == seat), GivenTime(seat, 0, 0))
+
+
 def _begin_turn(clock: MatchClock, at: int, turns: bytes) -> MatchClock:
     off = tuple(one for one in clock.stops if one.until > at)
-    return MatchClock(clock.terms, at, turns, off, clock.paused)
+    return MatchClock(clock.terms, at, turns, off, clock.paused, given=clock.given)
 
 
 def _add_stop(clock: MatchClock, off: ClockStop) -> MatchClock:
@@ -195,23 +227,34 @@ def next_due(clock: MatchClock, mover: Seat) -> int | None:
     return flag_time(clock, mover) if instant is None else instant
 
 
+def seats_of_turns(turns: bytes) -> list[Seat]:
+    """Return the seat of each turn; `struct.error` if the bytes are no turns."""
+    return [seat for seat, _, _ in iter_unpack(_TURN_FORMAT, turns)]
+
+
+def turn_of_no_time(seat: Seat) -> bytes:
+    """Return the record of a turn whose time is not known."""
+    return _TURN_RECORD.pack(seat, 0, 0)
+
+
 def _turn_allowance(clock: MatchClock, seat: Seat) -> int | None:
     """Return the counted ms that a turn of `seat` may take; negative if the bank is overdrawn."""
     terms = clock.terms
-    if not terms.bank and not terms.total:
+    if not terms.bank and not terms.total and not clock.given:
         return terms.turn * DAY or None  # most matches need no look at their plies
     return min(_turn_allowances(clock, seat), default=None)
 
 
 def _turn_allowances(clock: MatchClock, seat: Seat) -> Iterator[int]:
-    terms = clock.terms
+    terms, given = clock.terms, _given_to(clock, seat)
     if terms.turn:
-        yield terms.turn * DAY
+        yield terms.turn * DAY + given.turn
     finished = list(_finished_turns(clock, seat))
     if terms.bank:
-        yield (terms.bank + terms.increment * len(finished)) * DAY - sum(finished)
+        bank = (terms.bank + terms.increment * len(finished)) * DAY
+        yield bank + given.total - sum(finished)
     if terms.total:
-        yield terms.total * DAY - sum(finished)
+        yield terms.total * DAY + given.total - sum(finished)
 
 
 def _finished_turns(clock: MatchClock, seat: Seat) -> Iterator[int]:

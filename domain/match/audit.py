@@ -20,6 +20,10 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    ImportMatch,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -28,6 +32,8 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    command_digest,
+    encode_command,
 )
 from domain.match.conditional_moves import (
     ConditionalMove,
@@ -36,6 +42,7 @@ from domain.match.conditional_moves import (
     merge,
 )
 from domain.match.decide import Decision, DecisionContext, decide
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
@@ -48,6 +55,7 @@ from domain.match.events import (
     EventEnvelope,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -65,7 +73,7 @@ from domain.match.events import (
     leaf_hash,
 )
 from domain.match.history import EMPTY_SNAPSHOT, BrokenHistory, Snapshot, chain_events, check_chain
-from domain.match.state import MatchState
+from domain.match.state import MatchState, Reason
 from domain.rules import Seat, rules_by_id
 
 
@@ -117,9 +125,8 @@ def decide_again(
     Raises `BrokenHistory` where that leads to other events.
     """
     first = group[0]
-    sent = CommandEnvelope(
-        board, first.command, first.actor, possible_commands(first, snapshot.state.ply)[0]
-    )
+    commands = possible_commands(first, snapshot.state.ply, group[1:])
+    sent = CommandEnvelope(board, first.command, first.actor, commands[0])
     try:
         decision = decide(sent, snapshot.state, _recorded_context(group))
     except Exception as error:
@@ -194,15 +201,18 @@ def determines_command(first: EventEnvelope, rules: str) -> bool:
 
 
 def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
-    first: EventEnvelope, ply: int
+    first: EventEnvelope, ply: int, more: Sequence[EventEnvelope] = ()
 ) -> list[Command]:
     """Return the commands that this may be the first event of; all lead to the same decision.
 
     A move may come with or without its ply, and a proposal of the same offer is consent. `ply` is
-    the number of moves played before, because the scheduler names it in its commands.
+    the number of moves played before, because the scheduler names it in its commands. `more` are
+    the other events of the command, because what a ruling changes is in events of its own.
     """
     event = first.body
     match event:
+        case Imported():
+            return [_import_command(event)]
         case MatchStarted() | Challenged():
             return [_start_command(event)]
         case Committed():
@@ -235,12 +245,44 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Declined() | Withheld():
             # rejecting a match that waits for entropy declines it, too
             return [DeclineMatch(), AnswerOffer(accept=False)]
-        case Undone() | Paused() | Ended() | Sealed():
+        case Claimed():
+            return [MakeClaim(ply=event.ply, text=event.text)]
+        case Appealed():
+            return [MakeAppeal(claim=event.claim, text=event.text)]
+        case Ruled():
+            return [_ruling(event, [envelope.body for envelope in more])]
+        case Undone() | Paused() | Ended() | Sealed() | SetBack() | ResultChanged() | TimeGiven():
             raise BrokenHistory(
                 first.seq, "it follows from a command, and none is recorded before it"
             )
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def possible_digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
+    """Return the digests of all commands, as sent, that can have led to these events; `ply` as above."""
+    first = group[0]
+    return [
+        command_digest(
+            encode_command(CommandEnvelope(first.match, first.command, first.actor, command))
+        )
+        for command in possible_commands(first, ply, group[1:])
+    ]
+
+
+def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:
+    """Return the command that led to a ruling and to the events after it."""
+    command = GiveRuling(claim=event.claim, upheld=event.upheld, text=event.text)
+    time = tuple((one.seat, one.ms) for one in more if isinstance(one, TimeGiven))
+    for one in more:
+        match one:
+            case SetBack():
+                command = replace(command, back_to=one.ply)
+            case ResultChanged(reason=Reason.ANNULLED):
+                command = replace(command, annul=True)
+            case ResultChanged():
+                command = replace(command, winners=one.winners)
+    return replace(command, time=time)
 
 
 def _start_command(event: MatchStarted | Challenged) -> StartMatch:
@@ -252,6 +294,11 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
     commitments = event.commitments if isinstance(event, Called) else UNSET
     return replace(start, text=event.text, gather=True, commitments=commitments)
+
+
+def _import_command(event: Imported) -> ImportMatch:
+    names = ImportMatch.__struct_fields__
+    return ImportMatch(**{name: getattr(event, name) for name in names})
 
 
 def _json_of(event: Event) -> str:

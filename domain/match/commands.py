@@ -13,7 +13,8 @@ from msgspec import UNSET, UnsetType
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
 from domain.match.decoding import RecordDecoder
-from domain.match.events import AccountId, CommandId
+from domain.match.events import AccountId, CommandId, ImportedResult, MatchSource
+from domain.rules import Seat
 
 TEXT_LIMIT: Final = 512
 """The most characters of a command's text."""
@@ -105,6 +106,65 @@ class FlagPlayer(CommandBase, frozen=True, tag="flag"):
     ply: int | None = None
 
 
+class MakeClaim(CommandBase, frozen=True, tag="claim"):
+    """Make a claim about a ply, as a player of the match or as an arbiter who is none."""
+
+    ply: int
+    text: bytes
+    """SHA-256 of a salt and the text."""
+
+
+class GiveRuling(CommandBase, frozen=True, tag="rule"):
+    """Rule on a claim or on an appeal; without a claim, of the arbiter's own motion.
+
+    Whether the sender is an arbiter is checked before it is submitted.
+    """
+
+    claim: int | None
+    """The number of the event of the claim, or of the ruling without a claim that was appealed against."""
+    upheld: bool
+    """False dismisses the claim or the appeal, and then the fields below are left out."""
+    text: bytes
+    """SHA-256 of a salt and the reasons."""
+    back_to: int | None = None
+    """The ply to which the match is set back."""
+    winners: tuple[Seat, ...] | None = None
+    """The result of the match."""
+    annul: bool = False
+    """Whether the match counts for nothing."""
+    time: tuple[tuple[Seat, int], ...] = ()
+    """Seats and the ms that they get."""
+
+
+class MakeAppeal(CommandBase, frozen=True, tag="appeal"):
+    """Object to a ruling, once."""
+
+    claim: int
+    """The number of the event of the claim, or of the ruling if it has no claim."""
+    text: bytes
+    """SHA-256 of a salt and the text."""
+
+
+class ImportMatch(CommandBase, frozen=True, tag="import"):
+    """Propose to go on here with a match from elsewhere. Only the server sends it.
+
+    The front end has checked the document. The fields are those of the event `Imported`.
+    """
+
+    rules: str
+    options: tuple[str, ...]
+    seats: tuple[AccountId, ...]
+    terms: TimeControl | None
+    setup: str | None
+    moves: str
+    turns: bytes
+    acted: int
+    out: tuple[tuple[Seat, int], ...]
+    next: Seat | None
+    result: ImportedResult | None
+    source: MatchSource
+
+
 Command = (
     StartMatch
     | PlayMove
@@ -118,6 +178,10 @@ Command = (
     | EndVacation
     | RemindPlayer
     | FlagPlayer
+    | MakeClaim
+    | GiveRuling
+    | MakeAppeal
+    | ImportMatch
 )
 
 

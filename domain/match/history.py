@@ -9,6 +9,7 @@ from domain.clocks.match_clock import TURN_SIZE
 from domain.match.commands import CommandEnvelope, RevealText, StartVacation
 from domain.match.decide import Decision, Rejection
 from domain.match.decoding import RecordDecoder, decode_text
+from domain.match.dispute_events import SetBack
 from domain.match.events import (
     NO_HASH,
     SCHEMA,
@@ -18,6 +19,7 @@ from domain.match.events import (
     Event,
     EventEnvelope,
     Flagged,
+    Imported,
     MatchStarted,
     Moved,
     RefusedLeaf,
@@ -30,7 +32,7 @@ from domain.match.events import (
 )
 from domain.match.state import MatchState, evolve, initial
 
-_CHANGES_POSITION = (MatchStarted, Moved, Undone, Resigned, Flagged)
+_CHANGES_POSITION = (MatchStarted, Imported, Moved, Undone, SetBack, Resigned, Flagged)
 """Events that change the position."""
 
 _PACK = msgspec.msgpack.Encoder()
@@ -111,7 +113,7 @@ def chain_events(
         head = leaf_hash(data)
         # a decision has the position after its last event that changes it
         memo = decision.position if event is placing else None
-        state = evolve(state, event, at, memo)
+        state = evolve(state, event, at, memo, actor)
     return tuple(sealed), Snapshot(head, state)
 
 
@@ -150,7 +152,7 @@ def replay(events: Iterable[bytes]) -> MatchState:
     state = initial()
     for data in events:
         envelope = decode_event(data)
-        state = evolve(state, envelope.body, envelope.at)
+        state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
     return state
 
 

@@ -68,6 +68,7 @@ class NotDecidedAgain(StrEnum):
     DRAW = "what the player added to the draw is not stored"
     VACATION = "the end of the vacation is not stored"
     START = "the start is not stored"
+    STATEMENT = "the texts of claims, appeals and rulings are not in the log"
 
 
 def known_commands(

@@ -10,6 +10,7 @@ _GERMAN_KINDS: Final[Mapping[str, str]] = {
     "undo": "Rücknahme",
     "abort": "Abbruch",
     "pause": "Pause",
+    "transfer": "Umzug auf einen anderen Server",
     "count": "Zählung",
 }
 
@@ -129,6 +130,83 @@ SAY = Sentences(
             "die Partie hat keine Uhren, die stillstehen könnten",
         ),
         "vacation-over": ("the vacation is over already", "der Urlaub ist schon vorbei"),
+        # claims, rulings and appeals
+        "claim-stands": (
+            "claim {claim} waits for a ruling; make another after it",
+            "Reklamation {claim} wartet auf eine Entscheidung; danach ist eine weitere möglich",
+        ),
+        "claims": (
+            "you have made {most} claims in this match, which is the most",
+            "Sie haben in dieser Partie {most} Reklamationen erhoben; mehr sind nicht möglich",
+        ),
+        "no-ply": (
+            "the match has no #{meant}; it stands at #{ply}",
+            "die Partie hat kein #{meant}; sie steht bei #{ply}",
+        ),
+        "no-claim": (
+            "the match has no claim {claim}",
+            "die Partie hat keine Reklamation {claim}",
+        ),
+        "digest": (
+            "a text goes into the log as a salted SHA-256 of 32 bytes",
+            "ein Text steht im Protokoll als gesalzener SHA-256 aus 32 Bytes",
+        ),
+        "own-case": (
+            "a player of the match can't rule in it",
+            "ein Spieler der Partie kann in ihr nicht entscheiden",
+        ),
+        "same-arbiter": (
+            "another arbiter than the first rules on an appeal",
+            "über einen Einspruch entscheidet ein anderer Schiedsrichter als der erste",
+        ),
+        "ruled": (
+            "there is a ruling on claim {claim}, and no appeal waits",
+            "über Reklamation {claim} ist entschieden, und kein Einspruch wartet",
+        ),
+        "final": (
+            "the ruling on the appeal in claim {claim} is final",
+            "die Entscheidung über den Einspruch zu Reklamation {claim} ist endgültig",
+        ),
+        "unruled": (
+            "there is no ruling on claim {claim} yet",
+            "über Reklamation {claim} ist noch nicht entschieden",
+        ),
+        "appealed": (
+            "an appeal in claim {claim} was made already; there is one",
+            "zu Reklamation {claim} gibt es schon einen Einspruch; mehr sind nicht möglich",
+        ),
+        "appeal-late": (
+            "an appeal is possible for {days} days after the ruling",
+            "ein Einspruch ist {days} Tage lang nach der Entscheidung möglich",
+        ),
+        "remedy-dismissed": (
+            "a ruling that dismisses changes nothing in the match",
+            "eine abweisende Entscheidung ändert nichts an der Partie",
+        ),
+        "no-remedy": (
+            "a ruling that upholds says what changes: back to a ply, a result, annulled, or time",
+            "wer stattgibt, nennt, was sich ändert: Rücksetzung, Ergebnis, Annullierung oder Zeit",
+        ),
+        "one-remedy": (
+            "choose one of back to a ply, a result and annulled; time is for a match that goes on",
+            "Rücksetzung, Ergebnis und Annullierung schließen sich aus; Zeit gibt es nur, wenn es weitergeht",
+        ),
+        "undrawn": (
+            "the match has not begun; it can be annulled, or a seat can get time",
+            "die Partie hat nicht begonnen; sie kann annulliert werden, oder ein Spieler kann Zeit bekommen",
+        ),
+        "terminal": (
+            "by its rules the match is over at #{ply}; set it back further",
+            "nach ihren Regeln ist die Partie bei #{ply} zu Ende; setzen Sie sie weiter zurück",
+        ),
+        "winners": (
+            "winners are seats of the match in order, at least one",
+            "Gewinner sind Plätze der Partie in ihrer Reihenfolge, mindestens einer",
+        ),
+        "grants": (
+            "time goes once to a seat that plays on, from 1 ms to {days} days",
+            "Zeit bekommt je einmal ein Platz, der weiterspielt, von 1 ms bis {days} Tage",
+        ),
         # the start
         "started": ("the match has started already", "die Partie hat schon begonnen"),
         "begun": (
@@ -171,6 +249,22 @@ SAY = Sentences(
         "takes-text": (
             "the match takes no commitments; accept with a text",
             "die Partie kennt keine Festlegungen; nehmen Sie mit einem Text an",
+        ),
+        "import-server": (
+            "only the server's operator imports a match",
+            "nur der Betreiber des Servers übernimmt eine Partie von anderswo",
+        ),
+        "import-turns": (
+            "the turns of the imported match do not fit its moves",
+            "die Bedenkzeiten der übernommenen Partie passen nicht zu ihren Zügen",
+        ),
+        "import-end": (
+            "the moves of the imported match lead to another end, or to another player's turn",
+            "die Züge der übernommenen Partie führen zu einem anderen Ende, oder ein anderer ist am Zug",
+        ),
+        "import-size": (
+            "the imported match takes {size} bytes; {most} are the most for an event",
+            "die übernommene Partie braucht {size} Bytes; ein Ereignis hat höchstens {most}",
         ),
         "nothing": (
             "there is nothing to reveal: the match takes texts without commitments",

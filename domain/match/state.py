@@ -14,8 +14,12 @@ from msgspec.structs import replace
 
 from domain.clocks import match_clock as clocks
 from domain.clocks.match_clock import MatchClock
+from domain.match.cases import Cases, evolve_cases
+from domain.match.clock_fold import evolve_clock
 from domain.match.commitments import CommitState, evolve_commitments, replace_at
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
+    SERVER_ACCOUNT,
     Absent,
     AccountId,
     Called,
@@ -26,6 +30,9 @@ from domain.match.events import (
     Event,
     Flagged,
     Gathered,
+    Imported,
+    ImportedResult,
+    MatchSource,
     MatchStarted,
     Moved,
     Nagged,
@@ -59,6 +66,27 @@ class Reason(StrEnum):
     """All agreed that the match does not count; nobody wins."""
     DECLINED = "declined"
     """A player refused to play before their first move; nobody wins."""
+    RULING = "ruling"
+    """An arbiter decided the result."""
+    ANNULLED = "annulled"
+    """An arbiter annulled the match; nobody wins."""
+    TRANSFERRED = "transferred"
+    """All agreed to go on at another server; nobody wins here."""
+
+
+class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
+    """What a match that was imported keeps about its source."""
+
+    source: MatchSource
+    ply: int
+    """The number of moves that are the source's."""
+    result: ImportedResult | None
+    """How it had ended there; None if it goes on here."""
+
+    @classmethod
+    def of(cls, event: Imported) -> Self:
+        """Return what is kept of an event."""
+        return cls(event.source, len(event.moves.split()), event.result)
 
 
 class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
@@ -117,6 +145,10 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """None for a match without clocks."""
     gather: CommitState | None = None
     """Before a draw by commit and reveal; None otherwise."""
+    cases: Cases = ()
+    """Claims, with all that followed them."""
+    imported: ImportedMatch | None = None
+    """None for a match that began here."""
 
     @property
     def started(self) -> bool:
@@ -125,13 +157,13 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def awaits_entropy(self) -> bool:
-        """Whether the match waits for its players' entropy."""
-        return self.has_no_position and not self.over
+        """Whether the match waits for its players' entropy, or for their consent to an import."""
+        return bool(self.texts) and not self.over
 
     @property
     def has_no_position(self) -> bool:
         """Whether there is no position, because the match waits for entropy or ended before its draw."""
-        return bool(self.texts)
+        return bool(self.texts) and self.imported is None
 
     @property
     def waits(self) -> tuple[Seat, ...]:
@@ -161,6 +193,18 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
         """Whether the match has ended."""
         return self.result is not None
 
+    @property
+    def played(self) -> bool:
+        """Whether every seat has moved, in a match that was not over before it was imported."""
+        ended_before = self.imported is not None and self.imported.result is not None
+        return not ended_before and self.acted == (1 << len(self.seats)) - 1
+
+    @property
+    def rated(self) -> bool:
+        """Whether the match counts for ratings once it is over; an imported one never does."""
+        agreed = self.clock is None or self.clock.terms.rated
+        return self.played and agreed and self.imported is None
+
     def first_moves(self, plies: int) -> list[str]:
         """Return the first `plies` moves."""
         return self.moves.split(" ")[:plies] if self.ply else []
@@ -171,44 +215,24 @@ def initial() -> MatchState:
     return MatchState()
 
 
-def evolve(state: MatchState, event: Event, at: int, position: bytes | None = None) -> MatchState:
-    """Return the state after `event`, received at `at` ms.
+def evolve(
+    state: MatchState,
+    event: Event,
+    at: int,
+    position: bytes | None = None,
+    actor: AccountId = SERVER_ACCOUNT,
+) -> MatchState:
+    """Return the state after `event`, received at `at` ms; `actor` is who caused it.
 
     `position` is the packed position after the event, if the caller has it.
     """
     after = _evolve(state, event, position)
-    clock = _clock_after(state, event, at)
+    clock = evolve_clock(state.clock, event, at, state.next)
+    if isinstance(event, Claimed | Ruled | Appealed):
+        seq, ply = state.seq + 1, state.ply
+        cases = evolve_cases(state.cases, event, seq=seq, ply=ply, at=at, actor=actor)
+        after = replace(after, cases=cases)
     return replace(after, seq=state.seq + 1, at=at, clock=clock)
-
-
-def _clock_after(state: MatchState, event: Event, at: int) -> MatchClock | None:  # noqa: C901, PLR0911 - one case an event
-    """Return the clock after an event."""
-    clock = state.clock
-    if clock is None:
-        terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
-        return None if terms is None else clocks.start_clock(terms, at)
-    match event:
-        case Moved():
-            return clocks.after_ply(clock, event.seat, at)
-        case MatchStarted() | Sealed():
-            # vacations go on
-            return clocks.after_seat_left(clock, at)
-        case Undone():
-            return clocks.after_undo(clock, event.ply, at)
-        case Resigned() | Flagged() if event.next != state.next:
-            return clocks.after_seat_left(clock, at)
-        case Nagged():
-            return clocks.after_reminder(clock)
-        case Paused():
-            return clocks.after_pause(clock, at)
-        case Resumed():
-            return clocks.after_resume(clock, at)
-        case Absent():
-            return clocks.after_vacation_start(clock, event.seat, at, event.until)
-        case Returned():
-            return clocks.after_vacation_end(clock, event.seat, event.until)
-        case _:
-            return clock
 
 
 def next_due(state: MatchState) -> int:
@@ -255,7 +279,7 @@ def reminder_is_due(state: MatchState, now: int = 0) -> bool:
     )
 
 
-def _evolve(  # noqa: C901, PLR0911 - one case an event
+def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
     state: MatchState, event: Event, position: bytes | None
 ) -> MatchState:
     match event:
@@ -291,8 +315,16 @@ def _evolve(  # noqa: C901, PLR0911 - one case an event
             packed = position if rest > 1 else state.position
             # no offer stays open, because the players it concerns have changed
             return replace(state, out=out, next=event.next, position=packed, offer=None)
+        case SetBack():
+            stayed = replace(state, out=tuple(x for x in state.out if x[0] not in event.back))
+            return replace(_after_undo(stayed, event, position), result=None)
+        case ResultChanged():
+            ended = Ended(winners=event.winners, reason=event.reason)
+            return replace(state, result=ended, next=None, offer=None)
         case Declined() | Withheld() | Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
+        case Claimed() | Ruled() | Appealed() | TimeGiven():
+            return state  # `evolve` has the cases, and the clock has the time
         case Ended():
             return replace(state, result=event, next=None, offer=None)
         case _:  # pragma: no cover - the union is closed
@@ -310,6 +342,19 @@ def _after_start_or_proposal(
             return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
+        case Imported():
+            imported = ImportedMatch.of(event)
+            return replace(
+                state,
+                setup=event.setup,
+                ply=imported.ply,
+                moves=event.moves,
+                acted=event.acted,
+                out=event.out,
+                texts=missing,
+                position=position,
+                imported=imported,
+            )
         case _:
             return replace(state, texts=(event.text, *missing[1:]))
 
@@ -321,8 +366,9 @@ def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None
     return state.offer.after_answer(event.seat, accept=event.accept, playing=state.active_seats)
 
 
-def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> MatchState:
-    """Cut the moves; a seat that left during the moves taken back counts as having left now."""
+def _after_undo(state: MatchState, event: Undone | SetBack, position: bytes | None) -> MatchState:
+    """Cut the moves; a seat that left during the moves taken back counts as having left at the ply."""
+    imported = state.imported
     return replace(
         state,
         ply=event.ply,
@@ -331,7 +377,19 @@ def _after_undo(state: MatchState, event: Undone, position: bytes | None) -> Mat
         out=tuple((seat, min(at, event.ply)) for seat, at in state.out),
         offer=None,
         position=position,
+        imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
     )
+
+
+def ply_after(event: Event, ply: int) -> int:
+    """Return the number of moves after an event, which is `ply` before it."""
+    match event:
+        case Moved() | Undone() | SetBack():
+            return event.ply
+        case Imported():
+            return ImportedMatch.of(event).ply
+        case _:
+            return ply
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
@@ -357,15 +415,15 @@ def position_at(state: MatchState, plies: int) -> Any:
 def positions(state: MatchState) -> list[Any]:
     """Return all `ply` + 1 positions from the start to now, by replay."""
     rules = rules_by_id(state.rules)
-    position = _without_leavers(state, rules, _first_position(state), 0)
+    position = without_leavers(state, rules, first_position(state), 0)
     found = [position]
     for ply, move in enumerate(state.first_moves(state.ply), 1):
-        position = _without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
+        position = without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
         found.append(position)
     return found
 
 
-def _without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
+def without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int) -> Any:
     """Return the position without the seats that left at that ply while two others went on."""
     for gone, (seat, at) in enumerate(state.out, 1):
         if at == ply and len(state.seats) - gone > 1:
@@ -373,7 +431,8 @@ def _without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int
     return position
 
 
-def _first_position(state: MatchState) -> Any:
+def first_position(state: MatchState) -> Any:
+    """Return the position before the first move, with all players in it."""
     rules = rules_by_id(state.rules)
     setup = None if state.setup is None else msgspec.json.decode(state.setup)
     return rules.start(rules.read_options(state.options), len(state.seats), setup)

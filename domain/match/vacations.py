@@ -1,9 +1,10 @@
-"""Vacations at the start of a match: they are recorded with its first event, for the clock."""
+"""Vacations at the start of a match, and where a match goes on again: they are recorded, for the clock."""
 
 import msgspec
 
 from domain.clocks.match_clock import MatchClock
 from domain.match.decision import Decision, DecisionContext
+from domain.match.dispute_events import SetBack
 from domain.match.events import Absent, Challenged, MatchStarted
 from domain.match.state import MatchState, evolve
 from domain.rules import Seat
@@ -12,8 +13,8 @@ from domain.rules import Seat
 def add_vacations(
     decision: Decision, state: MatchState, context: DecisionContext, now: int
 ) -> Decision:
-    """Add the players' vacations to a decision that begins a match; return any other unchanged."""
-    if not any(isinstance(event, Challenged | MatchStarted) for event in decision.events):
+    """Add the players' vacations to a decision by which clocks begin to run; return any other unchanged."""
+    if not any(isinstance(event, Challenged | MatchStarted | SetBack) for event in decision.events):
         return decision
     for event in decision.events:
         state = evolve(state, event, now)
@@ -23,7 +24,9 @@ def add_vacations(
     absent = tuple(
         Absent(seat=seat, until=until)
         for seat, account in enumerate(state.seats)
-        if (until := context.away.get(account, 0)) > now and not _is_on_vacation(clock, seat, until)
+        if seat in state.active_seats
+        and (until := context.away.get(account, 0)) > now
+        and not _is_on_vacation(clock, seat, until)
     )
     return msgspec.structs.replace(decision, events=(*decision.events, *absent))
 

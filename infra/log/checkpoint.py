@@ -4,19 +4,17 @@ A checkpoint is a signed note of three lines: origin, size and root of a log. A 
 the hashes of the path, and the checkpoint, so that one entry is verified without any server.
 """
 
-import re
-from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from typing import Final, Self
 
 import msgspec
 
-from infra.log.merkle import HASH_SIZE, verify_inclusion
+from infra.log.merkle import verify_inclusion
+from infra.log.note_lines import read_base64, read_decimal, read_hash, write_base64
 from infra.log.signed_note import NoteError, Signer, VerifierKey, open_note, sign, split_note
 
 PROOF_HEADER: Final = "c2sp.org/tlog-proof@v1"
 
-_DECIMAL: Final = re.compile(r"0|[1-9][0-9]{0,18}")
 _MOST_HASHES: Final = 63
 _EXTRA: Final = "extra "
 _INDEX: Final = "index "
@@ -32,7 +30,7 @@ class LogCheckpoint(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         """Return the text that is signed."""
-        return f"{self.origin}\n{self.size}\n{write_hash(self.root)}\n"
+        return f"{self.origin}\n{self.size}\n{write_base64(self.root)}\n"
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -41,7 +39,7 @@ class LogCheckpoint(msgspec.Struct, frozen=True):
         if len(lines) < 3 or not all(lines):  # noqa: PLR2004 - origin, size and root
             raise NoteError("a checkpoint has three lines or more, none of them empty")
         origin, size, root = lines[:3]
-        return cls(origin, parse_size(size, "size"), parse_hash(root))
+        return cls(origin, read_decimal(size, "size"), read_hash(root))
 
     def sign(self, signers: Iterable[Signer]) -> str:
         """Return the signed checkpoint."""
@@ -67,8 +65,8 @@ class InclusionProof(msgspec.Struct, frozen=True):
     """Data for the application, which nothing signs."""
 
     def __str__(self) -> str:
-        extra = f"{_EXTRA}{write_hash(self.extra)}\n" if self.extra else ""
-        path = "".join(f"{write_hash(one)}\n" for one in self.hashes)
+        extra = f"{_EXTRA}{write_base64(self.extra)}\n" if self.extra else ""
+        path = "".join(f"{write_base64(one)}\n" for one in self.hashes)
         return f"{PROOF_HEADER}\n{extra}{_INDEX}{self.index}\n{path}\n{self.checkpoint}"
 
     @classmethod
@@ -80,49 +78,19 @@ class InclusionProof(msgspec.Struct, frozen=True):
             raise NoteError(f"a proof begins with {PROOF_HEADER!r} and has an empty line in it")
         extra = b""
         if lines and lines[0].startswith(_EXTRA):
-            extra = _base64(lines.pop(0).removeprefix(_EXTRA))
+            extra = read_base64(lines.pop(0).removeprefix(_EXTRA))
             if not extra:
                 raise NoteError("a proof without extra data leaves out the line for them")
         if not lines or not lines[0].startswith(_INDEX):
             raise NoteError("a proof names the index of its entry")
-        index = parse_size(lines.pop(0).removeprefix(_INDEX), "index")
+        index = read_decimal(lines.pop(0).removeprefix(_INDEX), "index")
         if len(lines) > _MOST_HASHES:
             raise NoteError(f"a proof has at most {_MOST_HASHES} hashes")
         split_note(checkpoint)
-        return cls(index, tuple(map(parse_hash, lines)), checkpoint, extra)
+        return cls(index, tuple(map(read_hash, lines)), checkpoint, extra)
 
     def verify(self, leaf_hash: bytes, origin: str, keys: Sequence[VerifierKey]) -> LogCheckpoint:
         """Return the checkpoint that proves the leaf; ValueError, with the reason, if it does not."""
         found = open_checkpoint(self.checkpoint, origin, keys)
         verify_inclusion(leaf_hash, self.index, found.size, self.hashes, found.root)
         return found
-
-
-def parse_size(text: str, what: str) -> int:
-    """Read a decimal number; `NoteError`, which names `what` it is, if it is none."""
-    if not _DECIMAL.fullmatch(text):
-        raise NoteError(f"the {what} is a decimal number without leading zeros")
-    return int(text)
-
-
-def parse_hash(text: str) -> bytes:
-    """Read a hash in base64; `NoteError` if it is none."""
-    found = _base64(text)
-    if len(found) != HASH_SIZE:
-        raise NoteError(f"a hash has {HASH_SIZE} bytes, and this one {len(found)}")
-    return found
-
-
-def _base64(text: str) -> bytes:
-    try:
-        found = b64decode(text, validate=True)
-    except ValueError as error:
-        raise NoteError(f"base64 can't be read: {error}") from None
-    if write_hash(found) != text:
-        raise NoteError("base64 has stray bits at its end")
-    return found
-
-
-def write_hash(data: bytes) -> str:
-    """Return bytes, mostly of a hash, in base64."""
-    return b64encode(data).decode()

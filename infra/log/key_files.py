@@ -17,6 +17,7 @@ import msgspec
 
 from infra.log.names import LogSecret
 from infra.log.signed_note import NoteError, VerifierKey
+from infra.settings import Settings
 from infra.synced_files import sync_folder, write_synced
 
 LOG_KEY: Final = "log-key"
@@ -26,7 +27,15 @@ FOLDER_NAME: Final = "keys"
 
 _OLD: Final = ".old"
 _PUBLIC: Final = ".pub"
+_LOGS: Final = "/log"
+"""The end of the common name of a server's logs, after its host."""
+
 _SECRET_BYTES: Final = 32
+
+
+def keys_folder(settings: Settings) -> Path:
+    """Return the folder of a server's keys."""
+    return settings.keys or settings.data / FOLDER_NAME
 
 
 class LogKeyError(Exception):
@@ -44,19 +53,38 @@ class LogKeys(msgspec.Struct, frozen=True):
 def generate_keys(folder: Path, host: str) -> list[Path]:
     """Write the keys that are missing, and return their files; `LogKeyError` if all are there.
 
-    `host` names the server in them, and in everything that is signed with them, for good.
+    `host` names the server in them, and in everything that is signed with them, for good. So it has to be
+    the one that names the keys that are there.
     """
     try:
-        base = VerifierKey.parse(str(VerifierKey(f"{host}/log", bytes(_SECRET_BYTES)))).name
+        base = VerifierKey.parse(str(VerifierKey(f"{host}{_LOGS}", bytes(_SECRET_BYTES)))).name
     except NoteError as error:
         raise LogKeyError(f"{host!r} can't name a log: {error}") from error
-    missing = [name for name in (LOG_KEY, RECEIPTS_KEY) if not (folder / name).exists()]
+    missing = missing_keys(folder)
     if not missing:
         raise LogKeyError(
-            f"{folder} has keys already, and they are not overwritten; to replace the log key, rename "
-            f"{LOG_KEY} to {LOG_KEY}{_OLD} first"
+            f"{folder} has keys already, and they are not overwritten; to replace a key, rename "
+            f"{LOG_KEY} to {LOG_KEY}{_OLD} first, or {RECEIPTS_KEY} to {RECEIPTS_KEY}{_OLD}"
+        )
+    if (named := named_host(folder)) not in ("", host):
+        raise LogKeyError(
+            f"the keys in {folder} are named after {named!r}, and all have one name; make the others "
+            f"with --host {named}"
         )
     return [_generate(folder / name, LogSecret(base, _new_secret())) for name in missing]
+
+
+def missing_keys(folder: Path) -> list[str]:
+    """Return the names of the keys that are not there."""
+    return [name for name in (LOG_KEY, RECEIPTS_KEY) if not (folder / name).exists()]
+
+
+def named_host(folder: Path) -> str:
+    """Return the host that names the keys in a folder; empty if there are none."""
+    for name in (LOG_KEY, RECEIPTS_KEY):
+        if (folder / f"{name}{_PUBLIC}").exists() and (found := read_public_keys(folder, name)):
+            return found[0].name.removesuffix(_LOGS)
+    return ""
 
 
 def _new_secret() -> bytes:
@@ -67,9 +95,12 @@ def _generate(file: Path, secret: LogSecret) -> Path:
     """Write one key: first the public one, so that whatever is signed can be verified."""
     public = file.with_name(file.name + _PUBLIC)
     earlier = public.read_text("utf-8") if public.exists() else ""
-    write_synced(public, f"{secret.public}\n{earlier}".encode())
-    public.chmod(0o644)
     temporary = file.with_name(f".{file.name}")
+    # one that a killed process has left may be a second name of a key, which would be overwritten
+    temporary.unlink(missing_ok=True)
+    write_synced(temporary, f"{secret.public}\n{earlier}".encode())
+    temporary.chmod(0o644)
+    temporary.replace(public)
     write_synced(temporary, f"{secret}\n".encode())
     try:
         os.link(temporary, file)
@@ -81,39 +112,50 @@ def _generate(file: Path, secret: LogSecret) -> Path:
     return file
 
 
-def has_keys(folder: Path) -> bool:
-    """Return whether there is a log key."""
-    return (folder / LOG_KEY).exists()
-
-
 def read_keys(folder: Path) -> LogKeys:
-    """Return the keys; `LogKeyError` if there is none, or it can't be used."""
-    current = _read_secret(folder / LOG_KEY)
-    old = folder / f"{LOG_KEY}{_OLD}"
-    found = (current, *([_read_secret(old)] if old.exists() else []))
-    if len({one.base for one in found}) > 1:
-        raise LogKeyError(f"{old} has another name than the present key, {current.base}")
-    return LogKeys(found, tuple(read_public_keys(folder)))
+    """Return the keys of the log; `LogKeyError` if there is none, or it can't be used."""
+    return LogKeys(_read_secrets(folder, LOG_KEY), tuple(read_public_keys(folder)))
 
 
-def read_public_keys(folder: Path) -> list[VerifierKey]:
-    """Return the public keys of the log, the newest first; `LogKeyError` if there are none."""
-    file = folder / f"{LOG_KEY}{_PUBLIC}"
+def read_receipt_secrets(folder: Path) -> tuple[LogSecret, ...]:
+    """Return the keys that sign receipts, the newest first; `LogKeyError` as for `read_keys`."""
+    return _read_secrets(folder, RECEIPTS_KEY)
+
+
+def read_public_keys(folder: Path, name: str = LOG_KEY) -> list[VerifierKey]:
+    """Return the public keys of the log or of receipts, the newest first; `LogKeyError` if there are none."""
+    file = folder / f"{name}{_PUBLIC}"
     try:
         return [VerifierKey.parse(line) for line in file.read_text("utf-8").split()]
     except FileNotFoundError:
-        raise LogKeyError(f"there are no public keys of the log: {file} is missing") from None
+        raise LogKeyError(f"there are no public keys: {file} is missing") from None
     except (OSError, UnicodeDecodeError, NoteError) as error:
         raise LogKeyError(f"{file} can't be used: {error}") from error
+
+
+def _read_secrets(folder: Path, name: str) -> tuple[LogSecret, ...]:
+    """Return a key, and the one before it if that is still there."""
+    current = _read_secret(folder / name)
+    old = folder / f"{name}{_OLD}"
+    found = (current, *([_read_secret(old)] if old.exists() else []))
+    if len({one.base for one in found}) > 1:
+        raise LogKeyError(f"{old} has another name than the present key, {current.base}")
+    return found
 
 
 def _read_secret(file: Path) -> LogSecret:
     try:
         return LogSecret.parse(file.read_text("ascii"))
     except FileNotFoundError:
-        raise LogKeyError(
-            f"there is no log key: {file} is missing; restore it from a backup, or make one with "
-            "`matchpost keygen` where nothing was ever published"
-        ) from None
+        raise LogKeyError(_missing(file)) from None
     except (OSError, UnicodeDecodeError, NoteError) as error:
         raise LogKeyError(f"{file} can't be used: {error}") from error
+
+
+def _missing(file: Path) -> str:
+    if file.name == LOG_KEY:
+        return (
+            f"there is no log key: {file} is missing; restore it from a backup, or make one with "
+            "`matchpost keygen` where nothing was ever published"
+        )
+    return f"there is no receipts key: {file} is missing; `matchpost keygen` makes one"

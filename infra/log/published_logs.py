@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from infra.log.key_files import FOLDER_NAME, read_public_keys
+from infra.log.key_files import keys_folder, read_public_keys
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog, TileCache
 from infra.log.signed_note import VerifierKey
@@ -15,7 +15,7 @@ class PublishedLogs:
     """The logs of all shards, which share a cache; nothing is read before the first is asked for."""
 
     def __init__(self, settings: Settings, cache: TileCache | None = None) -> None:
-        self._read_keys = partial(read_public_keys, settings.keys or settings.data / FOLDER_NAME)
+        self._read_keys = partial(read_public_keys, keys_folder(settings))
         self._open = partial(open_objects, settings.store, settings.data)
         self._objects: ObjectStore | None = None
         self._cache = cache or TileCache()

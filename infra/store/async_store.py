@@ -86,6 +86,12 @@ class AsyncStore:
         found = kept.from_seq(start)
         return (await self._all_events(board, kept))[start - 1 :] if found is None else found
 
+    async def leaf(self, board: int, index: int) -> bytes | None:
+        """Return the leaf with this index of the log that a match is in; None if Redis has it no longer."""
+        shard, id_ = self._shard(board), f"{index}-1"
+        (found,) = raise_errors(await self._pipe.send([("XRANGE", keys.log(shard), id_, id_)]))
+        return bytes(found[0][1][1]) if found else None
+
     async def _all_events(self, board: int, kept: KeptEvents) -> list[bytes]:
         """Return all events of a match, of which Redis has only some."""
         raise not_read(board, kept)

@@ -22,7 +22,8 @@ Each guarantee has a test in the contract suite that every adapter passes:
 10. A seed is used by one commit at most, and none is skipped: a start with another seed than the
     chain's next conflicts. A chain's anchor is a leaf before any of its seeds is used.
 11. A match's locator has the log indexes of exactly its leaves, in order.
-12. A match that has ended is listed at the time of its end.
+12. A match that has ended is listed at the time of its last event, and not once it goes on again, which
+    takes moves back.
 13. A match in the archive takes no command: `commit` writes nothing, and `submit` returns the stored
     outcome of a repetition, where the archive can be read, and refuses all others.
 14. A match is retired whole or not at all, and only if nothing was written to it since it was read.
@@ -52,7 +53,9 @@ Received times decide whether a move is in time. So this is the most that a play
 that ran ahead is put right, and it is little beside a turn of days.
 """
 
-ARCHIVED_TEXT: Final = "the match is over, and in the archive"
+ARCHIVED_TEXT: Final = (
+    "the match is over, and in the archive, where no command and no ruling changes it"
+)
 """The sentence for a command that came to a match in the archive."""
 
 
@@ -121,13 +124,15 @@ class Write(msgspec.Struct, frozen=True):
     snapshot: PackedSnapshot | None
     """None for a refusal. Its moves and turns are those that the command adds, unless `rewritten`."""
     rewritten: bool = False
-    """Whether the snapshot has all moves and turns of the match, because some were taken back."""
+    """Whether the snapshot has all moves and turns of the match, because some were taken back.
+
+    If the match is not over then, it is not listed among those that have ended."""
     refusal_field: str = ""
     """For a refusal: its player and ply; see `refusal_field`."""
     due: int = 0
     """When the match is next due, ms; 0 for never. A refusal changes nothing."""
     ended: int = 0
-    """When the match ended, ms, if it ended by this command; else 0."""
+    """The time of the match's last event, ms, if it is over after this command; else 0."""
     conditional_before: bytes = b""
     """The conditional moves that it was decided on; empty for none."""
     conditional_after: bytes = b""

@@ -7,7 +7,7 @@ from typing import Final, Self
 import httpx
 import msgspec
 
-from infra.log.checkpoint import parse_size
+from infra.log.note_lines import read_decimal
 from infra.log.signed_note import NoteError, SignatureType, VerifierKey, open_note, split_note
 from infra.witness.cosign_request import CosignRequest
 
@@ -117,7 +117,7 @@ class WitnessClient:
 
     def _other_size(self, answer: httpx.Response) -> int:
         try:
-            return parse_size(answer.text.removesuffix("\n"), "size")
+            return read_decimal(answer.text.removesuffix("\n"), "size")
         except NoteError:
             raise WitnessError(f"{self._name} answers 409 without a size") from None
 

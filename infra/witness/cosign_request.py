@@ -4,7 +4,7 @@ from typing import Final, Self
 
 import msgspec
 
-from infra.log.checkpoint import parse_hash, parse_size, write_hash
+from infra.log.note_lines import read_decimal, read_hash, write_base64
 from infra.log.signed_note import NoteError, split_note
 
 MOST_BYTES: Final = 64 * 1024
@@ -25,7 +25,7 @@ class CosignRequest(msgspec.Struct, frozen=True):
     """The signed note."""
 
     def __str__(self) -> str:
-        hashes = "".join(f"{write_hash(one)}\n" for one in self.proof)
+        hashes = "".join(f"{write_base64(one)}\n" for one in self.proof)
         return f"{_OLD}{self.old_size}\n{hashes}\n{self.checkpoint}"
 
     @classmethod
@@ -43,5 +43,5 @@ class CosignRequest(msgspec.Struct, frozen=True):
         if len(hashes) > _MOST_HASHES:
             raise NoteError(f"a proof has at most {_MOST_HASHES} hashes")
         split_note(checkpoint)
-        size = parse_size(old.removeprefix(_OLD), "old size")
-        return cls(size, tuple(map(parse_hash, hashes)), checkpoint)
+        size = read_decimal(old.removeprefix(_OLD), "old size")
+        return cls(size, tuple(map(read_hash, hashes)), checkpoint)

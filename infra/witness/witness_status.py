@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from infra.log.checkpoint import LogCheckpoint
-from infra.log.key_files import FOLDER_NAME
+from infra.log.key_files import keys_folder
 from infra.log.names import WITNESSED, object_name
 from infra.log.signed_note import NoteError, VerifierKey, open_note, split_note
 from infra.objects.location import open_objects
@@ -34,7 +34,7 @@ class WitnessReport(msgspec.Struct, frozen=True):
 
 def read_witness_report(settings: Settings, shards: int) -> WitnessReport:
     """Return what the witnesses named beside the log's keys have cosigned; empty without any."""
-    folder = settings.keys or settings.data / FOLDER_NAME
+    folder = keys_folder(settings)
     try:
         keys = [one.key for one in read_witnesses(folder)]
         if not keys:

@@ -27,6 +27,7 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.people.account_notices import AccountNotices
+from infra.people.account_seals import SEALS_FOLDER, AccountSeals
 from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
@@ -35,8 +36,10 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.sessions import Sessions
+from infra.people.statements import Statements
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
+from infra.projections.cases import OpenCases
 from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -63,6 +66,8 @@ from infra.valkey.server import socket_url
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
+    from infra.log.proofs import LogProofs
+    from infra.log.receipt_signer import ReceiptSigner
 
 
 class App:
@@ -187,6 +192,22 @@ class App:
         return open_objects(self.settings.store, self.settings.data)
 
     @cached_property
+    def receipt_signer(self) -> "ReceiptSigner":
+        """Signs receipts of leaves; see `services.app.receipts`, which knows which are durable."""
+        from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
+        from infra.log.receipt_signer import ReceiptSigner  # noqa: PLC0415
+
+        return ReceiptSigner(keys_folder(self.settings))
+
+    @cached_property
+    def proofs(self) -> "LogProofs":
+        """Proofs and checkpoints of the published logs."""
+        from infra.log.key_files import keys_folder, read_public_keys  # noqa: PLC0415 - as above
+        from infra.log.proofs import LogProofs  # noqa: PLC0415
+
+        return LogProofs(lambda: self.objects, lambda: read_public_keys(keys_folder(self.settings)))
+
+    @cached_property
     def damage(self) -> DamagedMatches:
         """Matches that can't be read."""
         return DamagedMatches(self.data)
@@ -208,6 +229,7 @@ class App:
             self.people,
             password_rate=self.settings.password_rate,
             readdressed=address_change_mailer(self.people, self.settings.mail_domain),
+            seals=AccountSeals(self.settings.keys or self.settings.data / SEALS_FOLDER),
         )
 
     @cached_property
@@ -234,6 +256,11 @@ class App:
     def notes(self) -> Notes:
         """Players' notes about matches, which only their authors can read."""
         return Notes(self.people)
+
+    @cached_property
+    def statements(self) -> Statements:
+        """Texts of claims, appeals and rulings, which only players and arbiters can read."""
+        return Statements(self.people, self._shards)
 
     @cached_property
     def challenges(self) -> ChallengeStore:
@@ -279,6 +306,11 @@ class App:
         return UnreadCounter(self.data, self.messages)
 
     @cached_property
+    def cases(self) -> OpenCases:
+        """Cases that wait for a ruling."""
+        return OpenCases(self.data)
+
+    @cached_property
     def history(self) -> FinishedMatches:
         """Finished matches."""
         return FinishedMatches(self.data, self.row_pages)
@@ -308,6 +340,7 @@ class App:
         erase_mail(self.people, account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        self.statements.forget(account)
         erase_projections(self.people, account)
 
     @cached_property

@@ -98,6 +98,13 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 422, "the text is not the one that the player committed to"
     ),
     Code.TOO_MANY: CodeInfo(EXIT_REFUSED, 409, "the user has as many of these as the limit allows"),
+    Code.UNKNOWN_CLAIM: CodeInfo(EXIT_REFUSED, 404, "the match has no claim of this number"),
+    Code.CLAIM_STANDS: CodeInfo(EXIT_REFUSED, 409, "another claim in the match waits for a ruling"),
+    Code.ALREADY_RULED: CodeInfo(EXIT_REFUSED, 409, "an arbiter has ruled on this already"),
+    Code.ALREADY_APPEALED: CodeInfo(
+        EXIT_REFUSED, 409, "the one appeal against this ruling was made already"
+    ),
+    Code.BAD_RULING: CodeInfo(EXIT_REFUSED, 422, "the ruling contradicts itself or the match"),
     Code.UNKNOWN_CHALLENGE: CodeInfo(EXIT_REFUSED, 404, "there is no open challenge of this id"),
     Code.OWN_CHALLENGE: CodeInfo(
         EXIT_REFUSED, 409, "the user made this challenge, and only others can take it"
@@ -110,6 +117,9 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 429, "more commands than the limit came from the user; try again later"
     ),
     Code.NOT_FOUND: CodeInfo(EXIT_REFUSED, 404, "there is nothing at this path, or no such id"),
+    Code.NOT_PUBLISHED: CodeInfo(
+        EXIT_UNKNOWN, 404, "it is recorded, but not in the published log yet; try again later"
+    ),
     Code.NOT_ALLOWED: CodeInfo(EXIT_REFUSED, 405, "this path does not allow the method"),
     Code.NOT_ACCEPTABLE: CodeInfo(EXIT_REFUSED, 406, "there is no such form of the answer"),
     Code.BUSY: CodeInfo(EXIT_UNKNOWN, 503, "not accepted, because too much waits; try again later"),

@@ -1,5 +1,8 @@
 """`matchpost referee`: the rules as a filter, one JSON object a line in and one a line out.
 
+A line may be a match document, which is judged like the request in it. Its proofs are not looked at. Seats that
+left the match, and its result if that is not one of the rules, come from its events.
+
 The protocol is stable, because other programs rely on it (`docs/referee.md`). Every line, valid or not,
 is answered with one line.
 """
@@ -7,6 +10,7 @@ is answered with one line.
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any, BinaryIO, Final
 
 import msgspec
@@ -14,11 +18,15 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.fairness import DrawStream
 from domain.match.decide import read_move
+from domain.match.events import is_event
+from domain.match.history import replay
+from domain.match.state import MatchState, without_leavers
 from domain.rules import AnyRules, latest_rules, rules_by_id, rules_id
+from infra.evidence.match_document import DOCUMENT_LIMIT, HEADER, DocumentError, read_document
 from services.app.error_codes import EXIT_OK
 
 LINE_LIMIT: Final = 1 << 20
-"""Most bytes of a line, without its end."""
+"""Most bytes of a line, without its end; a match document may be longer."""
 
 _DEFAULT_PLAYERS: Final = 2
 """Players of a match unless the request says otherwise."""
@@ -57,6 +65,13 @@ class MoveRefused(Exception):  # noqa: N818 - an answer, no failure
         self.reason = reason
 
 
+class _RequestFormat(msgspec.Struct, frozen=True):
+    """The field by which a match document is recognised."""
+
+    format: Any = msgspec.UNSET
+
+
+_FORMATS: Final = msgspec.json.Decoder(_RequestFormat)
 _REQUESTS: Final = msgspec.json.Decoder(RefereeRequest)
 _ANSWERS: Final = msgspec.json.Encoder()
 
@@ -78,6 +93,8 @@ def serve(lines: BinaryIO, answers: BinaryIO) -> None:
 def _lines(lines: BinaryIO) -> Iterator[bytes | None]:
     """Yield the lines that are not blank; None stands for a line that is too long."""
     while line := lines.readline(LINE_LIMIT + 1):
+        if len(line) > LINE_LIMIT and not line.endswith(b"\n") and line.startswith(HEADER):
+            line += lines.readline(DOCUMENT_LIMIT - len(line))
         if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
             while line and not line.endswith(b"\n"):
                 line = lines.readline(LINE_LIMIT)
@@ -93,7 +110,7 @@ def _too_long() -> Refusal:
 def judge(line: bytes) -> dict[str, Any]:
     """Return the answer to one line."""
     try:
-        return _answer(_read(line))
+        return _judge_match(line) if _is_match(line) else _answer(_read(line))
     except MoveRefused as refused:
         reason = refused.reason
         return {
@@ -110,6 +127,13 @@ def _error(reason: Refusal) -> dict[str, Any]:
     return {"ok": False, "error": reason.code, "message": reason.sentence}
 
 
+def _is_match(line: bytes) -> bool:
+    """Return whether a line has the field of a match document; False if it is no JSON."""
+    with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return _FORMATS.decode(line).format is not msgspec.UNSET
+    return False
+
+
 def _read(line: bytes) -> RefereeRequest:
     try:
         return _REQUESTS.decode(line)
@@ -122,14 +146,45 @@ def _read(line: bytes) -> RefereeRequest:
         raise Refusal(Code.BAD_REQUEST, "the line is nested too deeply") from None
 
 
-def _answer(request: RefereeRequest) -> dict[str, Any]:
+def _judge_match(line: bytes) -> dict[str, Any]:
+    """Return the answer to a match document; its proofs are not looked at."""
+    try:
+        document = read_document(line)
+    except DocumentError as error:
+        raise Refusal(Code.BAD_REQUEST, str(error)) from None
+    request = RefereeRequest(
+        game=document.game,
+        players=document.players,
+        options=list(document.options),
+        rules=document.rules,
+        setup=document.setup,
+        moves=list(document.moves),
+    )
+    try:
+        state = replay(one.leaf for one in document.leaves if is_event(one.leaf))
+        if not state.has_no_position:
+            return _answer(request, state)
+    except (Refusal, MoveRefused):
+        raise
+    except Exception as error:  # noqa: BLE001 - forged events may fail anywhere
+        raise Refusal(
+            Code.BAD_REQUEST, f"the events of the document can't be followed: {error!r}"
+        ) from None
+    raise Refusal(
+        Code.NOT_STARTED, f"match {document.board} has no position, because nothing was drawn"
+    )
+
+
+def _answer(request: RefereeRequest, match: MatchState | None = None) -> dict[str, Any]:
+    """Return the answer to a request; `match` is the state of a match document."""
     rules = _rules(request)
     options = rules.read_options(request.options)
     players = _players(rules, request.players)
     setup = _setup(rules, options, players, request)
-    positions = [rules.start(options, players, setup)]
+    positions = [_without_leavers(match, rules, rules.start(options, players, setup), 0)]
     for ply, text in enumerate(request.moves):
-        positions.append(_play_move(rules, positions[-1], ply, text))
+        position = _play_move(rules, positions[-1], ply, text)
+        positions.append(_without_leavers(match, rules, position, ply + 1))
     answer = {
         "ok": True,
         "rules": rules_id(rules),
@@ -138,9 +193,17 @@ def _answer(request: RefereeRequest) -> dict[str, Any]:
         **_position_fields(rules, positions[-1]),
         "result": _result(rules, positions[-1]),
     }
+    if match is not None and match.result is not None:
+        ended = {"winners": list(match.result.winners), "reason": match.result.reason}
+        answer |= {"to_move": None, "legal": [], "result": ended}
     if request.trace:
         answer["trace"] = [_position_fields(rules, position) for position in positions]
     return answer
+
+
+def _without_leavers(match: MatchState | None, rules: AnyRules, position: Any, ply: int) -> Any:
+    """Return the position without the seats that left the match at that ply."""
+    return position if match is None else without_leavers(match, rules, position, ply)
 
 
 def _rules(request: RefereeRequest) -> AnyRules:

@@ -1,9 +1,10 @@
-"""`matchpost verify BOARD`: check a match's whole history, from its bytes up.
+"""`matchpost verify WHAT`: check a match's whole history, from its bytes up; or a file, without a server.
 
 Its leaves must be in the published log, too, as far as a signed checkpoint covers them. `--all` checks everything.
 """
 
 import sys
+from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
@@ -15,16 +16,22 @@ from infra.store.published_sizes import read_published_sizes
 from infra.store.trimmed_leaves import published_logs
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
+from services.cli.verify_file import names_file, run_file
 from services.language.arguments import read_board
 
 
-def run(number: str, settings: Settings, *, everything: bool = False) -> int:
-    """Check the match with that number, or everything, and return the exit code."""
-    if not everything:
-        return _check_match(number, settings)
-    from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
+def run(
+    what: str, settings: Settings, trusted: Sequence[str] = (), *, everything: bool = False
+) -> int:
+    """Check the match with that number, the file of that name, or everything; return the exit code.
 
-    return verify_all.run(settings)
+    `trusted` are keys from elsewhere by which a file is checked, or files with such keys.
+    """
+    if everything:
+        from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
+
+        return verify_all.run(settings)
+    return run_file(what, trusted) if names_file(what) else _check_match(what, settings)
 
 
 def _check_match(number: str, settings: Settings) -> int:

@@ -44,9 +44,22 @@ from services.http.api.routes.command_line import (
 )
 from services.http.api.routes.commands import command_outcome, give_command, reveal_text
 from services.http.api.routes.conditional_moves import drop_replies, lay_replies, show_replies
+from services.http.api.routes.disputes import (
+    give_ruling,
+    list_cases,
+    list_waiting_cases,
+    make_appeal,
+    make_claim,
+)
 from services.http.api.routes.drafts import confirm_draft, drop_draft, show_draft, submit_draft
 from services.http.api.routes.events import follow_account, show_events
-from services.http.api.routes.matches import show_match, show_ply, show_svg, show_text
+from services.http.api.routes.matches import (
+    export_document,
+    show_match,
+    show_ply,
+    show_svg,
+    show_text,
+)
 from services.http.api.routes.messages import (
     list_messages,
     mark_messages,
@@ -62,6 +75,12 @@ from services.http.api.routes.rankings import (
     show_head_to_head,
     show_rating,
 )
+from services.http.api.routes.receipts import (
+    command_proof,
+    command_receipt,
+    event_proof,
+    event_receipt,
+)
 from services.http.api.routes.start import start_match
 from services.http.api.routes.system import (
     health,
@@ -74,7 +93,7 @@ from services.http.api.routes.vacations import end_vacation, show_vacation, take
 from services.http.api.short_path import ShortPath
 from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
-from services.http.published_log import show_log_keys, show_log_object
+from services.http.published_log import show_log_keys, show_log_object, show_receipts_keys
 from services.http.web.error_pages import answer_not_found
 from services.http.web.routes import WEB_ROUTES
 
@@ -82,7 +101,12 @@ ROUTES: Final[tuple[Any, ...]] = (
     give_command,
     reveal_text,
     command_outcome,
+    command_receipt,
+    command_proof,
+    event_receipt,
+    event_proof,
     show_match,
+    export_document,
     show_ply,
     show_svg,
     show_text,
@@ -98,6 +122,11 @@ ROUTES: Final[tuple[Any, ...]] = (
     confirm_draft,
     show_chat,
     say,
+    make_claim,
+    make_appeal,
+    give_ruling,
+    list_cases,
+    list_waiting_cases,
     list_challenges,
     open_challenge,
     show_challenge,
@@ -142,6 +171,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     health,
     readiness,
     show_log_keys,
+    show_receipts_keys,
     show_log_object,
 )
 

@@ -10,8 +10,10 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
+from redis.exceptions import RedisError
 
 from domain.errors import Refusal
+from domain.match.events import NO_HASH, leaf_hash
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
 from infra.archive.async_store import AsyncStoreWithArchive
@@ -24,13 +26,16 @@ from infra.store.async_store import AsyncStore
 from infra.store.leases import AsyncLaneLeases
 from infra.store.outcomes import CommandOutcome
 from infra.store.rq_wakeup import enqueue_drain
+from services.app import receipts
 from services.app.actor import Actor
 from services.app.commands import Action, MatchCommand, command_of, finish, needs_redis
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.matches import check_exists
+from services.app.receipts import DecidedCommand
 from services.http.anonymous_limit import RequestLimits
 from services.http.health import HealthCheck
+from services.http.recent_sizes import RecentPublishedSizes
 from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
@@ -92,6 +97,9 @@ class ApiContext:
         self.health = health
         self.marks = MarkWatch(parts)
         self.intervals = intervals
+        self.published_sizes = RecentPublishedSizes(
+            lambda: self.app.data, lambda: self.app.store.layout().shards
+        )
         self.request_limits = RequestLimits(parts.settings)
         self.stream_limits = StreamLimits()
         self.app = App(
@@ -148,6 +156,28 @@ class ApiContext:
     async def send(self, command: MatchCommand, seconds: float) -> CommandOutcome:
         """Submit a command, and return its outcome if accepted; else raise as `finish` does."""
         return finish(self.app, await self.gateway.send(command.sent, command.ply, seconds))
+
+    async def receipt(self, decided: DecidedCommand) -> str | None:
+        """Return the receipt of a command whose outcome is durable; None if there is none now."""
+        board, outcome = decided.board, decided.outcome
+        if not receipts.gives_receipts(self.app):
+            return None
+        try:
+            before: list[bytes] = []
+            if outcome.accepted or not outcome.seq:
+                leaf = await self.store.leaf(board, outcome.index)
+            else:  # in one round trip
+                leaf, before = await asyncio.gather(
+                    self.store.leaf(board, outcome.index), self.store.events(board, outcome.seq)
+                )
+            if leaf is None:  # it was trimmed, so it is read from the published log
+                return await asyncio.to_thread(receipts.receipt_if_any, self.app, decided)
+            head = leaf_hash(before[0]) if before else NO_HASH
+            placed = receipts.placed_leaf(decided, leaf, head)
+            return receipts.receipt_of_leaf(self.app, board, placed)
+        except (Refusal, RedisError, OSError, *UNREADABLE) as error:
+            receipts.note_failure(board, error)
+            return None
 
     async def damaged(self, board: int, error: Exception) -> Refusal:
         """Record that a match can't be read, and return the refusal for its reader."""

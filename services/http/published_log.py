@@ -10,9 +10,17 @@ from litestar.di import NamedDependency
 from litestar.params import FromPath
 
 from domain.errors import Code, Refusal
-from infra.log.key_files import FOLDER_NAME, LogKeyError, read_public_keys
+from infra.log.key_files import (
+    LOG_KEY,
+    RECEIPTS_KEY,
+    LogKeyError,
+    keys_folder,
+    read_public_keys,
+)
 from infra.log.names import CHECKPOINT, WITNESSED, shard_key
+from infra.log.receipts import KEY_SUFFIX
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
+from services.app.receipts import NO_RECEIPTS
 from services.http.context import ApiContext
 
 AnyRequest = Request[Any, Any, Any]
@@ -31,13 +39,22 @@ _BYTES: Final = "application/octet-stream"
 @get("/log/keys", sync_to_thread=True, include_in_schema=False)
 def show_log_keys(context: NamedDependency[ApiContext]) -> Response[str]:
     """Return the public keys of all shards' logs, the newest first, as lines of text."""
-    settings = context.app.settings
+    return _key_lines(context, LOG_KEY, "this server publishes no log")
+
+
+@get("/log/receipts-keys", sync_to_thread=True, include_in_schema=False)
+def show_receipts_keys(context: NamedDependency[ApiContext]) -> Response[str]:
+    """Return the public keys of all shards' receipts, the newest first, as lines of text."""
+    return _key_lines(context, RECEIPTS_KEY, NO_RECEIPTS, KEY_SUFFIX)
+
+
+def _key_lines(context: ApiContext, name: str, otherwise: str, suffix: str = "") -> Response[str]:
     try:
-        keys = read_public_keys(settings.keys or settings.data / FOLDER_NAME)
+        keys = read_public_keys(keys_folder(context.app.settings), name)
     except LogKeyError as error:
-        raise Refusal(Code.NOT_FOUND, "this server publishes no log") from error
+        raise Refusal(Code.NOT_FOUND, otherwise) from error
     shards = range(context.app.store.layout().shards)
-    lines = [f"{shard_key(key, shard)}\n" for key in keys for shard in shards]
+    lines = [f"{shard_key(key, shard, suffix)}\n" for key in keys for shard in shards]
     return Response("".join(lines), media_type=_TEXT, headers={"Cache-Control": _SECOND})
 
 

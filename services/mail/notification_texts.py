@@ -49,6 +49,9 @@ _HAPPENED: Final = {
     NoticeKind.DECLINED: "a player declined to play",
     NoticeKind.OVER: "the match is over",
     NoticeKind.REMINDER: "your time is running out",
+    NoticeKind.CLAIMED: "a claim was made, on which an arbiter rules",
+    NoticeKind.RULED: "an arbiter ruled",
+    NoticeKind.APPEALED: "a player appealed against a ruling",
     NoticeKind.CHAT: "there is new chat",
 }
 
@@ -223,7 +226,7 @@ def _how(scene: NamedMatch, seat: Seat) -> str:
     others = (
         ["chat TEXT"] if scene.state.awaits_entropy else ["resign", "propose draw", "chat TEXT"]
     )
-    if not scene.state.acted >> seat & 1:
+    if scene.state.awaits_entropy or not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
     return f"{asked}, in the first line of a reply.\nYou can also write: {', '.join(others)}."
 

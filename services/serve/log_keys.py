@@ -2,23 +2,29 @@
 
 import logging
 import sys
+from pathlib import Path
 
 import redis
 
 from infra.log.key_files import (
-    FOLDER_NAME,
+    LOG_KEY,
+    RECEIPTS_KEY,
     LogKeyError,
     generate_keys,
-    has_keys,
+    keys_folder,
+    missing_keys,
+    named_host,
     read_public_keys,
 )
 from infra.log.names import shard_key
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
+from infra.people.account_seals import ACCOUNTS_KEY, make_seal_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
+from infra.store.scrub_notes import ScrubRecord
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 
 logger = logging.getLogger(__name__)
@@ -26,37 +32,85 @@ logger = logging.getLogger(__name__)
 
 def run(settings: Settings, host: str | None) -> int:
     """Write the keys that are missing, print where, and the public keys; return the exit code."""
-    folder = settings.keys or settings.data / FOLDER_NAME
+    folder = keys_folder(settings)
     try:
-        made = generate_keys(folder, host or settings.mail_domain)
-        public = read_public_keys(folder)[0]
+        made = _generate(folder, host or named_host(folder) or settings.mail_domain)
+        public, receipts = (read_public_keys(folder, name)[0] for name in (LOG_KEY, RECEIPTS_KEY))
     except LogKeyError as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return EXIT_REFUSED
     for file in made:
         print(f"made {file}; back it up, and let nobody else read it")
+    print(
+        f"Receipts are verified by keys of this one, as /log/receipts-keys lists them:\n{receipts}"
+    )
     print(f"The logs are named {public.name}/s00 and so on; auditors verify them by")
     for shard in range(settings.shards):
         print(shard_key(public, shard))
     return EXIT_OK
 
 
-def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
-    """Make keys if there are none and nothing was ever published; log where, or what to do.
+def _generate(folder: Path, host: str) -> list[Path]:
+    """Write the keys that are missing, and return their files; `LogKeyError` if all are there."""
+    try:
+        made = generate_keys(folder, host)
+    except LogKeyError:
+        if missing_keys(folder) or not make_seal_key(folder):
+            raise
+        return [folder / ACCOUNTS_KEY]
+    return [*made, *([folder / ACCOUNTS_KEY] if make_seal_key(folder) else [])]
 
-    For an external server the operator makes them, because other machines may have them already.
+
+def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
+    """Make the keys that are missing; log where, or what to do.
+
+    No log key is made where something was published, because another one can't go on with a log. A receipts
+    key can: earlier receipts are verified by its public key, which stays. For an external server the operator
+    makes them, because other machines may have them already.
     """
-    folder = settings.keys or settings.data / FOLDER_NAME
-    if has_keys(folder):
+    folder = keys_folder(settings)
+    missing = missing_keys(folder)
+    if not missing or settings.redis_url is not None:
         return
-    published = any(one.size for one in read_published_sizes(data, shape.shards))
-    if published or settings.redis_url is not None:
-        # the publisher raises the alarm
+    if LOG_KEY in missing:
+        if any(one.size for one in read_published_sizes(data, shape.shards)):
+            # the publisher raises the alarm
+            return
+        _make_keys(folder, settings)
         return
-    generate_keys(folder, settings.mail_domain)
-    logger.info(
-        "made keys for the published log of %s in %s; back them up", settings.mail_domain, folder
-    )
+    try:
+        _make_keys(folder, settings)
+    except (OSError, LogKeyError) as error:
+        # as where the folder can't be written; moves and the log go on without receipts
+        logger.warning("no receipts are given, because their key can't be made: %s", error)
+
+
+def _make_keys(folder: Path, settings: Settings) -> None:
+    host = named_host(folder) or settings.mail_domain
+    made = generate_keys(folder, host)
+    names = " and ".join(file.name for file in made)
+    logger.info("made %s for %s in %s; back them up", names, host, folder)
+
+
+def make_accounts_key(settings: Settings, data: redis.Redis) -> None:
+    """Make the key of the accounts' seals if it is missing; log an alarm if accounts had seals before.
+
+    For an external server the operator makes it, because other machines may have it already.
+    """
+    folder = keys_folder(settings)
+    if settings.redis_url is not None or not make_seal_key(folder):
+        return
+    record = ScrubRecord(data)
+    if record.all_sealed():
+        record.forget_sealed()
+        logger.error(
+            "ALARM: the key of the accounts' seals was missing, and is made new in %s; the scrubber takes "
+            "the accounts for right as they are now; if that is not what you want, put back %s",
+            folder,
+            ACCOUNTS_KEY,
+        )
+    else:
+        logger.info("made the key of the accounts' seals in %s; back it up", folder)
 
 
 def record_published_sizes(

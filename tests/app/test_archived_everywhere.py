@@ -6,13 +6,18 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from domain.match.events import leaf_hash
 from infra.archive.objects import open_archive
 from infra.audit.stored_match import check
+from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
+from infra.log.receipts import open_receipt
 from infra.redis import keys
+from infra.store.port import ARCHIVED_TEXT
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
+from tests.helpers.publishing import log_keys, receipts_keys
 from workers.log.job import make_publisher
 from workers.retire import Retirement
 
@@ -45,6 +50,15 @@ class Archived(NamedTuple):
     other: Player
     board: int
     before: Mapping[str, Any]
+
+    def event_ids(self) -> set[str]:
+        """The ids of accepted commands."""
+        events = self.everywhere.api.http.get(f"/api/matches/{self.board}/events").json()
+        return {event["command"] for event in events}
+
+    def command_ids(self) -> set[str]:
+        """The ids of all commands."""
+        return {id_.hex() for id_ in self.everywhere.api.parts.store.outcomes(self.board)}
 
     def reads(self) -> Mapping[str, Any]:
         """What every way of reading a match answers."""
@@ -88,9 +102,18 @@ def reads(
     found["verify"] = check(api.parts.store, board)
     for path in ("/api/players/{}/matches?list=finished", "/api/games/pow2/history"):
         found[path] = one.get(path.format(one.name)).text
-    ids = [event["command"] for event in api.http.get(f"/api/matches/{board}/events").json()]
-    for id_ in dict.fromkeys(ids):
-        found[f"outcome {id_}"] = one.get(f"/api/matches/{board}/commands/{id_}").json()
+    found |= _decided(api, one, board)
+    return found
+
+
+def _decided(api: Api, one: Player, board: int) -> Mapping[str, Any]:
+    """The receipts of all events, and the outcomes of all commands."""
+    address, found = f"/api/matches/{board}", dict[str, Any]()
+    for event in api.http.get(f"{address}/events").json():
+        seq = event["seq"]
+        found[f"receipt {seq}"] = api.http.get(f"{address}/events/{seq}/receipt").text
+    for id_ in sorted(api.parts.store.outcomes(board)):
+        found[f"outcome {id_.hex()}"] = one.get(f"{address}/commands/{id_.hex()}").json()
     return found
 
 
@@ -134,6 +157,7 @@ def play(everywhere: Everywhere, one: Player, other: Player, start_key: Mapping[
 @pytest.fixture(scope="module")
 def archived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archived]:
     with Api(tmp_path_factory.mktemp("archived")) as api, front_ends(api) as everywhere:
+        generate_keys(api.settings.data / "keys", "example.org")
         one, other = everywhere.player(), everywhere.player()
         board = play(everywhere, one, other, START_KEY)
         reads(everywhere, one, other, board)  # by which the chat is read
@@ -156,6 +180,24 @@ def test_every_way_of_reading_it_shows_the_same(archived):
     assert all(after[f"page {page} {archived.one.name}"][0] == 200 for page in PAGES)
     assert "holds" in after["verify"]
     assert after["the rest of a stream"].count("data:") == 4
+    given = [said["receipt"] for name, said in after.items() if name.startswith("outcome ")]
+    assert len(given) == 6
+    assert all(given)
+
+
+def test_its_receipts_are_kept_by_its_proofs(archived):
+    api, board = archived.everywhere.api, archived.board
+    proofs = [api.http.get(f"/api/matches/{board}/events/{seq}/proof").text for seq in range(1, 6)]
+    refused = (archived.command_ids() - archived.event_ids()).pop()
+    proofs.append(archived.one.get(f"/api/matches/{board}/commands/{refused}/proof").text)
+    key = log_keys(api)[board % 4]
+    for proof in map(InclusionProof.parse, proofs):
+        proof.verify(leaf_hash(proof.extra), key.name, [key])
+    receipts = [archived.before[f"receipt {seq}"] for seq in range(1, 6)]
+    receipts.append(archived.before[f"outcome {refused}"]["receipt"])
+    for receipt, proof in zip(receipts, proofs, strict=True):
+        opened = open_receipt(receipt, receipts_keys(api))
+        opened.check_leaf(InclusionProof.parse(proof).extra)
 
 
 def test_a_stream_that_has_all_is_not_opened_again(archived):
@@ -197,7 +239,7 @@ def test_a_new_command_is_refused_alike_by_all(archived):
     result = at_all(
         lambda where: archived.everywhere.act(where, archived.one, archived.board, MOVE)
     )
-    assert result == Result("match-over", "The match is over, and in the archive.")
+    assert result == Result("match-over", f"T{ARCHIVED_TEXT[1:]}.")
 
 
 def test_conditional_moves_and_drafts_are_refused_as_of_any_match_that_is_over(archived):

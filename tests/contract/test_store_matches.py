@@ -134,6 +134,20 @@ def test_a_match_that_ends_is_listed_by_the_time_of_its_end(store: Store) -> Non
     assert store.ended_boards(0, LATER, 10) == []
 
 
+def test_a_match_that_goes_on_again_is_not_listed_until_it_ends_again(store: Store) -> None:
+    a, b, c, d = queue(store, 1, 2, 3, 4)
+    store.commit([msgspec.structs.replace(moved(a, 1, before=0), ended=SOON)])
+    store.commit([moving(moved(b, 2, before=1), b"one", b"1", rewritten=True)])
+    assert store.ended_boards(SHARD, LATER, 10) == []
+    store.commit([msgspec.structs.replace(moved(c, 3, before=2), ended=LATER)])
+    assert store.ended_boards(SHARD, SOON, 10) == []
+    assert store.ended_boards(SHARD, LATER, 10) == [BOARD]
+    both = moving(moved(d, 4, before=3), b"", b"", rewritten=True)
+    store.commit([msgspec.structs.replace(both, ended=LATER + 1)])
+    assert store.ended_boards(SHARD, LATER, 10) == []
+    assert store.ended_boards(SHARD, LATER + 1, 10) == [BOARD]
+
+
 def test_matches_that_ended_are_listed_the_earliest_first(store: Store) -> None:
     for board, at in ((7, LATER), (3, SOON), (11, LATER + 1)):
         store.submit([submission(board, board)])

@@ -284,12 +284,12 @@ def test_the_stored_form_is_final_and_small():
     clock = match_clock.after_pause(after_ply(clock, LIGHT, MONDAY + 1), MONDAY + 2)
     encoded = msgspec.msgpack.encode(clock)
     assert encoded.hex(" ") == (
-        "96 98 07 15 00 00 00 00 c3 c3 cf 00 00 01 a2 05 b3 d0 01 c4 06 00 00 00 00 00 01 "
+        "97 98 07 15 00 00 00 00 c3 c3 cf 00 00 01 a2 05 b3 d0 01 c4 06 00 00 00 00 00 01 "
         "91 93 cf 00 00 01 a2 05 b3 d0 00 cf 00 00 01 a2 0a da 2c 00 01 "
-        "cf 00 00 01 a2 05 b3 d0 02 c2"
+        "cf 00 00 01 a2 05 b3 d0 02 c2 90"
     )
     assert msgspec.msgpack.decode(encoded, type=MatchClock) == clock
-    assert len(msgspec.msgpack.encode(begun())) == 24
+    assert len(msgspec.msgpack.encode(begun())) == 25
 
 
 def test_a_pause_that_is_over_is_stored_with_no_seat():

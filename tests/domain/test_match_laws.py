@@ -19,6 +19,9 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -29,11 +32,13 @@ from domain.match.commands import (
 )
 from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
 from domain.match.decide import Decision, Rejection
+from domain.match.dispute_events import ResultChanged, SetBack
 from domain.match.events import (
     SERVER_ACCOUNT,
     Ended,
     Event,
     Flagged,
+    MatchSource,
     MatchStarted,
     Moved,
     Nagged,
@@ -41,6 +46,7 @@ from domain.match.events import (
     Undone,
     decode_event,
 )
+from domain.match.imports import import_command
 from domain.match.state import MatchState, deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
 from tests.domain.matches_given import KINDS, any_move, called, seeds
@@ -57,6 +63,7 @@ TERMS = [
     ("--totaltime=9", "--days=4", "--weekends=off"),
     ("--forfeittime=0",),
 ]
+ELSEWHERE = MatchSource("document", "elsewhere/log/s00", 1, bytes(32), 1, bytes(32))
 KEPT = b"a text of 32 bytes that is kept."
 COMMITTED = Commitment(sha256(KEPT).digest())
 BEFORE_A_DRAW = [
@@ -66,8 +73,12 @@ BEFORE_A_DRAW = [
     RevealText(text=KEPT),
     RevealText(text=b"another"),
 ]
-TURNING = MatchStarted | Moved | Undone | Resigned | Flagged
+TURNING = MatchStarted | Moved | Undone | SetBack | Resigned | Flagged
 """Events with which a turn may begin."""
+ENDING = Ended | ResultChanged | SetBack
+DISPUTES = MakeClaim | GiveRuling | MakeAppeal
+TEXT = bytes(32)
+ARBITER, OTHER_ARBITER = b"arbiter1", b"arbiter2"
 
 
 class Table:
@@ -86,6 +97,14 @@ class Table:
             self.match.kept = {seat: KEPT for seat in range(2) if self.rng.random() < 0.2}
             given = tuple(self.rng.choice([Commitment(), COMMITTED, COMMITTED]) for _ in range(2))
             self.match.do(actor, replace(start, gather=True, commitments=given), self.now)
+        elif kind == "imported":
+            source = Table(self.rng.choice(list(KINDS)), seed)
+            for _ in range(self.rng.randrange(STEPS)):
+                source.step()
+            self.now, seats = source.now, source.state.seats
+            self.match = Match(board=2)
+            command = import_command(source.state, seats, ELSEWHERE)
+            self.match.do(SERVER_ACCOUNT, command, self.now)
         else:
             self.match.do(*called(kind, *terms), self.now)
 
@@ -110,10 +129,38 @@ class Table:
             return state.seats[state.next], PlayMove(text=any_move(self.match, rng))
         if state.gather is not None and rng.random() < 0.3:
             return rng.choice(state.seats), rng.choice(BEFORE_A_DRAW)
+        if rng.random() < (0.4 if state.over else 0.05):
+            return self.disputed()
         if rng.random() < 0.2:
             command = RemindPlayer if reminder_is_due(state, self.now) else FlagPlayer
             return SERVER_ACCOUNT, command(ply=rng.choice([None, state.ply, 3]))
         return rng.choice([*state.seats * 6, *OTHERS]), rng.choice(self.commands())
+
+    def disputed(self) -> tuple[bytes, Command]:
+        """A claim, a ruling or an appeal, some of which make no sense."""
+        state, rng = self.state, self.rng
+        ply = rng.randrange(-1, state.ply + 2)
+        case = rng.choice([*(one.claim for one in state.cases), 99])
+        if rng.random() < 0.3:
+            return rng.choice([*state.seats, ARBITER]), MakeClaim(ply=ply, text=TEXT)
+        if rng.random() < 0.2:
+            return rng.choice(state.seats), MakeAppeal(claim=case, text=TEXT)
+        winners = rng.choice([(0,), (1,), (0, 1), (9,), (1, 0), ()])
+        time = tuple((rng.randrange(3), rng.randrange(3 * DAY)) for _ in range(rng.randrange(2)))
+        changes = rng.choice(
+            [
+                {},
+                {"back_to": ply},
+                {"back_to": ply, "time": time},
+                {"time": time},
+                {"winners": winners},
+                {"annul": True},
+            ]
+        )
+        ruling = GiveRuling(
+            claim=rng.choice([case, case, None]), upheld=bool(changes), text=TEXT, **changes
+        )
+        return rng.choice([ARBITER, OTHER_ARBITER, *state.seats]), ruling
 
     def commands(self) -> Sequence[Command]:
         kinds = ["pause", "pause", "undo", "undo", "count"]
@@ -140,6 +187,7 @@ class Table:
     def rare(self) -> Sequence[Command]:
         """What ends a match, or may."""
         ends = [ResignMatch(), DeclineMatch(), MakeOffer(kind="draw"), MakeOffer(kind="abort")]
+        ends.append(MakeOffer(kind="transfer"))
         return ends if self.rng.random() < 0.1 else []
 
     def lay(self) -> None:
@@ -183,6 +231,9 @@ class Table:
         self, before: MatchState, actor: bytes, command: Command, decided: Decision
     ) -> None:
         assert decided.events
+        if isinstance(command, DISPUTES):
+            assert isinstance(command, GiveRuling) <= (actor not in before.seats)
+            return
         assert not before.over
         assert (actor == SERVER_ACCOUNT) == isinstance(command, RemindPlayer | FlagPlayer)
         flag = deadline(before)
@@ -212,8 +263,8 @@ def history_is_lawful(match: Match) -> None:
     match.holds()
     envelopes = [decode_event(data) for data in match.events]
     assert all(one.at <= other.at for one, other in pairwise(envelopes))
-    ends = [one.seq for one in envelopes if isinstance(one.body, Ended)]
-    assert ends == ([len(envelopes)] if match.state.over else [])
+    last = next((one.body for one in reversed(envelopes) if isinstance(one.body, ENDING)), None)
+    assert match.state.over == isinstance(last, Ended | ResultChanged)
     for _, turn in groupby(envelopes, key=turns_before(envelopes)):
         assert sum(isinstance(one.body, Nagged) for one in turn) <= 1
 
@@ -231,7 +282,7 @@ def played(kind: str, seed: int) -> Match:
     return table.match
 
 
-EVERY = [*KINDS, "gathered", "committed"]
+EVERY = [*KINDS, "gathered", "committed", "imported"]
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -247,4 +298,7 @@ def test_in_these_matches_everything_happens() -> None:
     assert {type(body) for body in bodies} == set(get_args(Event))
     assert any(isinstance(body, Moved) and body.queued for body in bodies)
     reasons = {body.reason for body in bodies if isinstance(body, Ended)}
-    assert {"time", "resignation", "agreement", "aborted", "declined", "no-tile"} <= reasons
+    wanted = {"time", "resignation", "agreement", "aborted", "declined", "no-tile", "transferred"}
+    assert wanted <= reasons
+    changed = {body.reason for body in bodies if isinstance(body, ResultChanged)}
+    assert changed == {"ruling", "annulled"}

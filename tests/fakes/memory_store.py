@@ -245,6 +245,8 @@ class MemoryStore:
             self._due[write.shard][write.board] = write.due
             if write.ended:
                 self._ended[write.shard][write.board] = write.ended
+            elif write.rewritten:
+                self._ended[write.shard].pop(write.board, None)
             match.refusals.clear()
         return CommitDone(match.outcomes[write.id])
 

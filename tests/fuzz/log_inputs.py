@@ -10,6 +10,7 @@ from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint
 from infra.log.merkle import leaf_hash
 from infra.log.names import LogSecret
+from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.log.signed_note import SignatureType, Signer, split_note
 from infra.log.tiles import WIDTH, pack_bundle, unpack_bundle
 from infra.store import locators
@@ -21,6 +22,7 @@ from tests.fuzz.lines import PASSWORDS
 ORIGIN: Final = "play.example.org/log/s01"
 SECRET: Final = LogSecret("play.example.org/log", bytes(range(32)))
 LOG: Final = SECRET.signer(1)
+RECEIPTS: Final = SECRET.signer(1, KEY_SUFFIX)
 OTHER: Final = Signer(ORIGIN, bytes(range(1, 33)))
 WITNESS: Final = Signer("witness.example.org", bytes(range(2, 34)), SignatureType.COSIGNATURE)
 
@@ -117,6 +119,14 @@ def a_request(chance: random.Random) -> bytes:
     proof = tuple(merkle.consistency_proof(old, 300, node)) if 0 < old < 300 else ()
     note = LogCheckpoint(ORIGIN, 300, ROOTS[300]).sign([LOG])
     return str(CosignRequest(old, proof, note)).encode()
+
+
+def a_receipt(chance: random.Random) -> bytes:
+    """Return a receipt, signed by its key, by that of the log, or by both."""
+    signers = chance.choice(([RECEIPTS], [RECEIPTS], [LOG], [RECEIPTS, LOG]))
+    seq = chance.choice((0, 1, 40))
+    found = Receipt(ORIGIN, chance.choice((1, 17, 10**15)), seq, HASHES[seq], HASHES[2], 1 << seq)
+    return found.sign(signers).encode()
 
 
 def a_cosignature(chance: random.Random) -> bytes:

@@ -30,6 +30,7 @@ from infra.audit.leaf_kinds import decode_leaf
 from infra.log import merkle
 from infra.log.checkpoint import InclusionProof, LogCheckpoint, open_checkpoint
 from infra.log.names import LogSecret
+from infra.log.receipts import open_receipt, read_receipt
 from infra.log.signed_note import NoteError, VerifierKey, open_note, sign, split_note
 from infra.log.tiles import pack_bundle, unpack_bundle, unpack_tile
 from infra.store import locators
@@ -38,6 +39,7 @@ from tests.fuzz.log_inputs import (
     HASHES,
     LOG,
     ORIGIN,
+    RECEIPTS,
     ROOTS,
     SHARD,
     SHARDS,
@@ -51,6 +53,7 @@ from tests.fuzz.log_inputs import (
     a_locator,
     a_path,
     a_proof,
+    a_receipt,
     a_request,
     a_secret,
     a_text,
@@ -73,6 +76,13 @@ SIGNED: Final = {LogCheckpoint(ORIGIN, size, root).text for size, root in ROOTS.
 """All texts that were ever signed."""
 
 COSIGNED: Final = LogCheckpoint(ORIGIN, 300, ROOTS[300]).text
+PROMISED: Final = {
+    split_note(note)[0]
+    for note in map(a_receipt, map(random.Random, range(200)))
+    if f" {RECEIPTS.key.name} ".encode() in note
+}
+"""All texts of receipts that were ever signed."""
+
 COSIGNATURES: Final = {a_cosignature(random.Random(number)) for number in range(40)}
 
 
@@ -94,6 +104,19 @@ def read_checkpoint(data: bytes) -> bytes:
     text = data.decode()
     found = open_checkpoint(sign(text, [LOG]), ORIGIN, KEYS).text
     assert text.startswith(found)
+    return data
+
+
+def read_promise(data: bytes) -> bytes:
+    """Read a receipt, whoever has signed it; its text is written again."""
+    text, _ = split_note(data)
+    assert read_receipt(data).text == text
+    return data
+
+
+def open_promise(data: bytes) -> bytes:
+    """Open a receipt by the keys of receipts and log."""
+    assert open_receipt(data, [RECEIPTS.key, LOG.key]).text in PROMISED
     return data
 
 
@@ -213,6 +236,8 @@ def readers() -> dict[str, LogReader]:
         "notes": LogReader(read_note, checkpoints, (NoteError,)),
         "signed notes": LogReader(open_signed, checkpoints, (NoteError,)),
         "checkpoints": LogReader(read_checkpoint, of_some(a_text), _TEXT),
+        "receipts": LogReader(read_promise, of_some(a_receipt), (NoteError,)),
+        "signed receipts": LogReader(open_promise, of_some(a_receipt), (NoteError,)),
         "proof files": LogReader(read_proof, of_some(a_proof), _TEXT),
         "witness requests": LogReader(read_request, of_some(a_request), (NoteError,)),
         "cosignatures": LogReader(read_cosignature, of_some(a_cosignature), (NoteError,)),

@@ -18,7 +18,9 @@ FILE = ROOT / "services" / "http" / "api" / "examples.json"
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from tests.helpers.api import Api, Player  # noqa: E402 - found where the path says
+from infra.log.key_files import generate_keys  # noqa: E402 - found where the path says
+from tests.helpers.api import Api, Player  # noqa: E402
+from tests.helpers.publishing import publish  # noqa: E402
 
 LISTED = 8
 """Words of a list that are shown."""
@@ -100,11 +102,13 @@ def shortened(value: Any) -> Any:
 
 def exchange(api: Api) -> dict[str, dict[str, Any]]:
     """Call every operation once; gives parameters, body and answer of each."""
+    generate_keys(api.settings.data / "keys", "play.example.org")
     said = Exchange(api)
     _enter(said)
     alice, bob = (_player(said, name) for name in ("alice", "bob"))
     _play(said, alice, bob)
     _write(said, alice, bob)
+    _dispute(said, alice, bob)
     _challenge(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
@@ -148,6 +152,12 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_svg", board=board, ply=1)
     said.call("show_text", board=board, display="small")
     said.call("show_events", board=board, **{"from": 2})
+    said.call("event_receipt", board=board, seq=2)
+    said.call("command_receipt", alice, board=board, command=made["id"])
+    publish(said.api)
+    said.call("event_proof", board=board, seq=2)
+    said.call("command_proof", alice, board=board, command=made["id"])
+    said.call("export_document", board=board)
     bob.give(board, {"do": "resign"})
 
 
@@ -157,6 +167,20 @@ def _write(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("send_message", alice, {"to": ["bob"], "text": "Another one?"})
     (message,) = said.call("list_messages", bob)["messages"]
     said.call("mark_messages", bob, {"until": message["at"]})
+
+
+def _dispute(said: Exchange, alice: Player, bob: Player) -> None:
+    arbiter = said.api.player_of("carol")
+    said.api.parts.accounts.set_arbiter("carol", True)
+    key = {"Idempotency-Key": "7d3c-3"}
+    claim = {"ply": 2, "text": "My clock ran during the pause."}
+    said.call("make_claim", alice, claim, board=1, **key)
+    said.api.caught_up()
+    said.call("list_waiting_cases", arbiter)
+    ruling = {"verdict": "result", "winners": ["Dark"], "text": "The pause was over by then."}
+    said.call("give_ruling", arbiter, ruling, board=1)
+    said.call("make_appeal", alice, {"text": "Nobody had ended it."}, board=1)
+    said.call("list_cases", bob, board=1)
 
 
 def _challenge(said: Exchange, alice: Player, bob: Player) -> None:

@@ -19,6 +19,9 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -28,7 +31,8 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import SERVER_ACCOUNT
+from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.imports import import_command
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 
 FILE = Path(__file__).parent / "events-2.json"
@@ -137,8 +141,48 @@ def kept_text():
     return match
 
 
+ARBITER, OTHER_ARBITER = bytes.fromhex("a1" * 8), bytes.fromhex("a2" * 8)
+
+
+def digest(text):
+    """A salted text as it is in an event."""
+    return sha256(bytes(16) + text.encode()).digest()
+
+
+def disputed():
+    """Three: two left, so that it was over; a claim, a ruling, an appeal, another ruling; annulled."""
+    match = flagged()
+    match.do(BOB, MakeClaim(ply=4, text=digest("the server was away")), BEGIN + 5 * DAY)
+    ruling = GiveRuling(claim=9, upheld=True, text=digest("it was"), back_to=4, time=((1, DAY),))
+    match.do(ARBITER, ruling, BEGIN + 6 * DAY)
+    match.do(ALICE, MakeAppeal(claim=9, text=digest("not for me")), BEGIN + 7 * DAY)
+    again = GiveRuling(claim=9, upheld=False, text=digest("no matter"))
+    match.do(OTHER_ARBITER, again, BEGIN + 8 * DAY)
+    own = GiveRuling(claim=None, upheld=True, text=digest("nobody plays"), annul=True)
+    match.do(ARBITER, own, BEGIN + 9 * DAY)
+    return match
+
+
+def imported():
+    """The timed match goes on elsewhere, as it stood when its players transferred it."""
+    source = Match()
+    source.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off"), BEGIN)
+    source.play("m13-m9", "a13-c11", at=BEGIN + DAY)
+    source.do(ALICE, MakeOffer(kind="transfer"), BEGIN + 2 * DAY)
+    source.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
+    origin = MatchSource("record", "", source.board, b"", 0, bytes(range(32)))
+    here = Match(board=2)
+    here.do(SERVER_ACCOUNT, import_command(source.state, (BOB, CAROL), origin), BEGIN + 3 * DAY)
+    here.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)
+    here.do(CAROL, AnswerOffer(accept=True), BEGIN + 5 * DAY)
+    here.play("m9-m13", "a1-a5", at=BEGIN + 6 * DAY)
+    return here
+
+
 MATCHES = {
+    "imported": imported,
     "committed": committed,
+    "disputed": disputed,
     "kept": kept_text,
     "plain": plain,
     "timed": timed,

@@ -14,10 +14,16 @@ TABLE = {
     "show_svg": PUBLIC,
     "show_text": PUBLIC,
     "show_events": PUBLIC,
+    "export_document": PUBLIC,
     "list_matches": PUBLIC,
     "start_match": OWN_TO_PLAY,
     "give_command": OF_THE_MATCH_TO_PLAY,
     "command_outcome": OF_THE_MATCH_TO_PLAY,
+    "command_receipt": OF_THE_MATCH_TO_PLAY,
+    "event_receipt": PUBLIC,
+    # nothing is published
+    "command_proof": ("unauthorized", "not-a-player", "not-published", "missing-scope"),
+    "event_proof": ("not-published", "not-published", "not-published", "not-published"),
     # a text proves itself, and any caller may bring it; the match that is meant waits for none
     "reveal_text": ("too-late", "too-late", "too-late", "too-late"),
     "show_replies": OF_THE_MATCH_TO_READ,
@@ -30,6 +36,12 @@ TABLE = {
     "confirm_draft": ("unauthorized", "not-a-player", "no-draft", "missing-scope"),
     "show_chat": OF_THE_MATCH_TO_READ,
     "say": OF_THE_MATCH_TO_PLAY,
+    # disputes; nobody has ruled, and nobody of the four is an arbiter
+    "make_claim": OF_THE_MATCH_TO_PLAY,
+    "make_appeal": ("unauthorized", "not-a-player", "unknown-claim", "missing-scope"),
+    "give_ruling": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "missing-scope"),
+    "list_cases": OF_THE_MATCH_TO_READ,
+    "list_waiting_cases": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "not-an-arbiter"),
     # challenges; the one that is meant is of neither of the four
     "list_challenges": PUBLIC,
     "show_challenge": PUBLIC,

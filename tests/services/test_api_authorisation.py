@@ -10,6 +10,7 @@ import pytest
 
 import services.http.api
 from domain.match.events import command_id
+from infra.log.key_files import generate_keys
 from services.http.app import ROUTES
 from services.http.context import API_FRONT_END
 from services.language.commands import FORMS
@@ -33,6 +34,7 @@ UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api"}
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     with Api(tmp_path_factory.mktemp("api")) as api:
+        generate_keys(api.settings.data / "keys", "play.example.org")
         yield api
 
 
@@ -66,7 +68,7 @@ def new_world(api: Api) -> World:
     refused = alice.move(board, "m13-a1", headers={"Idempotency-Key": "refused"})
     assert code_of(refused) == "illegal-move"
     names = {
-        "board": board, "ply": 0, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
+        "board": board, "ply": 0, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
         "code": "usage",
     }  # fmt: skip
@@ -74,6 +76,9 @@ def new_world(api: Api) -> World:
         "give_command": {"do": "resign"},
         "reveal_text": {"text": "00"},
         "lay_replies": {"lines": [["m13-j7", "a13-d7"]]},
+        "make_claim": {"ply": 0, "text": "Look at this"},
+        "make_appeal": {"text": "Look again"},
+        "give_ruling": {"verdict": "annul", "text": "No match", "own_motion": True},
         "send_message": {"to": [bob.name], "text": "Hello"},
         "sign_up": {"userid": f"{alice.name}x", "password": PASSWORD},
         "make_token": {"userid": bob.name, "password": PASSWORD, "label": "x", "scopes": ["read"]},
@@ -126,7 +131,11 @@ def told(answer: httpx.Response) -> str:
 
 def test_every_route_is_in_the_table(places):
     # the published log is public, and has a format of its own: tests/services/test_log_served.py
-    names = {handler.handler_name for handler in ROUTES} - {"show_log_keys", "show_log_object"}
+    names = {handler.handler_name for handler in ROUTES} - {
+        "show_log_keys",
+        "show_receipts_keys",
+        "show_log_object",
+    }
     assert names == TABLE.keys() == places.keys()
 
 
@@ -248,6 +257,14 @@ FORM_TABLE = {
     "message": ("message {name} {password} {other} hello", OF_AN_ACCOUNT),
     "messages": ("messages {name} {password}", OF_AN_ACCOUNT),
     "broadcast": ("broadcast {name} {password} hello", OF_AN_ARBITER),
+    "claim": ("claim {board} {name} {password} #0 hello", OF_A_PLAYER),
+    "appeal": (
+        "appeal {board} {name} {password} hello",
+        (*("wrong-password",) * 3, "not-a-player", "unknown-claim"),
+    ),
+    "case": ("case {board} {name} {password}", OF_A_PLAYER),
+    "cases": ("cases {name} {password}", OF_AN_ARBITER),
+    "rule": ("rule {board} {name} {password} --own-motion annul hello", OF_AN_ARBITER),
     "multiple": ("multiple\npow2 resign {board} {name} {password}", OF_A_PLAYER),
     "all_show": ("all show {name}", ANYBODY),
     "game_help": ("pow2 help", ANYBODY),

@@ -4,9 +4,16 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.json import encode
 
 from domain.errors import Code
+from domain.match.state import position_of
+from domain.rules import rules_by_id
+from infra.evidence.match_document import write_document
+from services.cli import referee
 from services.cli.referee import LINE_LIMIT, judge, serve
+from tests.golden.make_events import MATCHES
+from tests.helpers.evidence import KINDS, golden_document
 from tests.helpers.examples import examples
 from tests.helpers.games import whole_game
 
@@ -252,3 +259,57 @@ def test_a_game_of_chance_takes_a_setup_or_a_seed(more, message):
 def test_a_puzzle_is_for_one_without_saying_so():
     assert ask(game="one")["to_move"] == 0
     assert ask(game="one", players=2)["error"] == "bad-players"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_match_document_is_judged_as_it_is(kind):
+    document = golden_document(kind)
+    (answer,) = filtered(write_document(document))
+    if document.setup is None and document.game == "powerdrain":
+        assert (answer["ok"], answer["error"]) == (False, Code.NOT_STARTED)
+        return
+    match = MATCHES[kind]()
+    rules = rules_by_id(document.rules)
+    assert (answer["ok"], answer["rules"], answer["ply"]) == (True, document.rules, match.state.ply)
+    assert answer["position"] == json.loads(encode(rules.public_json(position_of(match.state))))
+    if match.state.result is None:
+        assert (answer["result"], answer["to_move"]) == (None, match.state.next)
+        assert answer["legal"]
+    else:
+        ended = match.state.result
+        wanted = {"winners": list(ended.winners), "reason": ended.reason}
+        assert (answer["result"], answer["to_move"], answer["legal"]) == (wanted, None, [])
+
+
+def test_a_document_may_be_longer_than_other_lines_but_not_longer_than_documents(monkeypatch):
+    data = write_document(golden_document("plain"))
+    long = data[:-2] + b" " * LINE_LIMIT + b"}\n"
+    (answer, other) = filtered(long + b'{"game": "pow2"}\n')
+    assert answer == filtered(data)[0]
+    assert other["ply"] == 0
+    monkeypatch.setattr(referee, "DOCUMENT_LIMIT", LINE_LIMIT + 100)
+    (answer, other) = filtered(long + b'{"game": "pow2"}\n')
+    assert answer["error"] == Code.TOO_LONG
+    assert other["ply"] == 0
+
+
+def test_a_document_that_is_none_is_refused_with_a_sentence():
+    for fields, said in (
+        ({"format": "matchpost-match/2"}, "this version reads matchpost-match/1"),
+        ({"format": 7}, "expected `str`, got `int`"),
+        ({"format": "matchpost-match/1"}, "missing required field `game`"),
+    ):
+        (answer,) = filtered(json.dumps(fields).encode())
+        assert (answer["ok"], answer["error"]) == (False, Code.BAD_REQUEST)
+        assert said in answer["message"]
+    fields = json.loads(write_document(golden_document("plain")))
+    fields["leaves"][0]["leaf"] = "kgE="
+    (answer,) = filtered(json.dumps(fields).encode())
+    assert (answer["ok"], answer["error"]) == (False, Code.BAD_REQUEST)
+
+
+def test_an_illegal_move_in_a_document_is_named():
+    fields = json.loads(write_document(golden_document("plain")))
+    fields["moves"][1] = "a1-a1"
+    (answer,) = filtered(json.dumps(fields).encode())
+    assert (answer["ok"], answer["ply"]) == (False, 1)

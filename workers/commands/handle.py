@@ -16,6 +16,7 @@ from domain.match import commands, conditional_moves
 from domain.match.commands import CommandEnvelope
 from domain.match.decide import Decision, DecisionContext, Rejection
 from domain.match.decision import INTERNAL
+from domain.match.dispute_events import SetBack
 from domain.match.events import Undone
 from domain.match.history import (
     PackedSnapshot,
@@ -167,7 +168,7 @@ def _chain(
     if isinstance(decision, Decision):
         leaves, after = chain_events(sent, decision, snapshot, entry.received)
         tail = outcomes.tail("", state.seq + 1)
-        rewritten = any(isinstance(event, Undone) for event in decision.events)
+        rewritten = any(isinstance(event, Undone | SetBack) for event in decision.events)
         packed = pack_snapshot(after, None if rewritten else state)
         ended = after.state.at if after.state.over else 0
         seed = decision.seed

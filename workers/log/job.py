@@ -7,7 +7,7 @@ from typing import Final
 
 import redis
 
-from infra.log.key_files import FOLDER_NAME, read_keys
+from infra.log.key_files import keys_folder, read_keys
 from infra.log.published_logs import PublishedLogs
 from infra.objects.location import is_local, open_objects
 from infra.rq_jobs import PUBLISH, PUBLISHED_LOG
@@ -78,7 +78,7 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
         store,
         PublishedSizes(data, queue),
         open_objects(settings.store, settings.data),
-        partial(read_keys, settings.keys or settings.data / FOLDER_NAME),
+        partial(read_keys, keys_folder(settings)),
         settings.publish_seconds or default,
         trim_all,
         recovery=LogRecovery(closed, restorer),
@@ -92,7 +92,7 @@ def make_witnessing(settings: Settings, data: redis.Redis) -> Witnessing:
         open_objects(settings.store, settings.data),
         PublishedLogs(settings).of,
         lambda: store.layout().shards,
-        partial(read_witnesses, settings.keys or settings.data / FOLDER_NAME),
+        partial(read_witnesses, keys_folder(settings)),
     )
 
 

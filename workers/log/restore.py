@@ -14,13 +14,8 @@ import msgspec
 from domain.errors import Code
 from domain.match.audit import decide_again
 from domain.match.decide import Decision
-from domain.match.events import (
-    AnchorLeaf,
-    EventEnvelope,
-    RefusedLeaf,
-    Undone,
-    leaf_hash,
-)
+from domain.match.dispute_events import SetBack
+from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, Undone, leaf_hash
 from domain.match.history import (
     BrokenHistory,
     Snapshot,
@@ -161,7 +156,7 @@ class ShardRestorer:
         state = _state_after(board, group, before)
         after = Snapshot(leaf_hash(leaves[-1]), state)
         self._matches[board] = after
-        rewritten = any(isinstance(one.body, Undone) for one in group)
+        rewritten = any(isinstance(one.body, Undone | SetBack) for one in group)
         chain, k = Decision(tuple(one.body for one in group)).seed or (0, 0)
         return Write(
             shard=self._shard,
@@ -202,5 +197,5 @@ def _state_after(board: int, group: list[EventEnvelope], before: Snapshot) -> Ma
         logger.warning("match %d is restored without deciding again: %s", board, broken)
     state = before.state
     for envelope in group:
-        state = evolve(state, envelope.body, envelope.at)
+        state = evolve(state, envelope.body, envelope.at, actor=envelope.actor)
     return state

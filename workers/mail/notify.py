@@ -15,7 +15,8 @@ from infra.mail.chat_queue import UnmailedChat, lines_since
 from infra.mail.composer import MatchUpdate
 from infra.mail.progress import DigestItem
 from infra.people.messages import PlayerMessage
-from infra.projections.notices import NoticeKind, SeatsLeft, notices_of, seats_after
+from infra.projections.notice_fold import SeatsLeft, notices_of, seats_after
+from infra.projections.notices import NoticeKind
 from infra.projections.projection import Fact, MatchSetup
 from workers.mail.context import MailContext, Recipient, recipient_of
 from workers.mail.isolate import isolate_errors

@@ -2,11 +2,12 @@
 
 from typing import Final
 
+from infra.projections.cases import CasesProjection
 from infra.projections.finished_matches import FinishedMatchesProjection
 from infra.projections.head_to_head import HeadToHeadProjection
 from infra.projections.leaderboards import LeaderboardsProjection
 from infra.projections.match_list_fold import MatchListsProjection
-from infra.projections.notices import NoticesProjection
+from infra.projections.notice_fold import NoticesProjection
 from infra.projections.projection import Projection
 from infra.projections.ratings import RatingsProjection
 from infra.projections.standings import StandingsProjection
@@ -19,5 +20,6 @@ PROJECTIONS: Final[tuple[Projection, ...]] = (
     StandingsProjection(),
     HeadToHeadProjection(),
     RatingsProjection(),
+    CasesProjection(),
 )
 """Every one of `infra.projections.specs`; a test keeps them complete."""

@@ -32,9 +32,10 @@
 --   snapshot             of the match after it, with its marks; '' for a refused command
 --   more_moves           moves to append
 --   more_turns           their times to append
---   rewritten            '1' if these are all moves and times of the match, and replace the others
+--   rewritten            '1' if these are all moves and times of the match, and replace the others;
+--                        by that a match that was over may go on
 --   due                  when the match is due next, ms, 0 for never
---   ended                when the match ended by it, ms, 0 if it did not
+--   ended                its time if the match is over after it, ms, 0 if it is not
 --   conditional_before   conditional moves that it was decided on, '' for none
 --   conditional_after    conditional moves after it, '' for none
 --   chain                chain of the seed it draws with, 0 if it does not draw
@@ -167,7 +168,7 @@ while at <= #ARGV do
         redis.call('SETRANGE', state, 32, string.char(marks + 2))
       end
     else
-      if ended ~= '0' then
+      if ended ~= '0' or rewritten ~= '' then
         redis.call('ZCARD', over)
       end
       redis.call('RPUSH', events, unpack(ARGV, first, first + leaves - 1))
@@ -190,6 +191,8 @@ while at <= #ARGV do
       end
       if ended ~= '0' then
         redis.call('ZADD', over, ended, board)
+      elseif whole then
+        redis.call('ZREM', over, board)
       end
       if conditional_after ~= conditional_before then
         replace(conditional, conditional_after)

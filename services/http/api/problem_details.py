@@ -1,6 +1,7 @@
 """Error answers: problem documents (RFC 9457) with stable codes."""
 
 import logging
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 
 RETRY_SECONDS: Final = {
     Code.PENDING: 1,
+    Code.NOT_PUBLISHED: 10,
     Code.BUSY: 60,
     Code.UNAVAILABLE: 5,
     Code.TOO_FAST: 60,
@@ -33,6 +35,23 @@ RETRY_SECONDS: Final = {
 _BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_MEDIA_TYPE = 400, 404, 413, 401, 405, 415
 
 AnyRequest = Request[Any, Any, Any]
+
+
+RECEIPT_HEADER: Final = "Matchpost-Receipt"
+"""The header with a receipt in base64, where the answer itself has no place for it."""
+
+
+class RecordedRefusal(Refusal):
+    """The refusal of a command that was recorded, and its receipt."""
+
+    def __init__(self, reason: Refusal, receipt: str | None) -> None:
+        super().__init__(reason.code, reason.text)
+        self.receipt = receipt
+
+
+def receipt_headers(receipt: str | None) -> dict[str, str]:
+    """Return the header with a receipt; none without one."""
+    return {RECEIPT_HEADER: b64encode(receipt.encode()).decode()} if receipt else {}
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -74,11 +93,10 @@ def headers_of_code(code: Code) -> dict[str, str]:
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
     """Answer a refusal, in the language of the client if there are words in it."""
     language = wanted_language(request.headers.get("accept-language", ""))
-    return problem_response(
-        reason.code,
-        reason.in_language(language),
-        headers=headers_of_language(reason.text, language),
-    )
+    headers = headers_of_language(reason.text, language)
+    if isinstance(reason, RecordedRefusal):
+        headers |= receipt_headers(reason.receipt)
+    return problem_response(reason.code, reason.in_language(language), headers=headers)
 
 
 def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:

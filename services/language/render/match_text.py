@@ -5,6 +5,7 @@ from typing import Any, Self, assert_never
 
 import msgspec
 
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     Absent,
     Called,
@@ -15,6 +16,7 @@ from domain.match.events import (
     Event,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -29,17 +31,19 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
+from domain.match.imports import describe_source
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from services.app.context import App
 from services.app.endings import ending_clause
 from services.app.names import join_names, names_by_seat
-from services.language.render.dates import clock_lines, instant
+from services.language.render.dates import clock_lines, instant, span
 
 _OFFERS = {
     "undo": "to take the last move back",
     "pause": "a pause",
     "abort": "to break the match off",
+    "transfer": "to go on at another server",
     "count": "to count",
 }
 
@@ -94,7 +98,7 @@ class NamedMatch(msgspec.Struct, frozen=True):
         return "".join(f" {option}" for option in self.state.options)
 
 
-_TURNING = Moved | MatchStarted | Undone | Resigned | Flagged
+_TURNING = Moved | MatchStarted | Undone | SetBack | TimeGiven | Resigned | Flagged
 """Events after which the sentence says whose turn it is."""
 
 
@@ -130,6 +134,13 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
             started = f"{scene.rules.title}{scene.options} has started, {players}"
             note = scene.rules.option_warning(scene.rules.read_options(scene.state.options))
             return f"{started} ({note})" if note else started
+        case Imported():
+            players = " against ".join(map(scene.who, range(len(scene.names))))
+            plies, everybody = len(event.moves.split()), scene.everyone(range(len(scene.names)))
+            return (
+                f"{scene.rules.title}{scene.options} is to go on here from #{plies}, {players}; "
+                f"{describe_source(event.source)}; it waits for {everybody} to say accept"
+            )
         case Challenged():
             players = " against ".join(map(scene.who, range(len(scene.names))))
             called = f"{scene.rules.title}{scene.options} is proposed, {players}"
@@ -151,6 +162,8 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
         case Withheld():
             return f"{scene.who(event.seat)} did not reveal the text for the draw"
         case Gathered():
+            if scene.state.imported is not None:
+                return f"{scene.who(event.seat)} accepted"
             gave = "gave entropy" if event.text else "gave no entropy"
             return f"{scene.who(event.seat)} accepted and {gave}"
         case Moved():
@@ -179,10 +192,28 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
             return f"{scene.who(event.seat)} ends the vacation on {instant(event.until)}"
         case Declined():
             return f"{scene.who(event.seat)} declined to play"
-        case Ended():
+        case Claimed():
+            who = "an arbiter" if event.seat is None else scene.who(event.seat)
+            return f"{who} made a claim about #{event.ply}"
+        case Ruled():
+            return _describe_ruling(event)
+        case Appealed():
+            return f"{scene.who(event.seat)} appealed against the ruling on claim {event.claim}"
+        case SetBack():
+            return f"it is set back to #{event.ply} and goes on there"
+        case TimeGiven():
+            return f"{scene.who(event.seat)} gets {span(event.ms)} more"
+        case Ended() | ResultChanged():
             return ending_sentence(scene)
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
+
+
+def _describe_ruling(event: Ruled) -> str:
+    if event.claim is None:
+        return "an arbiter ruled"
+    verb = "upheld" if event.upheld else "dismissed"
+    return f"an arbiter {verb} claim {event.claim}"
 
 
 def ending_sentence(scene: NamedMatch) -> str:
@@ -204,6 +235,8 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         f"players: {players}",
         f"#{state.ply}: {_progress(scene)}",
     ]
+    if state.imported is not None:
+        lines.append(describe_source(state.imported.source))
     if state.offer is not None:
         maker = state.offer.seat
         lines.append(

@@ -37,10 +37,12 @@ TAGS: Final = {
     "matches": "Starting, listing and viewing matches",
     "commands": "Moves and other acts in a match; each command is carried out exactly once",
     "events": "The whole history of a match, and new events as they come",
+    "receipts": "The server's promise that something is in its published log, and the proof of it",
     "challenges": "Matches with seats that any player may take",
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
     "drafts": "Moves that you look at before you play them",
     "letters": "Messages between players",
+    "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
     "tokens": "A program sends a token in place of a password",
     "players": "Players, ratings, standings, finished matches",
@@ -53,7 +55,10 @@ _ABOUT: Final = """A correspondence match server. Each command is carried out ex
 with an `Idempotency-Key`, and repeat it with that key if you get no answer. An error is a problem
 document (RFC 9457) with a stable `code`. docs/api.md has more."""
 
-_TEXT_ROUTES: Final = ("show_text", "show_svg", "show_help", "do_line")
+_TEXT_ROUTES: Final = (
+    *("show_text", "show_svg", "show_help", "do_line"),
+    *("event_receipt", "event_proof", "command_receipt", "command_proof"),
+)
 
 _STATUS_TEXTS: Final = {200: "done", 201: "created", 202: "accepted", 204: "done; no body"}
 

@@ -1,5 +1,6 @@
 """Commands in a match: `POST /api/matches/{board}/commands`."""
 
+from contextlib import suppress
 from typing import Annotated, Final
 
 import msgspec
@@ -9,11 +10,10 @@ from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParam
 
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
-from domain.match.events import CommandId
 from domain.match.state import MatchState
 from domain.sentences import LANGUAGES, text_in
 from infra.people.tokens import Scope
-from infra.store.outcomes import CommandOutcome, parse
+from infra.store.outcomes import parse
 from services.app.actor import Actor
 from services.app.commands import (
     PLAIN_ACTIONS,
@@ -23,15 +23,18 @@ from services.app.commands import (
     MatchCommand,
     MoveAction,
     OfferAction,
+    OutcomePending,
     RevealAction,
     finish,
 )
 from services.app.draws import DrawPart, read_text, reveal_command
+from services.app.receipts import DecidedCommand
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
+from services.http.api.problem_details import RecordedRefusal
 from services.http.context import ApiContext
 
 MOST_WAIT: Final = 60.0
@@ -79,7 +82,7 @@ class Offer(AskedInMatch, frozen=True, tag="offer"):
     """Make an offer, which needs the consent of the other players."""
 
     kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
-    """`draw`, `undo`, `abort`, `pause`, or an offer of the game."""
+    """`draw`, `undo`, `abort`, `pause`, `transfer`, or an offer of the game."""
 
 
 class Accept(AskedInMatch, frozen=True, tag="accept"):
@@ -136,6 +139,9 @@ class Answered(msgspec.Struct, frozen=True):
     """Sequence number of its first event; after a refusal, of the last event before it."""
     index: int
     """Index of its first leaf in the log of its shard."""
+    receipt: str | None = None
+    """The server's signed promise that this leaf is in the published log, or will be within a minute;
+    null if there is none. The same leaf always gets the same receipt."""
 
 
 @post(
@@ -253,34 +259,57 @@ async def command_outcome(
     if stored is None:
         raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
     outcome = parse(stored)
+    decided = DecidedCommand(board, id_, outcome)
     language = wanted_language(request.headers.get("accept-language", ""))
     headers = headers_of_language(outcome.text, language)
     if not outcome.accepted:
-        return Response(answered(board, id_, outcome, language), headers=headers)
+        with suppress(OutcomePending):  # then it has no receipt yet
+            await context.gateway.confirmed(outcome)
+            return await _with_receipt(context, decided, headers, language)
+        return Response(answered(decided, None, language), headers=headers)
     with outcome_at(board, id_):
-        outcome = await context.gateway.confirmed(finish(context.app, outcome))
-        return Response(answered(board, id_, outcome), headers=headers)
+        await context.gateway.confirmed(finish(context.app, outcome))
+        return await _with_receipt(context, decided, headers)
+
+
+async def _with_receipt(
+    context: ApiContext,
+    decided: DecidedCommand,
+    headers: dict[str, str],
+    language: str = LANGUAGES[0],
+) -> Response[Answered]:
+    receipt = await context.receipt(decided)
+    return Response(answered(decided, receipt, language), headers=headers)
 
 
 async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
-    """Submit a command, and return its outcome; raise the refusal if it was refused."""
+    """Submit a command, and return its outcome; raise `RecordedRefusal` if it was refused."""
     sent = command.sent
     with outcome_at(sent.match, sent.id):
-        return answered(sent.match, sent.id, await context.send(command, wait))
+        outcome = await context.gateway.send(sent, command.ply, wait)
+        decided = DecidedCommand(sent.match, sent.id, outcome)
+        receipt = await context.receipt(decided)
+        try:
+            finish(context.app, outcome)
+        except Refusal as reason:
+            raise RecordedRefusal(reason, receipt) from None
+        return answered(decided, receipt)
 
 
 def answered(
-    board: int, id_: CommandId, outcome: CommandOutcome, language: str = LANGUAGES[0]
+    decided: DecidedCommand, receipt: str | None, language: str = LANGUAGES[0]
 ) -> Answered:
     """Return an outcome as it is shown, with a message in a language."""
+    outcome = decided.outcome
     return Answered(
-        id=id_.hex(),
-        board=board,
+        id=decided.id.hex(),
+        board=decided.board,
         accepted=outcome.accepted,
         code=outcome.code,
         message=text_in(outcome.text, language),
         seq=outcome.seq,
         index=outcome.index,
+        receipt=receipt,
     )
 
 

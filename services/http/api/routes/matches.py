@@ -1,9 +1,9 @@
 """Viewing a match: the match at any ply, and its board as a picture and as text."""
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
-from litestar import Request, Response, get
+from litestar import MediaType, Request, Response, get
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
@@ -11,10 +11,14 @@ from domain.errors import Code
 from domain.match.history import Snapshot
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
+from infra.evidence.match_document import MatchDocument
+from infra.people.tokens import Scope
+from services.app.exports import export_match, for_reader
 from services.app.games import read_display
 from services.app.matches import board_svg, board_text, check_ply, load_state
 from services.app.names import names_by_seat
 from services.http.anonymous_limit import WEIGHT
+from services.http.api.auth import Caller
 from services.http.api.bodies import TEXT
 from services.http.api.declared_errors import declare_errors
 from services.http.api.etags import ETag
@@ -66,6 +70,30 @@ def _match_response(
         return tag.not_modified()
     shown = match_json(board, snapshot, names, context.app.store.now(), legal=legal)
     return Response(shown, headers=tag.headers)
+
+
+@get(
+    "/api/matches/{board:int}/export",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt={WEIGHT: 20}
+    | declare_errors(Code.UNKNOWN_BOARD, Code.DAMAGED, Code.UNAVAILABLE, Code.TOO_LONG),
+    summary="A match as a match document, with proofs",
+    description="All events and refusals of the match as they are in the log, with proofs that a signed "
+    "checkpoint covers them: docs/formats.md. `matchpost verify FILE` checks it without a server, and "
+    "`matchpost referee` judges it as it is. The outcome of a refused command is left out, unless the "
+    "token is its sender's and may read.",
+)
+def export_document(
+    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext]
+) -> Response[MatchDocument]:
+    """Return a match as a match document, one line of JSON."""
+    caller: Caller | None = request.auth
+    reads = caller is not None and Scope.READ in caller.token.scopes
+    line = export_match(
+        context.app, board, for_reader(caller.account if caller and reads else None)
+    )
+    return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
 
 
 @get(

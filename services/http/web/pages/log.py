@@ -7,7 +7,7 @@ import msgspec
 from litestar import Response, get
 
 from infra.log.checkpoint import LogCheckpoint
-from infra.log.key_files import FOLDER_NAME, LogKeyError, read_public_keys
+from infra.log.key_files import LogKeyError, keys_folder, read_public_keys
 from infra.log.names import CHECKPOINT, WITNESSED, folder, object_name
 from infra.log.signed_note import NoteError, split_note
 from infra.objects.port import ObjectNotFoundError
@@ -40,7 +40,7 @@ def show_log(context: ContextDependency, visitor: VisitorDependency) -> Response
 def _read_logs(app: App) -> Iterator[ShownLog]:
     settings = app.settings
     with suppress(LogKeyError):
-        read_public_keys(settings.keys or settings.data / FOLDER_NAME)
+        read_public_keys(keys_folder(settings))
         for shard in range(app.store.layout().shards):
             with suppress(ObjectNotFoundError, NoteError):
                 yield _read_log(app, shard)

@@ -28,6 +28,9 @@ _WORDS: Final = {
     NoticeKind.DECLINED: "{others} declined to play",
     NoticeKind.OVER: "The match with {others} has ended",
     NoticeKind.REMINDER: "Your time is running out against {others}",
+    NoticeKind.CLAIMED: "A claim was made in the match with {others}; an arbiter rules on it",
+    NoticeKind.RULED: "An arbiter ruled in the match with {others}",
+    NoticeKind.APPEALED: "There is an appeal against a ruling in the match with {others}",
     NoticeKind.CHAT: "There is new chat in the match with {others}",
     NoticeKind.MESSAGE: "Somebody has written to you",
 }

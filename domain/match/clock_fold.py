@@ -1,0 +1,56 @@
+"""The clock of a match, folded from its events."""
+
+from domain.clocks import match_clock as clocks
+from domain.clocks.match_clock import MatchClock
+from domain.match.dispute_events import SetBack, TimeGiven
+from domain.match.events import (
+    Absent,
+    Challenged,
+    Event,
+    Flagged,
+    Imported,
+    MatchStarted,
+    Moved,
+    Nagged,
+    Paused,
+    Resigned,
+    Resumed,
+    Returned,
+    Sealed,
+    Undone,
+)
+from domain.rules import Seat
+
+
+def evolve_clock(  # noqa: C901, PLR0911 - one case an event
+    clock: MatchClock | None, event: Event, at: int, mover: Seat | None
+) -> MatchClock | None:
+    """Return the clock after an event; `mover` is the seat to move before it."""
+    if clock is None:
+        terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
+        turns = event.turns if isinstance(event, Imported) else b""
+        return None if terms is None else clocks.start_clock(terms, at, turns)
+    match event:
+        case Moved():
+            return clocks.after_ply(clock, event.seat, at)
+        case MatchStarted() | Sealed():
+            # vacations go on
+            return clocks.after_seat_left(clock, at)
+        case Undone() | SetBack():
+            return clocks.after_undo(clock, event.ply, at)
+        case TimeGiven():
+            return clocks.after_time_given(clock, event.seat, event.ms)
+        case Resigned() | Flagged() if event.next != mover:
+            return clocks.after_seat_left(clock, at)
+        case Nagged():
+            return clocks.after_reminder(clock)
+        case Paused():
+            return clocks.after_pause(clock, at)
+        case Resumed():
+            return clocks.after_resume(clock, at)
+        case Absent():
+            return clocks.after_vacation_start(clock, event.seat, at, event.until)
+        case Returned():
+            return clocks.after_vacation_end(clock, event.seat, event.until)
+        case _:
+            return clock

@@ -1,0 +1,251 @@
+"""Making match documents from the store and the published log.
+
+A document is of one moment, also while its match goes on: what is published meanwhile is in it or is not,
+and its leaves, proofs and checkpoint fit each other.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+from redis.exceptions import ResponseError
+
+from domain.match.clock_turns import clock_turns
+from domain.match.events import (
+    AccountId,
+    CommandId,
+    EventEnvelope,
+    MatchStarted,
+    RefusedLeaf,
+    Sealed,
+    decode_event,
+    decode_refusal,
+    is_event,
+    leaf_hash,
+)
+from domain.match.history import PackedSnapshot, replay
+from domain.match.state import MatchState
+from domain.rules import rules_by_id
+from infra.evidence.match_document import (
+    FORMAT,
+    DocumentAnchor,
+    DocumentLeaf,
+    DocumentLog,
+    DocumentResult,
+    DocumentSeat,
+    DocumentStatement,
+    LeafProof,
+    MatchDocument,
+)
+from infra.log.names import shard_key
+from infra.log.published_log import PublishedLog
+from infra.log.signed_note import VerifierKey
+from infra.redis.keys import shard_of
+from infra.store.port import Store
+
+_CHUNK: Final = 500
+"""Leaves that are read in one round trip."""
+
+
+class ServerLogs(msgspec.Struct, frozen=True):
+    """The published logs of a server."""
+
+    open_log: Callable[[int], PublishedLog]
+    """Returns the log of a shard, which no other caller refreshes meanwhile."""
+    keys: Sequence[VerifierKey]
+    """The public keys of checkpoints under their common name, the newest first; at least one."""
+    receipt_keys: Sequence[VerifierKey] = ()
+    """Those of receipts."""
+
+    @property
+    def host(self) -> str:
+        """Return the server's name, which the names of its keys begin with."""
+        return self.keys[0].name.removesuffix("/log")
+
+
+class ReadMatch(msgspec.Struct, frozen=True):
+    """All leaves of a match, as the store has them."""
+
+    board: int
+    shard: int
+    indexes: Sequence[int]
+    leaves: Sequence[bytes]
+    outcomes: Mapping[CommandId, bytes]
+
+    @property
+    def events(self) -> list[bytes]:
+        """Return the events, without refusals."""
+        return [leaf for leaf in self.leaves if is_event(leaf)]
+
+
+class Additions(msgspec.Struct, frozen=True):
+    """Parts of documents that neither store nor log have; each function returns those of one match."""
+
+    userids: Callable[[Sequence[AccountId]], Sequence[str | None]] = lambda seats: (
+        [None] * len(seats)
+    )
+    receipts: Callable[[ReadMatch, int], Sequence[str]] = lambda *_: ()
+    """Returns the receipts of the leaves from an index on."""
+    statements: Callable[[ReadMatch], Sequence[DocumentStatement]] = lambda _: ()
+    imported_from: Callable[[ReadMatch], MatchDocument | None] = lambda _: None
+
+
+def build_document(
+    store: Store,
+    board: int,
+    logs: ServerLogs | None,
+    additions: Additions | None = None,
+    *,
+    shows_outcome: Callable[[RefusedLeaf], bool] = lambda _: True,
+) -> MatchDocument | None:
+    """Return the document of a match; None if there is no such match.
+
+    `logs` is None for a server that publishes none. `shows_outcome` returns whether the outcome of a
+    refusal is in the document. What is damaged raises `LookupError` or `ValueError`; errors of the published log and of the object
+    store pass through.
+    """
+    match = read_match(store, board)
+    if match is None:
+        return None
+    more = additions or Additions()
+    envelopes = list(map(decode_event, match.events))
+    state = replay(match.events)
+    log, anchor = _log_of(match, logs, _anchor_of(store, match, envelopes))
+    covered = len(log.proofs)
+    first_left = match.indexes[covered] if covered < len(match.indexes) else match.indexes[-1] + 1
+    return MatchDocument(
+        format=FORMAT,
+        game=state.rules.partition("/")[0],
+        rules=state.rules,
+        players=len(state.seats),
+        options=state.options,
+        setup=None if state.setup is None else msgspec.json.decode(state.setup),
+        moves=tuple(state.first_moves(state.ply)),
+        board=board,
+        server=logs.host if logs else None,
+        seats=_seats(state, more.userids(state.seats)),
+        result=_result(state),
+        leaves=tuple(_leaves(match, shows_outcome)),
+        log=log,
+        anchor=anchor,
+        receipts=tuple(more.receipts(match, first_left)) if logs else (),
+        statements=tuple(more.statements(match)),
+        clock=tuple(clock_turns(envelopes)),
+        imported_from=more.imported_from(match),
+    )
+
+
+def read_match(store: Store, board: int) -> ReadMatch | None:
+    """Return the leaves of a match, all of one moment; None if there is none. Raises `LookupError`."""
+    try:
+        snapshot, indexes, outcomes = _read_steady(store, board)
+    except ResponseError as error:
+        raise LookupError(f"what is stored of match {board} can't be read: {error}") from error
+    if snapshot is None:
+        return None
+    shard = shard_of(board, store.layout().shards)
+    leaves: list[bytes] = []
+    for start in range(0, len(indexes), _CHUNK):
+        some = indexes[start : start + _CHUNK]
+        for index, leaf in zip(some, store.leaves_at(shard, some), strict=True):
+            if leaf is None:
+                raise LookupError(f"leaf {index} of shard {shard} is missing")
+            leaves.append(leaf)
+    found = ReadMatch(board, shard, indexes, leaves, outcomes)
+    if not found.events or leaf_hash(found.events[-1]) != snapshot.state[:32]:
+        raise LookupError(f"the leaves of match {board} do not lead to its state")
+    return found
+
+
+def _read_steady(
+    store: Store, board: int
+) -> tuple[PackedSnapshot | None, list[int], Mapping[CommandId, bytes]]:
+    """Return state, leaves' places and outcomes of one moment: each commit adds a leaf."""
+    while True:
+        indexes = store.leaf_indexes(board)
+        (snapshot,) = store.snapshots([board])
+        outcomes = store.outcomes(board)
+        if store.leaf_indexes(board) == indexes:
+            return snapshot, indexes, outcomes
+
+
+def _leaves(match: ReadMatch, shows_outcome: Callable[[RefusedLeaf], bool]) -> list[DocumentLeaf]:
+    """Return the leaves, each command's first one with the outcome."""
+    found = []
+    last = None
+    for index, leaf in zip(match.indexes, match.leaves, strict=True):
+        envelope = decode_event(leaf) if is_event(leaf) else decode_refusal(leaf)
+        outcome = None
+        if envelope.command != last:
+            outcome = match.outcomes.get(envelope.command)
+            if outcome is None:
+                raise LookupError(f"the command of leaf {index} has no outcome")
+        if isinstance(envelope, RefusedLeaf) and not shows_outcome(envelope):
+            outcome = None
+        last = envelope.command
+        found.append(DocumentLeaf(index, leaf, msgspec.UNSET if outcome is None else outcome))
+    return found
+
+
+def _seats(state: MatchState, userids: Sequence[str | None]) -> tuple[DocumentSeat, ...]:
+    sides = rules_by_id(state.rules).sides
+    return tuple(
+        DocumentSeat(account.hex(), userid, sides[seat])
+        for seat, (account, userid) in enumerate(zip(state.seats, userids, strict=True))
+    )
+
+
+def _result(state: MatchState) -> DocumentResult | None:
+    return DocumentResult(state.result.winners, state.result.reason) if state.result else None
+
+
+def _anchor_of(
+    store: Store, match: ReadMatch, events: Sequence[EventEnvelope]
+) -> DocumentAnchor | None:
+    """Return the anchor of the seeds that the draw used, without a proof; None without a draw."""
+    chain = drawn_chain(events)
+    if chain is None:
+        return None
+    index = store.anchor_index(match.shard, chain)
+    leaf = None if index is None else store.leaves_at(match.shard, [index])[0]
+    if index is None or leaf is None:
+        raise LookupError(f"the anchor of chain {chain} of shard {match.shard} is missing")
+    return DocumentAnchor(chain, index, leaf, None)
+
+
+def drawn_chain(events: Sequence[EventEnvelope]) -> int | None:
+    """Return the chain of seeds that a match's draw used, or was sealed to use; None without a draw."""
+    for envelope in events:
+        match envelope.body:
+            case Sealed(chain=chain):
+                return chain
+            case MatchStarted(draw=draw) if draw is not None:
+                return draw.chain
+    return None
+
+
+def _log_of(
+    match: ReadMatch, logs: ServerLogs | None, anchor: DocumentAnchor | None
+) -> tuple[DocumentLog, DocumentAnchor | None]:
+    """Return the part about the published log, and the anchor with its proof."""
+    if logs is None:
+        return DocumentLog(match.shard, None, (), (), None, ()), anchor
+    log = logs.open_log(match.shard)
+    size = log.refresh()
+    if anchor is not None and anchor.index < size:
+        proof = log.inclusion(anchor.index).hashes
+        anchor = msgspec.structs.replace(anchor, proof=proof)
+    keys = [shard_key(key, match.shard) for key in logs.keys]
+    part = DocumentLog(
+        shard=match.shard,
+        origin=keys[0].name,
+        keys=tuple(map(str, keys)),
+        receipt_keys=tuple(
+            str(shard_key(key, match.shard, "/receipts")) for key in logs.receipt_keys
+        ),
+        checkpoint=log.note.decode() or None,
+        proofs=tuple(
+            LeafProof(index, log.inclusion(index).hashes) for index in match.indexes if index < size
+        ),
+    )
+    return part, anchor

@@ -1,0 +1,354 @@
+"""The check of a match document without a server: what holds, and the first thing that does not.
+
+The leaves are the record: their order, the chain of the events, every command decided again, the outcomes,
+and the proofs that a published log has them. All other fields follow from them and are compared.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import groupby, zip_longest
+from typing import Any, Final
+
+import msgspec
+
+from domain.errors import Refusal
+from domain.match.audit import (
+    AuditResult,
+    determines_command,
+    possible_digests,
+    verify,
+)
+from domain.match.clock_turns import clock_turns
+from domain.match.events import (
+    SCHEMA,
+    EventEnvelope,
+    Imported,
+    RefusedLeaf,
+    decode_event,
+    decode_refusal,
+    is_event,
+)
+from domain.match.history import BrokenHistory
+from domain.match.imports import describe_import
+from domain.match.refusal_audit import check_refusal, restored_text
+from domain.match.refused_commands import NotDecidedAgain
+from domain.match.state import ImportedMatch, MatchState, ply_after
+from domain.rules import rules_by_id
+from domain.rules.missing_rules import MissingRules
+from infra.audit.stored_match import describe_refusals
+from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.evidence.check_source import PLACE, check_place, check_source, import_of
+from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
+from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
+from infra.log.signed_note import VerifierKey
+from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
+
+LEFT_OUT: Final = (
+    "no file can show that nothing is left out: later events, or refusals between those that it has"
+)
+"""The limit of every document."""
+
+_CANONICAL: Final = msgspec.json.Encoder(order="deterministic")
+
+
+class EvidenceVerdict(msgspec.Struct, frozen=True):
+    """The result of a check, in sentences."""
+
+    holds: list[str]
+    """All that holds, in the order in which it was checked."""
+    fault: str = ""
+    """The first thing that does not hold, with its place; empty if all holds."""
+    limits: list[str] = []
+    """Parts that nothing in the document proves."""
+
+
+def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ()) -> EvidenceVerdict:
+    """Check a document by keys from elsewhere, or if there are none by its own.
+
+    Raises `NotCheckableError` if the rules of the game are not installed.
+    """
+    holds: list[str] = []
+    try:
+        limits = _check(document, trusted, holds)
+    except EvidenceFault as fault:
+        return EvidenceVerdict(holds, str(fault))
+    return EvidenceVerdict(holds, limits=limits)
+
+
+def _check(
+    document: MatchDocument,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+    *,
+    at_source: bool = False,
+) -> list[str]:
+    """Add what holds, one after another; return what is not proven.
+
+    A document of another one's source is checked by its own keys if none of the keys from elsewhere is
+    of its server.
+    """
+    _check_rules(document)
+    leaves = _check_leaves(document)
+    events = [one for one in leaves if isinstance(one, EventEnvelope)]
+    with fault_at("the events"):
+        verdict = verify(
+            document.board,
+            [one.leaf for one in document.leaves if is_event(one.leaf)],
+            {seq for seq, leaf in _numbered(leaves) if isinstance(leaf, RefusedLeaf)},
+        )
+    state = verdict.state
+    holds.append(
+        f"{count(len(events), 'event')} in sequence, chained, and decided again by {state.rules} with the "
+        "same result"
+    )
+    refusals, limits = _check_outcomes(document, leaves, verdict)
+    holds.append(f"the outcomes of all commands fit their leaves{describe_refusals(refusals)}")
+    _check_fields(document, state, events)
+    holds.append("game, players, moves, result and clock are those that the events lead to")
+    if drawn := check_anchor(document, events):
+        holds.append(drawn)
+    log = document.log.origin
+    known = not at_source or (log is not None and bool(keys_of_log(trusted, log)))
+    proofs = check_proofs(document, trusted if known else ())
+    holds += proofs.holds
+    limits += proofs.limits
+    _check_statements(document, events, holds)
+    limits += _check_import(document, import_of(events), trusted, holds)
+    if any(seat.userid for seat in document.seats):
+        limits.append("nothing proves that the accounts belong to these userids")
+    return [*limits, LEFT_OUT]
+
+
+def _check_import(
+    document: MatchDocument,
+    imported: Imported | None,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+) -> list[str]:
+    """Check the document of the source; add what holds, and return what is not proven."""
+    source = document.imported_from
+    check_place(imported, source)
+    if imported is None:
+        return []
+    if source is None:
+        return [f"the match was {describe_import(ImportedMatch.of(imported))}"]
+    inner: list[str] = []
+    try:
+        limits = _check(source, trusted, inner, at_source=True)
+    except EvidenceFault as fault:
+        raise EvidenceFault(f"{PLACE}: {fault}") from fault
+    holds += [f"at the source: {said}" for said in inner]
+    holds.append(check_source(imported, source))
+    return [
+        *(f"at the source: {said}" for said in limits),
+        "that the players there and here are the same is what they themselves said by accepting",
+    ]
+
+
+def _check_rules(document: MatchDocument) -> None:
+    """Raise `NotCheckableError` if the rules that the document names are not installed here."""
+    try:
+        missing = isinstance(rules_by_id(document.rules), MissingRules)
+    except Refusal as refusal:
+        raise NotCheckableError(
+            f"the match can't be decided again here: {refusal.sentence}"
+        ) from None
+    if missing:
+        raise NotCheckableError(
+            f"the match can't be decided again here: the rules {document.rules!r} are not installed"
+        )
+
+
+def _check_leaves(document: MatchDocument) -> list[EventEnvelope | RefusedLeaf]:
+    """Read the leaves, which rise in the log and are of this match; their chain is checked later."""
+    found: list[EventEnvelope | RefusedLeaf] = []
+    last, at, seq = -1, 0, 0
+    for number, one in enumerate(document.leaves, 1):
+        with fault_at(f"leaf {one.index}, number {number} of the document"):
+            event = is_event(one.leaf)
+            seq += event
+        place = f"event {seq}, leaf {one.index}" if event else f"the refusal at leaf {one.index}"
+        with fault_at(place):
+            leaf = decode_event(one.leaf) if event else decode_refusal(one.leaf)
+        require(one.index > last, place, f"the log has it before leaf {last}, which precedes it")
+        if isinstance(leaf, RefusedLeaf):
+            require(leaf.schema == SCHEMA, place, f"its schema is {leaf.schema}, not {SCHEMA}")
+            require(leaf.match == document.board, place, f"it belongs to match {leaf.match}")
+            require(leaf.at >= at, place, "it is older than the event before it")
+        else:
+            at = leaf.at
+        last = one.index
+        found.append(leaf)
+    require(seq > 0, "leaves", "there is no event")
+    return found
+
+
+def _numbered(
+    leaves: Sequence[EventEnvelope | RefusedLeaf],
+) -> Iterator[tuple[int, EventEnvelope | RefusedLeaf]]:
+    """Yield the leaves, each with the number of the last event before or at it."""
+    seq = 0
+    for leaf in leaves:
+        seq = leaf.seq if isinstance(leaf, EventEnvelope) else seq
+        yield seq, leaf
+
+
+def _check_outcomes(
+    document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], verdict: AuditResult
+) -> tuple[Mapping[NotDecidedAgain | None, int], list[str]]:
+    """Check that the first leaf of each command has its outcome, and no other leaf has one.
+
+    Return how many refusals were decided again or why not, and what is not proven.
+    """
+    rules = verdict.state.rules
+    groups = {
+        command: list(group)
+        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
+    }
+    refusals: Counter[NotDecidedAgain | None] = Counter()
+    ply = hidden = index = 0
+    before: EventEnvelope | RefusedLeaf | None = None
+    groups = {
+        command: [leaf for leaf in group if isinstance(leaf, EventEnvelope)]
+        for command, group in groupby(leaves, key=lambda leaf: leaf.command)
+    }
+    for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
+        if before is not None and leaf.command == before.command:
+            require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")
+            require(
+                one.index == index + 1, place, "it does not follow its command's leaf before it"
+            )
+            require(not isinstance(leaf, RefusedLeaf), place, "its command has led to events")
+        elif isinstance(leaf, RefusedLeaf):
+            outcome = None
+            if one.outcome is not msgspec.UNSET:
+                outcome = _outcome(one, place)
+                _check_refused(outcome, leaf, seq, place)
+            hidden += outcome is None
+            with fault_at(place):
+                refusals[_decide_refusal(leaf, outcome, verdict, seq)] += 1
+        else:
+            _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
+        if isinstance(leaf, EventEnvelope):
+            ply = ply_after(leaf.body, ply)
+        before, index = leaf, one.index
+    limits = []
+    if hidden:
+        limits.append(
+            f"the outcome of {count(hidden, 'refusal')} is left out, because only the sender sees it"
+        )
+    return refusals, limits
+
+
+def _decide_refusal(
+    leaf: RefusedLeaf, outcome: CommandOutcome | None, verdict: AuditResult, seq: int
+) -> NotDecidedAgain | None:
+    """Decide a refusal again; return why that is not possible, None if it was done."""
+    state = verdict.states.get(seq)
+    if state is None:
+        raise BrokenHistory(seq, "a refusal follows it in the middle of its command")
+    if outcome is None:
+        return check_refusal(leaf, state, verdict.envelopes)
+    digest = None if outcome.digest == ANY_DIGEST else outcome.digest
+    if digest is None and outcome.text != restored_text(outcome.code):
+        raise BrokenHistory(seq, "the outcome of a refusal after it has no digest of its command")
+    return check_refusal(leaf, state, verdict.envelopes, digest, outcome.text)
+
+
+def _outcome(one: DocumentLeaf, place: str) -> CommandOutcome:
+    require(one.outcome is not msgspec.UNSET, place, "the outcome of its command is missing")
+    assert isinstance(one.outcome, bytes)
+    try:
+        found = parse(one.outcome)
+    except (ValueError, msgspec.MsgspecError):
+        raise EvidenceFault(f"{place}: the outcome of its command can't be read") from None
+    require(found.index == one.index, place, f"the outcome of its command names leaf {found.index}")
+    return found
+
+
+def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: str) -> None:
+    require(
+        outcome.code == leaf.code,
+        place,
+        f"it is refused as {leaf.code}, and its outcome says another code",
+    )
+    require(
+        outcome.seq == seq,
+        place,
+        f"its outcome names event {outcome.seq}, and it follows event {seq}",
+    )
+
+
+def _check_accepted(
+    outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
+) -> None:
+    """Check the outcome of the command that led to these events."""
+    fits = outcome.accepted and not outcome.sentence and outcome.seq == group[0].seq
+    require(fits, place, "the outcome of its command is a different one")
+    known = outcome.digest != ANY_DIGEST and determines_command(group[0], rules)
+    require(
+        not known or outcome.digest in possible_digests(group, ply),
+        place,
+        "the outcome of its command is of another command",
+    )
+
+
+def _check_fields(
+    document: MatchDocument, state: MatchState, events: Sequence[EventEnvelope]
+) -> None:
+    """Compare the fields for readers with those that follow from the events."""
+    rules = rules_by_id(state.rules)
+    setup = None if state.setup is None else msgspec.json.decode(state.setup)
+    result = state.result and DocumentResult(state.result.winners, state.result.reason)
+    for field, said, wanted in (
+        ("rules", document.rules, state.rules),
+        ("game", document.game, rules.key),
+        ("players", document.players, len(state.seats)),
+        ("options", document.options, state.options),
+        ("setup", document.setup, setup),
+        ("result", document.result, result),
+    ):
+        require(
+            _CANONICAL.encode(said) == _CANONICAL.encode(wanted),
+            field,
+            f"it is not what the events say: {_shown(wanted)}",
+        )
+    _compare_rows("moves", document.moves, state.first_moves(state.ply), "move")
+    _compare_rows(
+        "seats",
+        [(seat.account, seat.side) for seat in document.seats],
+        [(account.hex(), rules.sides[seat]) for seat, account in enumerate(state.seats)],
+        "seat",
+    )
+    _compare_rows("clock", document.clock, list(clock_turns(events)), "turn")
+
+
+def _compare_rows(field: str, said: Sequence[Any], wanted: Sequence[Any], what: str) -> None:
+    for number, (one, other) in enumerate(zip_longest(said, wanted), 1):
+        require(one == other, field, f"{what} {number} is not the one that the events lead to")
+
+
+def _shown(value: Any) -> str:
+    text = _CANONICAL.encode(value).decode()
+    return text if len(text) <= 60 else f"{text[:60]}..."  # noqa: PLR2004 - a part of a sentence
+
+
+def _check_statements(
+    document: MatchDocument, events: Sequence[EventEnvelope], holds: list[str]
+) -> None:
+    """Check that each text is the one whose digest an event of its author has."""
+    digests = {
+        (text, event.actor.hex())
+        for event in events
+        if isinstance(text := getattr(event.body, "text", None), bytes)
+    }
+    for number, one in enumerate(document.statements, 1):
+        place = f"statement {number}"
+        digest = sha256(bytes.fromhex(one.salt) + one.text.encode()).digest()
+        require(digest.hex() == one.digest, place, "its digest is that of another text")
+        require((digest, one.account) in digests, place, "no event of its author has its digest")
+    if document.statements:
+        holds.append(
+            f"{count(len(document.statements), 'statement')} with the digests in the events"
+        )

@@ -1,0 +1,128 @@
+"""The check of a receipt or a proof that somebody has as a file, by keys from elsewhere."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from domain.match.events import decode_anchor, decode_event, decode_refusal, is_event, leaf_hash
+from infra.evidence.check import EvidenceVerdict, check_document
+from infra.evidence.check_log import keys_of_log
+from infra.evidence.faults import NotCheckableError, count
+from infra.evidence.match_document import DocumentError, read_document
+from infra.log.checkpoint import PROOF_HEADER, InclusionProof, LogCheckpoint
+from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
+from infra.log.signed_note import NoteError, VerifierKey, split_note
+
+FILE_LIMIT = 1 << 20
+"""The most bytes of a receipt or a proof."""
+
+
+class CheckedFile(msgspec.Struct, frozen=True):
+    """The result of checking a file."""
+
+    name: str
+    """The kind of file and its subject, such as `the document of match 17`."""
+    verdict: EvidenceVerdict
+
+
+def check_file(data: bytes, keys: Sequence[VerifierKey]) -> CheckedFile:
+    """Check what is recognised by its content: a match document, a receipt or a proof.
+
+    Raises `NotCheckableError` if it is none of these, or if it can't be checked with these keys.
+    """
+    if data.lstrip()[:1] in (b"{", b"["):
+        return _check_document(data, keys)
+    if len(data) > FILE_LIMIT:
+        raise NotCheckableError("it is no match document, and too long for a receipt or a proof")
+    try:
+        text = data.decode()
+        if text.startswith(PROOF_HEADER.partition("@")[0]):
+            return _check_proof(InclusionProof.parse(text), keys)
+        return _check_receipt(data, read_receipt(data), keys)
+    except UnicodeDecodeError:
+        raise NotCheckableError(
+            "it is no match document, no receipt and no proof, because it is no UTF-8 text"
+        ) from None
+    except NoteError as error:
+        raise NotCheckableError(
+            f"it is no match document, and can't be read as a receipt or a proof: {error}"
+        ) from None
+
+
+def _check_document(data: bytes, keys: Sequence[VerifierKey]) -> CheckedFile:
+    try:
+        document = read_document(data)
+    except DocumentError as error:
+        raise NotCheckableError(str(error)) from None
+    of = f" of {document.server}" if document.server else ""
+    return CheckedFile(
+        f"the document of match {document.board}{of}", check_document(document, keys)
+    )
+
+
+def _check_receipt(data: bytes, receipt: Receipt, keys: Sequence[VerifierKey]) -> CheckedFile:
+    name = f"the receipt for event {receipt.seq} of match {receipt.board}"
+    fitting = keys_of_log(keys, f"{receipt.origin}{KEY_SUFFIX}")
+    if not fitting:
+        raise NotCheckableError(
+            f"it is a receipt of {receipt.origin} for match {receipt.board}, and a receipt has no key in it: "
+            f"name the key {receipt.origin}{KEY_SUFFIX} with --key"
+        )
+    try:
+        open_receipt(data, fitting)
+    except NoteError as error:
+        return CheckedFile(name, EvidenceVerdict([], f"the signature: {error}"))
+    return CheckedFile(
+        name,
+        EvidenceVerdict(
+            [
+                f"it is signed by {receipt.origin}{KEY_SUFFIX}",
+                (
+                    f"the server has promised that a leaf with the hash {receipt.leaf_hash.hex()} is in its log: "
+                    f"of match {receipt.board}, at {receipt.at} ms since 1970, event {receipt.seq} or a refusal "
+                    "after it"
+                ),
+            ],
+            limits=["a receipt is a promise; a proof shows that the leaf is in the log"],
+        ),
+    )
+
+
+def _check_proof(proof: InclusionProof, keys: Sequence[VerifierKey]) -> CheckedFile:
+    origin = LogCheckpoint.parse(split_note(proof.checkpoint)[0]).origin
+    name = f"the proof of leaf {proof.index} of {origin}"
+    if not proof.extra:
+        raise NotCheckableError(
+            f"it is {name}, and has no leaf in it; only a proof with its leaf can be checked alone"
+        )
+    fitting = keys_of_log(keys, origin)
+    if not fitting:
+        raise NotCheckableError(
+            f"it is {name}, and a proof has no key in it: name the key {origin} with --key"
+        )
+    try:
+        said = _describe_leaf(proof.extra)
+        head = proof.verify(leaf_hash(proof.extra), origin, fitting)
+    except (ValueError, msgspec.MsgspecError) as error:
+        return CheckedFile(name, EvidenceVerdict([], f"leaf {proof.index}: {error}"))
+    return CheckedFile(
+        name,
+        EvidenceVerdict(
+            [f"the leaf is {said}", f"a signed checkpoint at {count(head.size, 'leaf')} covers it"],
+            limits=["a proof of one leaf says nothing about the match before and after it"],
+        ),
+    )
+
+
+def _describe_leaf(leaf: bytes) -> str:
+    """Return a leaf's kind and place; `msgspec.DecodeError` for bytes that are none."""
+    if is_event(leaf):
+        event = decode_event(leaf)
+        kind = event.body.__struct_config__.tag
+        return f"event {event.seq} of match {event.match}, `{kind}`, at {event.at} ms since 1970"
+    try:
+        refusal = decode_refusal(leaf)
+    except msgspec.MsgspecError:
+        anchor = decode_anchor(leaf)
+        return f"the anchor of chain {anchor.chain} of seeds of shard {anchor.shard}"
+    return f"a refusal in match {refusal.match} as {refusal.code}, at {refusal.at} ms since 1970"

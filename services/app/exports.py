@@ -1,0 +1,147 @@
+"""Exporting a match as a match document.
+
+Anybody may export a match, because anybody may read it. The outcome of a refused command has the sentence
+that its sender was answered, which may quote a mistyped text. So only the sender gets it, and the operator.
+"""
+
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.events import NO_HASH, AccountId, RefusedLeaf, is_event, leaf_hash
+from domain.match.state import MatchState
+from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
+from infra.evidence.match_document import DocumentError, MatchDocument, write_document
+from infra.evidence.move_record import write_record
+from infra.log.key_files import (
+    LOG_KEY,
+    RECEIPTS_KEY,
+    LogKeyError,
+    keys_folder,
+    read_public_keys,
+)
+from infra.log.published_log import LogDamagedError, TileCache
+from infra.log.published_logs import PublishedLogs
+from infra.log.signed_note import NoteError, VerifierKey
+from infra.objects.port import ObjectStoreError
+from infra.settings import Settings
+from infra.store.trimmed_leaves import TrimmedLeavesError
+from services.app.context import App
+from services.app.damaged_match import refuse_damaged
+from services.app.imports import imported_from
+from services.app.matches import load_state
+from services.app.receipts import gives_receipts
+
+logger = logging.getLogger(__name__)
+
+_CACHE: Final = TileCache()
+"""Tiles of the logs, which all documents of a process share."""
+
+OutcomeFilter = Callable[[RefusedLeaf], bool]
+
+
+def for_reader(reader: AccountId | None) -> OutcomeFilter:
+    """Return which outcomes of refusals an account sees: its own. None stands for a stranger."""
+    return lambda refused: refused.actor == reader
+
+
+def for_operator(_: RefusedLeaf) -> bool:
+    """Return whether the operator sees the outcome of a refusal: always."""
+    return True
+
+
+def export_match(app: App, board: int, shows_outcome: OutcomeFilter) -> bytes:
+    """Return the document of a match as one line; refused as `match_document` does, or as `too-long`."""
+    document = match_document(app, board, shows_outcome)
+    try:
+        return write_document(document)
+    except DocumentError as error:
+        raise Refusal(Code.TOO_LONG, str(error)) from error
+
+
+def export_record(app: App, board: int) -> bytes:
+    """Return the move record of a match; refused as `unknown-board`, `damaged` and `not-started`."""
+    state = load_state(app, board)
+    return write_record(state, _userids(app, state), board).encode()
+
+
+def _userids(app: App, state: MatchState) -> list[str]:
+    """Return the userids by seat, each one word; a number stands for an erased account."""
+    found = app.accounts.name_of(state.seats)
+    return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
+
+
+def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchDocument:
+    """Return the document of a match.
+
+    Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
+    published log can't be read now.
+    """
+    additions = Additions(
+        userids=app.accounts.name_of,
+        receipts=partial(_receipts, app),
+        imported_from=partial(imported_from, app),
+    )
+    try:
+        with refuse_damaged(app.damage, board):
+            found = _build(app, board, additions, shows_outcome)
+    except (LogKeyError, ObjectStoreError, TrimmedLeavesError) as error:
+        logger.warning("match %d can't be exported now: %s", board, error)
+        raise Refusal(
+            Code.UNAVAILABLE,
+            "the published log can't be read now; try again in a minute, and if that does not help, "
+            "the server's log says why",
+        ) from error
+    except LogDamagedError as error:
+        logger.error("ALARM: match %d can't be exported: %s", board, error)  # noqa: TRY400
+        raise Refusal(
+            Code.DAMAGED, "the published log is damaged; the server's log says where"
+        ) from error
+    if found is None:
+        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+    return found
+
+
+def _build(
+    app: App, board: int, additions: Additions, shows_outcome: OutcomeFilter
+) -> MatchDocument | None:
+    try:
+        return build_document(
+            app.store, board, server_logs(app.settings), additions, shows_outcome=shows_outcome
+        )
+    except (
+        NoteError
+    ) as error:  # by a key that is not here, or the store is another; no fault of the match
+        raise ObjectStoreError(f"a checkpoint can't be used: {error}") from error
+
+
+def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
+    """Return the receipts of a match's leaves from an index on; none where they are not durable."""
+    if match.indexes[-1] < first or not gives_receipts(app) or not app.durability_watch().confirm():
+        return []
+    found, seq, head = [], 0, NO_HASH
+    for index, leaf in zip(match.indexes, match.leaves, strict=True):
+        if index >= first:
+            found.append(app.receipt_signer.sign(match.shard, leaf, seq, head))
+        if is_event(leaf):
+            seq, head = seq + 1, leaf_hash(leaf)
+    return [one for one in found if one is not None]
+
+
+def server_logs(settings: Settings) -> ServerLogs | None:
+    """Return the published logs of a server; None if it has no keys. `LogKeyError` if they can't be used."""
+    folder = keys_folder(settings)
+    keys = _public_keys(folder, LOG_KEY)
+    if not keys:
+        return None
+    # logs of their own, because those that others use are refreshed at any time
+    return ServerLogs(PublishedLogs(settings, _CACHE).of, keys, _public_keys(folder, RECEIPTS_KEY))
+
+
+def _public_keys(folder: Path, name: str) -> list[VerifierKey]:
+    """Return public keys; none if there are none."""
+    exists = (folder / f"{name}.pub").exists()
+    return read_public_keys(folder, name) if exists else []

@@ -1,0 +1,175 @@
+"""Receipts and proofs of leaves: by the outcome of a command, or by match and event.
+
+A receipt is signed on demand, and only for a leaf that is as durable as an accepted move: where durability is
+`none` there are none. A leaf that was read by its index counts only if it is of the command that was meant,
+because after a failover another one may be in its place.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import msgspec
+from redis.exceptions import RedisError
+
+from domain.errors import Code, Refusal
+from domain.match.events import (
+    NO_HASH,
+    CommandId,
+    decode_event,
+    decode_refusal,
+    is_event,
+    leaf_hash,
+)
+from infra.store.outcomes import CommandOutcome, parse
+from infra.store.trimmed_leaves import TrimmedLeavesError
+from services.app.context import App
+from services.app.damaged_match import refuse_damaged
+
+logger = logging.getLogger(__name__)
+
+NO_RECEIPTS: Final = "this server gives no receipts"
+
+NOT_PUBLISHED: Final = Refusal(
+    Code.NOT_PUBLISHED,
+    "it is recorded, and will be in the published log within a minute; ask again then",
+)
+
+
+class DecidedCommand(msgspec.Struct, frozen=True):
+    """A command in a match, and its outcome."""
+
+    board: int
+    id: CommandId
+    outcome: CommandOutcome
+
+
+class PlacedLeaf(msgspec.Struct, frozen=True):
+    """A leaf and what its receipt needs."""
+
+    index: int
+    """In its shard's log."""
+    data: bytes
+    seq: int
+    """Of the event; for a refusal, of the last event before it."""
+    head: bytes
+    """For a refusal, the leaf hash of the last event before it."""
+
+
+def gives_receipts(app: App) -> bool:
+    """Return whether there are receipts at all."""
+    return app.durable and app.receipt_signer.has_key
+
+
+def receipt_if_any(app: App, decided: DecidedCommand) -> str | None:
+    """Return the receipt of a command whose outcome is durable; None if there is none now.
+
+    It never raises because of the receipt, because the command is decided.
+    """
+    if not gives_receipts(app):
+        return None
+    try:
+        return receipt_of_leaf(app, decided.board, leaf_of_command(app, decided))
+    except (Refusal, RedisError) as error:
+        note_failure(decided.board, error)
+        return None
+
+
+def note_failure(board: int, error: Exception) -> None:
+    """Log why an answer has no receipt."""
+    logger.info("a command in match %d is answered without a receipt: %s", board, error)
+
+
+def receipt_of_leaf(app: App, board: int, leaf: PlacedLeaf) -> str | None:
+    """Return the receipt of a durable leaf; None without a key."""
+    shard = app.store.layout().shard_of(board)
+    return app.receipt_signer.sign(shard, leaf.data, leaf.seq, leaf.head)
+
+
+def require_receipt(app: App, board: int, leaf: PlacedLeaf) -> str:
+    """Return the receipt of a leaf; `not-found` where there are none, `unavailable` if it is not durable."""
+    receipt = None
+    if gives_receipts(app):
+        if not app.durability_watch().confirm():
+            raise Refusal(Code.UNAVAILABLE, "it is not on enough disks yet; try again in a moment")
+        receipt = receipt_of_leaf(app, board, leaf)
+    if receipt is None:
+        raise Refusal(Code.NOT_FOUND, NO_RECEIPTS)
+    return receipt
+
+
+def leaf_of_command(app: App, decided: DecidedCommand) -> PlacedLeaf:
+    """Return the first leaf of a command; `not-found` if the log has another one there."""
+    board, outcome = decided.board, decided.outcome
+    with _reading(app, board):
+        shard = app.store.layout().shard_of(board)
+        (leaf,) = app.store.leaves_at(shard, [outcome.index])
+        head = NO_HASH
+        if not outcome.accepted and outcome.seq:
+            head = leaf_hash(app.store.events(board)[outcome.seq - 1])
+        return placed_leaf(decided, leaf, head)
+
+
+def placed_leaf(decided: DecidedCommand, leaf: bytes | None, head: bytes) -> PlacedLeaf:
+    """Return the leaf that was read for a command; `not-found` if it is missing or another's.
+
+    `head` is the leaf hash of the last event before a refusal. Errors of reading it pass through.
+    """
+    outcome = decided.outcome
+    if leaf is not None:
+        found = decode_event(leaf) if is_event(leaf) else decode_refusal(leaf)
+        if (found.match, found.command) == (decided.board, decided.id):
+            return PlacedLeaf(outcome.index, leaf, outcome.seq, head)
+    raise Refusal(Code.NOT_FOUND, "the log does not have this command where its outcome says")
+
+
+def leaf_of_event(app: App, board: int, seq: int) -> PlacedLeaf:
+    """Return the leaf of an event; `unknown-board`, or `not-found` for one that is not there."""
+    with _reading(app, board):
+        events = app.store.events(board)
+        if not events:
+            raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+        if seq > len(events):
+            raise Refusal(Code.NOT_FOUND, f"match {board} has {len(events)} events, not {seq}")
+        data = events[seq - 1]
+        stored = app.store.outcome(board, decode_event(data).command)
+        if stored is None:
+            raise LookupError(f"the command of event {seq} has no outcome")
+        first = parse(stored)
+        # the events of a command follow each other in match and log
+        return PlacedLeaf(first.index + seq - first.seq, data, seq, NO_HASH)
+
+
+def proof_of(app: App, board: int, leaf: PlacedLeaf) -> str:
+    """Return the proof of a leaf; `not-published` before there is one, `not-found` where there is no log."""
+    # they import cryptography, which most commands of the terminal need not
+    from infra.log.key_files import LogKeyError  # noqa: PLC0415
+    from infra.log.published_log import LogDamagedError  # noqa: PLC0415
+    from infra.log.signed_note import NoteError  # noqa: PLC0415
+    from infra.objects.port import ObjectStoreError  # noqa: PLC0415
+
+    shard = app.store.layout().shard_of(board)
+    try:
+        proof = app.proofs.prove(shard, leaf.index, leaf.data)
+    except LogKeyError as error:
+        raise Refusal(Code.NOT_FOUND, "this server publishes no log") from error
+    except ObjectStoreError as error:
+        raise Refusal(Code.UNAVAILABLE, "the published log can't be read now") from error
+    except (LogDamagedError, NoteError) as error:
+        logger.error("ALARM: no proof in match %d: %s", board, error)  # noqa: TRY400
+        raise Refusal(
+            Code.DAMAGED, "the published log does not hold; the server's log says why"
+        ) from error
+    if proof is None:
+        raise NOT_PUBLISHED
+    return str(proof)
+
+
+@contextmanager
+def _reading(app: App, board: int) -> Iterator[None]:
+    try:
+        with refuse_damaged(app.damage, board):
+            yield
+    except TrimmedLeavesError as error:
+        raise Refusal(Code.UNAVAILABLE, "the published log can't be read now") from error

@@ -1,0 +1,414 @@
+"""Claims, rulings and appeals: who may make them, when, and what is refused."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from domain.clocks.calendar import DAY
+from domain.errors import Code
+from domain.match.audit import verify
+from domain.match.commands import (
+    AnswerOffer,
+    DeclineMatch,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
+    MakeOffer,
+    PlayMove,
+    ResignMatch,
+)
+from domain.match.dispute_events import (
+    Appealed,
+    Claimed,
+    ResultChanged,
+    Ruled,
+    SetBack,
+    TimeGiven,
+)
+from domain.match.disputes import APPEAL_MS, CLAIMS_LIMIT, may_be_ruled_on
+from domain.match.events import Ended
+from domain.match.history import BrokenHistory
+from tests.domain.clocks_given import three, two
+from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
+
+ARBITER, OTHER_ARBITER = b"arbiter1", b"arbiter2"
+TEXT, REASONS = b"t" * 32, b"r" * 32
+
+
+def claim(ply: int = 0) -> MakeClaim:
+    return MakeClaim(ply=ply, text=TEXT)
+
+
+def rule(claim: int | None = None, **changes: Any) -> GiveRuling:
+    return GiveRuling(claim=claim, upheld=bool(changes), text=REASONS, **changes)
+
+
+def appeal(claim: int) -> MakeAppeal:
+    return MakeAppeal(claim=claim, text=TEXT)
+
+
+def resigned() -> Match:
+    """A match of two moves, which Light has resigned."""
+    match = two()
+    match.play("m13-m9", "a13-c11")
+    match.do(ALICE, ResignMatch())
+    return match
+
+
+# claims
+
+
+@pytest.mark.parametrize(("actor", "seat"), [(ALICE, 0), (BOB, 1), (ARBITER, None)])
+def test_players_and_arbiters_claim_about_a_ply(actor: bytes, seat: int | None) -> None:
+    match = resigned()
+    for ply in (3, -1):
+        assert match.refuses(actor, claim(ply)) == Code.UNKNOWN_PLY
+    assert match.do(actor, claim(2)) == (Claimed(seat=seat, ply=2, text=TEXT),)
+    assert match.state.over
+    match.holds()
+
+
+def test_a_player_who_has_left_claims() -> None:
+    match = three()
+    match.play("1", "2", "3")
+    match.do(ALICE, ResignMatch())
+    assert match.do(ALICE, claim(1)) == (Claimed(seat=0, ply=1, text=TEXT),)
+    match.play("4")
+    match.holds()
+
+
+def test_one_claim_at_a_time_is_open() -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    for actor in (ALICE, BOB, ARBITER):
+        assert match.refuses(actor, claim()) == Code.CLAIM_STANDS
+    number = match.state.seq
+    match.do(ARBITER, rule(number))
+    match.do(BOB, appeal(number))
+    assert match.refuses(ALICE, claim()) == Code.CLAIM_STANDS
+    match.do(OTHER_ARBITER, rule(number))
+    match.do(BOB, claim())
+    match.holds()
+
+
+def test_a_player_makes_so_many_claims_in_a_match_and_others_more() -> None:
+    match = resigned()
+    for _ in range(CLAIMS_LIMIT):
+        match.do(ALICE, claim())
+        match.do(ARBITER, rule(match.state.seq))
+    assert match.refuses(ALICE, claim()) == Code.TOO_MANY
+    match.do(BOB, claim())
+    match.do(ARBITER, rule(match.state.seq))
+    for _ in range(CLAIMS_LIMIT + 1):
+        match.do(ARBITER, claim())
+        match.do(OTHER_ARBITER, rule(match.state.seq))
+    match.holds()
+
+
+@pytest.mark.parametrize("text", [b"", b"t" * 31, b"t" * 33])
+@pytest.mark.parametrize("actor", [ALICE, ARBITER])
+def test_a_text_is_its_digest(actor: bytes, text: bytes) -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    for command in (claim(), rule(match.state.seq), appeal(match.state.seq)):
+        assert match.refuses(actor, replace(command, text=text)) == Code.BAD_REQUEST
+
+
+@pytest.mark.parametrize("command", [claim(), rule(annul=True), appeal(1)])
+def test_there_is_no_dispute_without_a_match(command: MakeClaim | GiveRuling | MakeAppeal) -> None:
+    assert Match().refuses(ARBITER, command) == Code.UNKNOWN_BOARD
+
+
+def test_play_goes_on_while_a_claim_is_open() -> None:
+    match = two()
+    match.do(BOB, claim())
+    match.play("m13-m9", "a13-c11")
+    match.do(ARBITER, rule(2))
+    assert match.state.ply == 2
+    match.holds()
+
+
+# rulings
+
+
+def test_a_claim_is_dismissed() -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    number, before = match.state.seq, match.state
+    assert match.do(ARBITER, rule(number)) == (Ruled(claim=number, upheld=False, text=REASONS),)
+    assert match.state.result == before.result
+    match.holds()
+
+
+@pytest.mark.parametrize("player", [ALICE, BOB])
+def test_nobody_rules_in_a_match_of_their_own(player: bytes) -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    for command in (rule(match.state.seq), rule(annul=True)):
+        assert match.refuses(player, command) == Code.NOT_AN_ARBITER
+
+
+def test_a_ruling_names_a_claim_that_waits_for_it() -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    number = match.state.seq
+    for wrong in (0, 1, number + 1):
+        assert match.refuses(ARBITER, rule(wrong)) == Code.UNKNOWN_CLAIM
+    match.do(ARBITER, rule(number))
+    assert match.refuses(OTHER_ARBITER, rule(number)) == Code.ALREADY_RULED
+
+
+def test_rulings_of_an_arbiters_own_motion_need_no_claim() -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    match.do(ARBITER, rule(winners=(0,)))
+    match.do(ARBITER, rule(annul=True))
+    assert match.state.cases[0].open, "the claim waits as before"
+    match.holds()
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"upheld": True}, Code.BAD_RULING),
+        ({"upheld": False, "back_to": 1}, Code.BAD_RULING),
+        ({"upheld": False, "winners": (0,)}, Code.BAD_RULING),
+        ({"upheld": False, "annul": True}, Code.BAD_RULING),
+        ({"upheld": False, "time": ((0, DAY),)}, Code.BAD_RULING),
+        ({"back_to": 1, "winners": (0,)}, Code.BAD_RULING),
+        ({"back_to": 1, "annul": True}, Code.BAD_RULING),
+        ({"winners": (0,), "annul": True}, Code.BAD_RULING),
+        ({"winners": ()}, Code.BAD_RULING),
+        ({"winners": (2,)}, Code.BAD_RULING),
+        ({"winners": (-1,)}, Code.BAD_RULING),
+        ({"winners": (1, 0)}, Code.BAD_RULING),
+        ({"winners": (0, 0)}, Code.BAD_RULING),
+        ({"winners": (0,), "time": ((0, DAY),)}, Code.BAD_RULING),
+        ({"time": ((0, DAY),)}, Code.BAD_RULING),
+        ({"back_to": 3}, Code.UNKNOWN_PLY),
+        ({"back_to": -1}, Code.UNKNOWN_PLY),
+        ({"back_to": 1, "time": ((0, 0),)}, Code.BAD_RULING),
+        ({"back_to": 1, "time": ((2, 1),)}, Code.BAD_RULING),
+        ({"back_to": 1, "time": ((0, 3651 * DAY),)}, Code.BAD_RULING),
+        ({"back_to": 1, "time": ((0, 1), (0, 2))}, Code.BAD_RULING),
+    ],
+)
+def test_a_ruling_that_makes_no_sense_is_refused(changes: dict[str, Any], code: Code) -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    command = replace(GiveRuling(claim=match.state.seq, upheld=True, text=REASONS), **changes)
+    assert match.refuses(ARBITER, command) == code
+
+
+def test_time_is_for_matches_with_clocks() -> None:
+    match = Match(pow2())
+    assert match.refuses(ARBITER, rule(time=((0, DAY),))) == Code.BAD_RULING
+
+
+# results
+
+
+@pytest.mark.parametrize("over", [False, True])
+@pytest.mark.parametrize(
+    ("changes", "event"),
+    [
+        ({"winners": (0,)}, ResultChanged(winners=(0,), reason="ruling")),
+        ({"winners": (0, 1)}, ResultChanged(winners=(0, 1), reason="ruling")),
+        ({"annul": True}, ResultChanged(winners=(), reason="annulled")),
+    ],
+)
+def test_a_result_is_changed_or_ends_the_match(
+    changes: dict[str, Any], event: ResultChanged, *, over: bool
+) -> None:
+    match = resigned() if over else two()
+    match.do(BOB, claim())
+    number = match.state.seq
+    ruled = Ruled(claim=number, upheld=True, text=REASONS)
+    assert match.do(ARBITER, rule(number, **changes)) == (ruled, event)
+    assert match.state.result == Ended(winners=event.winners, reason=event.reason)
+    assert match.state.next is None
+    assert match.refuses(ALICE, PlayMove(text="m13-m9")) == Code.MATCH_OVER
+    match.holds()
+
+
+def test_a_ruling_ends_an_open_offer_with_the_match() -> None:
+    match = two()
+    match.do(ALICE, MakeOffer(kind="draw"))
+    match.do(ARBITER, rule(annul=True))
+    assert match.state.offer is None
+    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.MATCH_OVER
+
+
+# appeals
+
+
+def test_a_player_appeals_once_and_another_arbiter_rules_for_good() -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    number = match.state.seq
+    assert match.refuses(BOB, appeal(number)) == Code.TOO_EARLY
+    match.do(ARBITER, rule(number, winners=(0,)))
+    assert match.refuses(ARBITER, appeal(number)) == Code.NOT_A_PLAYER
+    assert match.refuses(CAROL, appeal(number)) == Code.NOT_A_PLAYER
+    assert match.do(BOB, appeal(number)) == (Appealed(seat=1, claim=number, text=TEXT),)
+    assert match.refuses(ALICE, appeal(number)) == Code.ALREADY_APPEALED
+    assert match.refuses(ARBITER, rule(number)) == Code.NOT_AN_ARBITER
+    match.do(OTHER_ARBITER, rule(number, winners=(1,)))
+    assert match.state.result == Ended(winners=(1,), reason="ruling")
+    for arbiter in (ARBITER, OTHER_ARBITER, b"arbiter3"):
+        assert match.refuses(arbiter, rule(number)) == Code.ALREADY_RULED
+    assert match.refuses(BOB, appeal(number)) == Code.ALREADY_APPEALED
+    match.holds()
+
+
+def test_an_appeal_is_possible_for_fourteen_days() -> None:
+    match = resigned()
+    match.do(ALICE, claim(), BEGIN + 1_000)
+    number = match.state.seq
+    match.do(ARBITER, rule(number), BEGIN + 2_000)
+    end = BEGIN + 2_000 + 14 * DAY
+    assert end == BEGIN + 2_000 + APPEAL_MS
+    assert may_be_ruled_on(match.state, end - 1)
+    assert not may_be_ruled_on(match.state, end)
+    assert match.refuses(BOB, appeal(number), end) == Code.TOO_LATE
+    match.do(BOB, appeal(number), end - 1)
+    assert may_be_ruled_on(match.state, end + 99 * DAY)
+    match.do(OTHER_ARBITER, rule(number), end + 99 * DAY)
+    assert not may_be_ruled_on(match.state, end + 99 * DAY)
+
+
+def test_a_ruling_without_a_claim_is_appealed_against_by_its_number() -> None:
+    match = resigned()
+    match.do(ARBITER, rule(winners=(0,)))
+    number = match.state.seq - 1
+    assert match.refuses(BOB, appeal(number + 1)) == Code.UNKNOWN_CLAIM
+    match.do(BOB, appeal(number))
+    assert match.refuses(ARBITER, rule(number)) == Code.NOT_AN_ARBITER
+    match.do(OTHER_ARBITER, rule(number, winners=(1,)))
+    assert not may_be_ruled_on(match.state, match.state.at)
+    match.holds()
+
+
+def test_another_claim_does_not_stop_an_appeal() -> None:
+    match = resigned()
+    match.do(ALICE, claim())
+    first = match.state.seq
+    match.do(ARBITER, rule(first))
+    match.do(BOB, claim())
+    second = match.state.seq
+    match.do(ALICE, appeal(first))
+    match.do(ARBITER, rule(second))
+    match.do(OTHER_ARBITER, rule(first))
+    assert [one.final for one in match.state.cases] == [True, False]
+    match.holds()
+
+
+# before a draw, and declined
+
+
+def gathering() -> Match:
+    alice, start = challenge("powerdrain", "-p", "--days=3")
+    return Match((alice, replace(start, gather=True)))
+
+
+def test_a_match_that_waits_for_its_draw_is_annulled_and_nothing_else() -> None:
+    match = gathering()
+    match.do(BOB, claim())
+    for changes in ({"back_to": 0}, {"winners": (0,)}):
+        assert match.refuses(ARBITER, rule(2, **changes)) == Code.BAD_RULING
+    match.do(ARBITER, rule(2, annul=True))
+    assert match.refuses(BOB, AnswerOffer(accept=True)) == Code.MATCH_OVER
+    match.holds()
+
+
+def test_a_declined_match_can_not_be_set_back_before_its_draw() -> None:
+    match = gathering()
+    match.do(BOB, DeclineMatch())
+    assert match.refuses(ARBITER, rule(back_to=0)) == Code.BAD_RULING
+    match.do(BOB, claim())
+    match.do(ARBITER, rule(match.state.seq))
+    match.holds()
+
+
+def test_a_puzzle_is_disputed_like_a_match() -> None:
+    match = Match(challenge("one", seats=(ALICE,)))
+    match.do(ALICE, claim())
+    match.do(ARBITER, rule(match.state.seq, annul=True))
+    assert match.state.over
+    match.do(ARBITER, rule(back_to=0))
+    assert match.state.next == 0
+    match.holds()
+
+
+# forgers
+
+
+def disputed() -> Match:
+    match = resigned()
+    match.do(BOB, claim(), BEGIN + 10)
+    match.do(ARBITER, rule(match.state.seq, back_to=1, time=((0, DAY),)), BEGIN + 20)
+    number = next(one.claim for one in match.state.cases)
+    match.do(ALICE, appeal(number), BEGIN + 30)
+    match.do(OTHER_ARBITER, rule(number, winners=(1,)), BEGIN + 40)
+    return match
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        (Ruled, {"actor": ALICE}),
+        (Ruled, {"body": Ruled(claim=99, upheld=True, text=REASONS)}),
+        (Ruled, {"body": Ruled(claim=6, upheld=False, text=REASONS)}),
+        (SetBack, {"body": SetBack(ply=1, next=0, back=(0,))}),
+        (SetBack, {"body": SetBack(ply=1, next=1, back=())}),
+        (SetBack, {"body": SetBack(ply=2, next=1, back=(0,))}),
+        (SetBack, {"body": ResultChanged(winners=(0,), reason="agreement")}),
+        (SetBack, {"actor": BOB}),
+        (TimeGiven, {"body": TimeGiven(seat=0, ms=-DAY)}),
+        (TimeGiven, {"body": TimeGiven(seat=2, ms=DAY)}),
+        (TimeGiven, {"actor": ALICE}),
+        (TimeGiven, {"command": b"x" * 16}),
+        (Appealed, {"actor": ARBITER}),
+        (Appealed, {"actor": BOB}),
+        (Appealed, {"body": Appealed(seat=0, claim=7, text=TEXT)}),
+        (Claimed, {"body": Claimed(seat=0, ply=0, text=TEXT)}),
+        (Claimed, {"body": Claimed(seat=1, ply=3, text=TEXT)}),
+        (Claimed, {"actor": ALICE}),
+    ],
+)
+def test_a_forged_dispute_is_found(kind: type, changes: dict[str, Any]) -> None:
+    match = disputed()
+    match.holds()
+    seq = next(n for n, body in enumerate(match.bodies, 1) if isinstance(body, kind))
+    with pytest.raises(BrokenHistory) as broken:
+        verify(match.board, match.forged(seq, **changes))
+    assert broken.value.seq in (seq, seq - 1, seq - 2), "an event of the same command"
+
+
+def test_the_first_arbiter_in_place_of_the_second_is_found() -> None:
+    match = disputed()
+    seq = len(match.events) - 1
+    with pytest.raises(BrokenHistory, match="another arbiter than the first"):
+        verify(match.board, match.forged(seq, actor=ARBITER))
+
+
+def test_an_appeal_that_came_too_late_is_found() -> None:
+    match = resigned()
+    match.do(BOB, claim())
+    match.do(ARBITER, rule(match.state.seq))
+    number = match.state.cases[0].claim
+    match.do(ALICE, appeal(number))
+    with pytest.raises(BrokenHistory, match="14 days"):
+        verify(match.board, match.forged(len(match.events), at=BEGIN + 15 * DAY))
+
+
+def test_a_second_ruling_is_found() -> None:
+    match = resigned()
+    match.do(BOB, claim())
+    number = match.state.seq
+    match.do(ARBITER, rule(number))
+    match.do(ARBITER, rule(annul=True))
+    body = Ruled(claim=number, upheld=True, text=REASONS)
+    with pytest.raises(BrokenHistory, match="there is a ruling on claim"):
+        verify(match.board, match.forged(len(match.events) - 1, body=body))

@@ -1,0 +1,122 @@
+"""Match documents for tests: of histories that were decided by hand, with a published log around them."""
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import groupby
+from typing import Any, cast
+
+from domain.fairness import previous_seed
+from domain.match.audit import ply_after, possible_digests
+from domain.match.events import (
+    SCHEMA,
+    AnchorLeaf,
+    EventEnvelope,
+    RefusedLeaf,
+    decode_event,
+    encode_event,
+)
+from domain.match.history import pack_snapshot
+from infra.evidence.build import Additions, ServerLogs, build_document
+from infra.evidence.match_document import MatchDocument
+from infra.log.log_writer import LogWriter
+from infra.log.names import LogSecret
+from infra.log.published_log import PublishedLog
+from infra.objects.port import ObjectStore
+from infra.store.layout import Layout
+from infra.store.outcomes import encode_stored, tail
+from infra.store.port import Store
+from tests.fakes.memory_objects import MemoryObjects
+from tests.golden.make_events import MATCHES
+from tests.helpers.given import Match
+
+SECRET = LogSecret("play.example.org/log", bytes(range(32)))
+OTHER_SECRET = LogSecret("play.example.org/log", bytes(range(1, 33)))
+
+KINDS = sorted(MATCHES)
+"""Histories in which every kind of event happens."""
+
+
+class HistoryStore:
+    """The one match of a shard, as far as documents read a store; with leaves of others in between."""
+
+    def __init__(self, match: Match, published: int | None = None) -> None:
+        self.match = match
+        anchor = previous_seed(match.seed.seed)
+        foreign = encode_event(
+            RefusedLeaf(SCHEMA, 9, 1, b"f" * 16, b"account.", "usage", None, None)
+        )
+        self.shard = match.board % 4
+        self.log = [foreign, encode_event(AnchorLeaf(SCHEMA, self.shard, 1, anchor))]
+        self.indexes: list[int] = []
+        self.stored: dict[bytes, bytes] = {}
+        ply = 0
+        for group in _commands(match.events):
+            if len(self.indexes) % 3 == 1:
+                self.log.append(foreign)
+            self._store(group, ply)
+            for envelope in group:
+                self.indexes.append(len(self.log))
+                self.log.append(match.events[envelope.seq - 1])
+            ply = ply_after(group, ply)
+        self.objects: ObjectStore = MemoryObjects()
+        size = len(self.log) if published is None else published
+        writer = LogWriter(self.objects, self.shard, [SECRET.signer(self.shard)])
+        writer.load()
+        writer.append(self.log[:size])
+
+    def _store(self, group: list[EventEnvelope], ply: int) -> None:
+        first, digest = group[0], possible_digests(group, ply)[0]
+        self.stored[first.command] = encode_stored(digest, len(self.log), tail("", first.seq))
+
+    def layout(self) -> Layout:
+        return Layout(4, 1)
+
+    def snapshots(self, boards: Any) -> list[Any]:
+        del boards
+        return [pack_snapshot(self.match.snapshot)]
+
+    def leaf_indexes(self, board: int) -> list[int]:
+        del board
+        return list(self.indexes)
+
+    def outcomes(self, board: int) -> dict[bytes, bytes]:
+        del board
+        return self.stored
+
+    def leaves_at(self, shard: int, indexes: list[int]) -> list[bytes]:
+        assert shard == self.shard
+        return [self.log[index] for index in indexes]
+
+    def anchor_index(self, shard: int, chain: int) -> int:
+        assert (shard, chain) == (self.shard, 1)
+        return 1
+
+    def logs(self) -> ServerLogs:
+        """The published logs."""
+        return server_logs(
+            lambda shard: PublishedLog(self.objects, shard, [SECRET.signer(shard).key])
+        )
+
+    def document(self, additions: Additions | None = None) -> MatchDocument:
+        """The match as a document."""
+        store = cast("Store", self)
+        found = build_document(store, self.match.board, self.logs(), additions)
+        assert found is not None
+        return found
+
+
+def server_logs(open_log: Callable[[int], PublishedLog], secret: LogSecret = SECRET) -> ServerLogs:
+    """The logs of a server that signs with this key."""
+    return ServerLogs(open_log, [secret.public], [secret.public])
+
+
+def _commands(events: list[bytes]) -> Iterator[list[EventEnvelope]]:
+    for _, group in groupby(map(decode_event, events), key=lambda envelope: envelope.command):
+        yield list(group)
+
+
+@cache
+def golden_document(kind: str, unpublished: int = 0) -> MatchDocument:
+    """The document of a history of one kind, the last leaves of which are not published."""
+    whole = HistoryStore(MATCHES[kind]())
+    return HistoryStore(MATCHES[kind](), len(whole.log) - unpublished).document()
