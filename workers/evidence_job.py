@@ -51,7 +51,7 @@ class EvidenceWakeup:
         self._known: frozenset[OpenCase] = frozenset()
 
     def tick(self) -> None:
-        """Request a run for new cases, and now and then for all."""
+        """Request a run for new cases, and every five minutes for all."""
         now = time.monotonic()
         if now < self._due:
             return

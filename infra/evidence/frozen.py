@@ -1,6 +1,6 @@
 """Frozen evidence: the document of a match as it was at a claim, in the object store, and never changed.
 
-An object has neither texts nor userids, because both can be erased; whoever reads it adds those that are there.
+An object has neither texts nor userids, because both can be erased; a reader gets those that are there.
 It is written once the published log has the claim, so that the document proves each of its leaves.
 """
 
