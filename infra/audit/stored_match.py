@@ -247,13 +247,14 @@ def _indexes_in(
 
 def _digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
     """Return the digests of all commands, as sent, that can have led to these events."""
+    first, *more = group
     return [
         commands.command_digest(
             commands.encode_command(
-                CommandEnvelope(group[0].match, group[0].command, group[0].actor, command)
+                CommandEnvelope(first.match, first.command, first.actor, command)
             )
         )
-        for command in possible_commands(group[0], ply, group[1:])
+        for command in possible_commands(first, ply, more)
     ]
 
 

@@ -4,7 +4,7 @@ The leaves are the record: their order, the chain of the events, every command d
 and the proofs that a published log has them. All other fields follow from them and are compared.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import zip_longest
@@ -16,8 +16,10 @@ from domain.errors import Refusal
 from domain.match.audit import AuditResult, determines_command, possible_commands, verify
 from domain.match.clock_turns import clock_turns
 from domain.match.commands import CommandEnvelope, command_digest, encode_command
+from domain.match.dispute_events import SetBack
 from domain.match.events import (
     SCHEMA,
+    CommandId,
     EventEnvelope,
     Moved,
     RefusedLeaf,
@@ -159,6 +161,9 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
+    groups: dict[CommandId, list[EventEnvelope]] = defaultdict(list)
+    for envelope in verdict.envelopes:
+        groups[envelope.command].append(envelope)
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
@@ -178,8 +183,8 @@ def _check_outcomes(
             with fault_at(place):
                 refusals[_decide_refusal(leaf, outcome, verdict, seq)] += 1
         else:
-            _check_accepted(_outcome(one, place), leaf, ply, place, rules)
-        if isinstance(leaf, EventEnvelope) and isinstance(leaf.body, Moved | Undone):
+            _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
+        if isinstance(leaf, EventEnvelope) and isinstance(leaf.body, Moved | Undone | SetBack):
             ply = leaf.body.ply
         before, index = leaf, one.index
     limits = []
@@ -230,15 +235,16 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
 
 
 def _check_accepted(
-    outcome: CommandOutcome, first: EventEnvelope, ply: int, place: str, rules: str
+    outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
 ) -> None:
+    first, *more = group
     fits = outcome.accepted and not outcome.sentence and outcome.seq == first.seq
     require(fits, place, "the outcome of its command is a different one")
     if outcome.digest == ANY_DIGEST or not determines_command(first, rules):
         return
     sent = (
         CommandEnvelope(first.match, first.command, first.actor, one)
-        for one in possible_commands(first, ply)
+        for one in possible_commands(first, ply, more)
     )
     digests = [command_digest(encode_command(one)) for one in sent]
     require(outcome.digest in digests, place, "the outcome of its command is of another command")

@@ -13,10 +13,10 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever the same log would lead to other data."""
 
 
-LISTS: Final = Spec("lists", 4)
+LISTS: Final = Spec("lists", 5)
 NOTICES: Final = Spec("notifications", 2)
 SCORES: Final = Spec("scores", 2)
-HISTORY: Final = Spec("history", 2)
+HISTORY: Final = Spec("history", 3)
 STANDINGS: Final = Spec("standings", 4)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
 RATINGS: Final = Spec("ratings", 3)

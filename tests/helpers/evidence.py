@@ -69,7 +69,7 @@ class HistoryStore:
     def _store(self, group: list[EventEnvelope], ply: int) -> None:
         first = group[0]
         sent = CommandEnvelope(
-            first.match, first.command, first.actor, possible_commands(first, ply)[0]
+            first.match, first.command, first.actor, possible_commands(first, ply, group[1:])[0]
         )
         digest = command_digest(encode_command(sent))
         self.stored[first.command] = encode_stored(digest, len(self.log), tail("", first.seq))
