@@ -166,11 +166,11 @@ def _command(
 
 
 def _case_to_appeal(state: MatchState) -> int:
-    """Return the number of the last case on which an arbiter has ruled; `unknown-claim` for none."""
-    ruled = [case.claim for case in state.cases if case.ruled_at]
+    """Return the number of the last case, of those with a ruling if there are any; `unknown-claim` for none."""
+    ruled = [case for case in state.cases if case.ruled_at] or state.cases
     if not ruled:
         raise Refusal(Code.UNKNOWN_CLAIM, "no arbiter has ruled in this match")
-    return ruled[-1]
+    return ruled[-1].claim
 
 
 def _store(app: App, actor: Actor, board: int, text: str) -> Statement:
