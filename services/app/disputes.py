@@ -175,7 +175,7 @@ def _case_to_appeal(state: MatchState) -> int:
 
 def _store(app: App, actor: Actor, board: int, text: str) -> Statement:
     """Store the text of a command once; a repetition returns what was stored."""
-    if app.statements.count(board) >= MOST_STATEMENTS // 2:
+    if app.statements.count_of(board, actor.account) >= MOST_STATEMENTS // 2:
         _remove_abandoned(app, board)
     return app.statements.put(board, actor.account, text.replace("\r\n", "\n"), actor.command_id())
 
@@ -203,5 +203,5 @@ def _remove_abandoned(app: App, board: int) -> None:
     outcomes = app.store.outcomes(board)
     for one in app.statements.of_match(board):
         stored = outcomes.get(one.command)
-        if one.at < before and (stored is None or not parse(stored).accepted):
+        if one.at < before if stored is None else not parse(stored).accepted:
             app.statements.remove(board, one.command)
