@@ -40,6 +40,9 @@ OFFLOAD: Final = "services.jobs.offload"
 FREEZE: Final = "services.jobs.freeze"
 """Freezes the evidence of the cases that wait for a ruling; it has no arguments."""
 
+SCRUB: Final = "services.jobs.scrub"
+"""Checks what is stored, for some minutes; it has no arguments."""
+
 PUBLISH: Final = "services.jobs.publish"
 """Publishes the logs for a while; it has no arguments."""
 

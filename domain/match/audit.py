@@ -21,6 +21,7 @@ from domain.match.commands import (
     EndVacation,
     FlagPlayer,
     GiveRuling,
+    ImportMatch,
     MakeAppeal,
     MakeClaim,
     MakeOffer,
@@ -31,6 +32,8 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
     StartVacation,
+    command_digest,
+    encode_command,
 )
 from domain.match.conditional_moves import (
     ConditionalMove,
@@ -52,6 +55,7 @@ from domain.match.events import (
     EventEnvelope,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -207,6 +211,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
     """
     event = first.body
     match event:
+        case Imported():
+            return [_import_command(event)]
         case MatchStarted() | Challenged():
             return [_start_command(event)]
         case Committed():
@@ -253,6 +259,17 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             assert_never(event)
 
 
+def possible_digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
+    """Return the digests of all commands, as sent, that can have led to these events; `ply` as above."""
+    first = group[0]
+    return [
+        command_digest(
+            encode_command(CommandEnvelope(first.match, first.command, first.actor, command))
+        )
+        for command in possible_commands(first, ply, group[1:])
+    ]
+
+
 def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:
     """Return the command that led to a ruling and to the events after it."""
     command = GiveRuling(claim=event.claim, upheld=event.upheld, text=event.text)
@@ -277,6 +294,11 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
     commitments = event.commitments if isinstance(event, Called) else UNSET
     return replace(start, text=event.text, gather=True, commitments=commitments)
+
+
+def _import_command(event: Imported) -> ImportMatch:
+    names = ImportMatch.__struct_fields__
+    return ImportMatch(**{name: getattr(event, name) for name in names})
 
 
 def _json_of(event: Event) -> str:

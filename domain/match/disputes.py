@@ -20,6 +20,7 @@ from domain.match.events import AccountId, Event
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, evolve, position_of
 from domain.rules import pack_position, rules_by_id
+from domain.sentences import Sentence, Text
 
 CLAIMS_LIMIT: Final = 3
 """The most claims of a player in a match."""
@@ -32,6 +33,29 @@ _GRANT_DAYS: Final = 3650
 """The most days that a ruling gives a seat."""
 
 _TEXT_BYTES: Final = 32
+
+_REFUSALS: Final = frozenset(
+    (str(code), name)
+    for code, names in {
+        Code.UNKNOWN_BOARD: ("no-match",),
+        Code.BAD_REQUEST: ("digest",),
+        Code.UNKNOWN_CLAIM: ("no-claim",),
+        Code.UNKNOWN_PLY: ("no-ply",),
+        Code.CLAIM_STANDS: ("claim-stands",),
+        Code.TOO_MANY: ("claims",),
+        Code.TOO_EARLY: ("unruled",),
+        Code.ALREADY_APPEALED: ("appealed",),
+        Code.TOO_LATE: ("appeal-late",),
+        Code.NOT_AN_ARBITER: ("own-case", "same-arbiter"),
+        Code.ALREADY_RULED: ("final", "ruled"),
+        Code.BAD_RULING: (
+            "remedy-dismissed", "no-remedy", "one-remedy", "undrawn", "terminal", "winners", "no-clocks",
+            "grants",
+        ),
+    }.items()
+    for name in names
+)  # fmt: skip
+"""The codes of all refusals here, with the names of their sentences."""
 
 DisputeCommand = MakeClaim | GiveRuling | MakeAppeal
 
@@ -51,6 +75,13 @@ def decide_dispute(
             return Decision((_appeal(command, actor, state, now),))
         case GiveRuling():
             return _ruling(command, actor, state)
+
+
+def may_refuse_dispute(code: str, text: Text | None) -> bool:
+    """Return whether a claim, a ruling or an appeal can be refused so; a `text` of None is unknown."""
+    if isinstance(text, Sentence):
+        return (code, text.key) in _REFUSALS
+    return text is None and code in {known for known, _ in _REFUSALS}
 
 
 def open_case(state: MatchState) -> Case | None:
@@ -131,7 +162,8 @@ def _remedies(command: GiveRuling, state: MatchState) -> tuple[Sequence[Event], 
     goes_on = command.back_to is not None or not (state.over or result)
     if sum(ends) > 1 or (command.time and not goes_on):
         raise Refusal(Code.BAD_RULING, SAY("one-remedy"))
-    if state.has_no_position and (command.back_to is not None or command.winners is not None):
+    # also while an imported match waits for its players' consent
+    if state.texts and (command.back_to is not None or command.winners is not None):
         raise Refusal(Code.BAD_RULING, SAY("undrawn"))
     if result:
         return (_result(command, state),), None

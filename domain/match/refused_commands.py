@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
-from msgspec.structs import replace
-
 from domain.clocks.calendar import DAY
 from domain.fairness import Commitment
 from domain.match.audit import possible_commands
@@ -20,9 +18,6 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
-    GiveRuling,
-    MakeAppeal,
-    MakeClaim,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -73,7 +68,7 @@ class NotDecidedAgain(StrEnum):
     DRAW = "what the player added to the draw is not stored"
     VACATION = "the end of the vacation is not stored"
     START = "the start is not stored"
-    DISPUTE = "the claim, the ruling or the appeal is not stored"
+    STATEMENT = "the texts of claims, appeals and rulings are not in the log"
 
 
 def known_commands(
@@ -150,26 +145,6 @@ def example_commands(
         yield EndVacation(until=until), NotDecidedAgain.VACATION
     start = StartMatch(rules=state.rules, options=state.options, seats=state.seats)
     yield start, NotDecidedAgain.START
-    for command in _disputes(state):
-        yield command, NotDecidedAgain.DISPUTE
-        yield replace(command, text=b""), NotDecidedAgain.DISPUTE
-
-
-def _disputes(state: MatchState) -> Iterator[MakeClaim | GiveRuling | MakeAppeal]:
-    """Return an example of each claim, ruling and appeal that is refused in a way of its own."""
-    text = bytes(32)
-    cases = [*(case.claim for case in state.cases), NO_PLY]
-    yield from (MakeClaim(ply=ply, text=text) for ply in (0, NO_PLY))
-    yield from (MakeAppeal(claim=claim, text=text) for claim in cases)
-    yield from (GiveRuling(claim=claim, upheld=False, text=text) for claim in cases)
-    ruling = GiveRuling(claim=None, upheld=True, text=text)
-    yield ruling
-    yield replace(ruling, upheld=False, annul=True)
-    yield replace(ruling, back_to=0, annul=True)
-    yield replace(ruling, winners=())
-    yield from (replace(ruling, back_to=ply) for ply in (0, state.ply, NO_PLY))
-    yield replace(ruling, time=((NO_PLY, 0),))
-    yield replace(ruling, back_to=0, time=((NO_PLY, 0),))
 
 
 def _plies(state: MatchState, words: Sequence[object]) -> Iterator[int | None]:

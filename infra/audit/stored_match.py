@@ -18,22 +18,23 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
-from domain.match import commands
-from domain.match.audit import AuditResult, determines_command, possible_commands, verify
-from domain.match.commands import CommandEnvelope
-from domain.match.dispute_events import SetBack
+from domain.match.audit import (
+    AuditResult,
+    determines_command,
+    possible_digests,
+    verify,
+)
 from domain.match.events import (
     CommandId,
     EventEnvelope,
-    Moved,
     RefusedLeaf,
-    Undone,
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState
+from domain.match.state import MatchState, ply_after
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import AuditedLog, ShardLog
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -141,8 +142,12 @@ def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
         rules=verdict.state.rules,
         leaves=leaves,
         refusals=counts,
-        draw=check_draw(log, verdict.envelopes, indexes),
+        draw=check_draw(log, verdict.envelopes, indexes, log.seeds) + _import_clause(verdict.state),
     )
+
+
+def _import_clause(state: MatchState) -> str:
+    return "" if state.imported is None else f"; {describe_import(state.imported)}"
 
 
 def _count(number: int, what: str) -> str:
@@ -222,11 +227,12 @@ def _check_events(
                 raise BrokenHistory(envelope.seq, "the log has it before its predecessor")
             indexes.append(index)
         known = outcome.digest != ANY_DIGEST and determines_command(first, rules)
-        if known and outcome.digest not in _digests(group, ply):
+        if known and outcome.digest not in possible_digests(group, ply):
             raise BrokenHistory(
                 first.seq, "the outcome stored for its command is of another command"
             )
-        ply = _ply_after(group, ply)
+        for envelope in group:
+            ply = ply_after(envelope.body, ply)
     return indexes
 
 
@@ -243,27 +249,6 @@ def _indexes_in(
             first = parse(stored).index
             for index in range(first, first + sizes.get(command, 1)):
                 yield index, command not in sizes
-
-
-def _digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
-    """Return the digests of all commands, as sent, that can have led to these events."""
-    first, *more = group
-    return [
-        commands.command_digest(
-            commands.encode_command(
-                CommandEnvelope(first.match, first.command, first.actor, command)
-            )
-        )
-        for command in possible_commands(first, ply, more)
-    ]
-
-
-def _ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
-    """Return the ply after a command's events."""
-    for envelope in group:
-        if isinstance(envelope.body, Moved | Undone | SetBack):
-            ply = envelope.body.ply
-    return ply
 
 
 def _refused(outcomes: Mapping[CommandId, bytes]) -> dict[CommandId, CommandOutcome]:

@@ -4,38 +4,41 @@ The leaves are the record: their order, the chain of the events, every command d
 and the proofs that a published log has them. All other fields follow from them and are compared.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from typing import Any, Final
 
 import msgspec
 
 from domain.errors import Refusal
-from domain.match.audit import AuditResult, determines_command, possible_commands, verify
+from domain.match.audit import (
+    AuditResult,
+    determines_command,
+    possible_digests,
+    verify,
+)
 from domain.match.clock_turns import clock_turns
-from domain.match.commands import CommandEnvelope, command_digest, encode_command
-from domain.match.dispute_events import SetBack
 from domain.match.events import (
     SCHEMA,
-    CommandId,
     EventEnvelope,
-    Moved,
+    Imported,
     RefusedLeaf,
-    Undone,
     decode_event,
     decode_refusal,
     is_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState
+from domain.match.state import ImportedMatch, MatchState, ply_after
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
-from infra.evidence.check_log import check_anchor, check_proofs, places
+from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
 from infra.log.signed_note import VerifierKey
@@ -73,8 +76,18 @@ def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ())
     return EvidenceVerdict(holds, limits=limits)
 
 
-def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[str]) -> list[str]:
-    """Add what holds, one after another; return what is not proven."""
+def _check(
+    document: MatchDocument,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+    *,
+    at_source: bool = False,
+) -> list[str]:
+    """Add what holds, one after another; return what is not proven.
+
+    A document of another one's source is checked by its own keys if none of the keys from elsewhere is
+    of its server.
+    """
     _check_rules(document)
     leaves = _check_leaves(document)
     events = [one for one in leaves if isinstance(one, EventEnvelope)]
@@ -95,14 +108,42 @@ def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, events):
         holds.append(drawn)
-    proofs = check_proofs(document, trusted)
+    log = document.log.origin
+    known = not at_source or (log is not None and bool(keys_of_log(trusted, log)))
+    proofs = check_proofs(document, trusted if known else ())
     holds += proofs.holds
     limits += proofs.limits
     _check_statements(document, events, holds)
-    require(document.imported_from is None, "imported_from", "no event of the match imports one")
+    limits += _check_import(document, import_of(events), trusted, holds)
     if any(seat.userid for seat in document.seats):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
+
+
+def _check_import(
+    document: MatchDocument,
+    imported: Imported | None,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+) -> list[str]:
+    """Check the document of the source; add what holds, and return what is not proven."""
+    source = document.imported_from
+    check_place(imported, source)
+    if imported is None:
+        return []
+    if source is None:
+        return [f"the match was {describe_import(ImportedMatch.of(imported))}"]
+    inner: list[str] = []
+    try:
+        limits = _check(source, trusted, inner, at_source=True)
+    except EvidenceFault as fault:
+        raise EvidenceFault(f"{PLACE}: {fault}") from fault
+    holds += [f"at the source: {said}" for said in inner]
+    holds.append(check_source(imported, source))
+    return [
+        *(f"at the source: {said}" for said in limits),
+        "that the players there and here are the same is what they themselves said by accepting",
+    ]
 
 
 def _check_rules(document: MatchDocument) -> None:
@@ -161,12 +202,17 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
-    groups: dict[CommandId, list[EventEnvelope]] = defaultdict(list)
-    for envelope in verdict.envelopes:
-        groups[envelope.command].append(envelope)
+    groups = {
+        command: list(group)
+        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
+    }
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
+    groups = {
+        command: [leaf for leaf in group if isinstance(leaf, EventEnvelope)]
+        for command, group in groupby(leaves, key=lambda leaf: leaf.command)
+    }
     for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
         if before is not None and leaf.command == before.command:
             require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")
@@ -184,8 +230,8 @@ def _check_outcomes(
                 refusals[_decide_refusal(leaf, outcome, verdict, seq)] += 1
         else:
             _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
-        if isinstance(leaf, EventEnvelope) and isinstance(leaf.body, Moved | Undone | SetBack):
-            ply = leaf.body.ply
+        if isinstance(leaf, EventEnvelope):
+            ply = ply_after(leaf.body, ply)
         before, index = leaf, one.index
     limits = []
     if hidden:
@@ -237,17 +283,15 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
 def _check_accepted(
     outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
 ) -> None:
-    first, *more = group
-    fits = outcome.accepted and not outcome.sentence and outcome.seq == first.seq
+    """Check the outcome of the command that led to these events."""
+    fits = outcome.accepted and not outcome.sentence and outcome.seq == group[0].seq
     require(fits, place, "the outcome of its command is a different one")
-    if outcome.digest == ANY_DIGEST or not determines_command(first, rules):
-        return
-    sent = (
-        CommandEnvelope(first.match, first.command, first.actor, one)
-        for one in possible_commands(first, ply, more)
+    known = outcome.digest != ANY_DIGEST and determines_command(group[0], rules)
+    require(
+        not known or outcome.digest in possible_digests(group, ply),
+        place,
+        "the outcome of its command is of another command",
     )
-    digests = [command_digest(encode_command(one)) for one in sent]
-    require(outcome.digest in digests, place, "the outcome of its command is of another command")
 
 
 def _check_fields(

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from domain.match.dispute_events import SetBack
-from domain.match.events import AccountId, EventEnvelope, Moved
+from domain.match.events import AccountId, EventEnvelope, Imported, Moved
 from domain.match.state import MatchState, Reason, fold, positions
 from domain.rules import rules_by_id
 from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
@@ -86,7 +86,8 @@ class LeaderboardsProjection(StatelessProjection):
 
     def owners(self, fact: Fact) -> Sequence[str]:
         """Return the puzzle that has ended, or whose result is taken away."""
-        if len(fact.setup.seats) != 1 or not (fact.result or fact.revoked):
+        result = fact.result or fact.revoked
+        if len(fact.setup.seats) != 1 or result is None or _was_imported(result):
             return ()
         return (puzzle_name(fact.setup.game, fact.setup.options),)
 
@@ -98,6 +99,11 @@ class LeaderboardsProjection(StatelessProjection):
                 yield puzzle, ("ZREM", key, _row(board, account, fact.revoked).text())
             if fact.result and fact.result.reason != Reason.ANNULLED:
                 yield puzzle, ("ZADD", key, 0, _row(board, account, fact.result).text())
+
+
+def _was_imported(finished: MatchResult) -> bool:
+    """Return whether a puzzle was brought from elsewhere, so that nobody knows how it was solved."""
+    return bool(finished.history) and isinstance(finished.history[0].body, Imported)
 
 
 def _row(board: int, account: bytes, finished: MatchResult) -> LeaderboardRow:

@@ -107,6 +107,10 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
         case events.MatchStarted():
             return replace(row, waits=_turn(body.next), started=True, sealed=False)
+        case events.Imported():
+            left = tuple(seat for seat, _ in body.out)
+            plies = len(body.moves.split())
+            return replace(row, waits=_called(body), started=False, left=left, ply=plies)
         case events.Challenged():
             return replace(row, waits=_called(body), started=False)
         case events.Sealed():
@@ -147,7 +151,8 @@ def _called(event: events.Challenged) -> tuple[Seat, ...]:
     """Return the seats that are to accept a challenge."""
     if isinstance(event, events.Called):
         return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
-    return tuple(range(1, len(event.seats)))
+    first = 0 if isinstance(event, events.Imported) else 1
+    return tuple(range(first, len(event.seats)))
 
 
 def _turn(seat: Seat | None) -> tuple[Seat, ...]:

@@ -95,6 +95,8 @@ def seats_after(table: SeatsLeft, event: Event) -> SeatsLeft:
             return SeatsLeft(event.next, gone)
         case events.Resigned() | events.Flagged():
             return SeatsLeft(event.next, (*table.gone, event.seat))
+        case events.Imported():
+            return SeatsLeft(None, tuple(seat for seat, _ in event.out))
         case _:
             return table
 

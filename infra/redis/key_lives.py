@@ -78,6 +78,7 @@ KEY_LIVES: Final = (
         "{arbiters}", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters"
     ),
     KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
+    KeyLife("{a:<hex>}:seal", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
     KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
     KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),
     KeyLife("{a:<hex>}:sent", _MESSAGES, "expires after 180 days", "accounts written to"),
@@ -141,6 +142,7 @@ KEY_LIVES: Final = (
     KeyLife("{mail}:taken:<mail>", "infra.mail.processed", "expires after 30 days", "mails"),
     KeyLife("answers:told/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
+    KeyLife("{scrub}:faults", "infra.store.scrub_notes", "it is not found again", "faults, 1,000"),
     KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),
     KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
     KeyLife("{lease:0/3}:wake", "infra.store.leases", "it is read, or expires", _ONE),
@@ -177,6 +179,7 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
     EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),
     EndlessKey("{boards}:shape", "infra.store.layout", "it describes the data", _ONE),
+    EndlessKey("{scrub}", "infra.store.scrub_notes", "the next round begins there", _ONE),
     EndlessKey("{clock}", "infra.store.server_clock", "a step of the clock is found by it", _ONE),
     EndlessKey("{p:<name>}:live", _GENERATIONS, "it is a pointer", "projections"),
     EndlessKey("{p:<name>}:last", _GENERATIONS, "it is a counter", "projections"),

@@ -39,6 +39,7 @@
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
 | `{arbiters}` | set: accounts of arbiters |
 | `{a:<hex>}` | the account record: all personal data but messages and notes |
+| `{a:<hex>}:seal` | keyed digest of the account record: `infra.people.account_seals` |
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
 | `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
@@ -76,8 +77,10 @@
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
+| `{scrub}` | hash: how far the scrubber is, and its last whole round: `infra.store.scrub_notes` |
+| `{scrub}:faults` | hash: what the scrubber has found -> the sentence, packed |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
-| `{lease:0/3}` | token of the drain that works lane 0 of 3, on the queue server; `{lease:mail}`, `{lease:project}`, `{lease:publish}` and `{lease:retire/7}` likewise |
+| `{lease:0/3}` | token of the drain that works lane 0 of 3, on the queue server; `{lease:mail}`, `{lease:project}`, `{lease:publish}`, `{lease:scrub}` and `{lease:retire/7}` likewise |
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 | `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
@@ -101,6 +104,8 @@ LAYOUT: Final = "{boards}:shape"
 UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
+SCRUB: Final = "{scrub}"
+SCRUB_FAULTS: Final = f"{SCRUB}:faults"
 DRAW_TEXTS: Final = "{boards}:words"
 ERASED_ACCOUNTS: Final = "{p:erased}"
 USERS: Final = "{users}"
@@ -245,6 +250,7 @@ statements: Final = _of_match(":texts")
 conditional_moves: Final = _of_match(":laid")
 
 account: Final = _of_account("")
+account_seal: Final = _of_account(":seal")
 message_box: Final = _of_account(":box")
 read_marks: Final = _of_account(":read")
 recipients: Final = _of_account(":sent")

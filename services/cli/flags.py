@@ -26,6 +26,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "keys": "the folder with the keys that sign the published log",
     "archive_after": "after how many days a match that is over leaves the server's memory",
     "keep_events": "which events of matches stay in memory: all, or those that are not yet published",
+    "scrub_percent": "how much of a core the check of all that is stored may take: 0 to 100",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",
@@ -63,7 +64,7 @@ def settings_of(arguments: Namespace) -> Any:
     return load({name: getattr(arguments, name) for name in SETTINGS}, environ)
 
 
-_VALUED: Final = frozenset({"--key", "--wait", "--config"}) | {
+_VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {
     f"--{name.replace('_', '-')}" for name in SETTINGS
 }
 _FLAGS: Final = _VALUED | {"-h", "--help"}

@@ -80,7 +80,7 @@ def test_without_a_published_log_it_is_said_why_nothing_was_compared(said):
     code, out, err = said()
     assert (code, out) == (0, HOLDS)
     assert err.startswith("its leaves were not compared with the published log: ")
-    assert "there are no public keys of the log" in err
+    assert "there are no public keys" in err
 
 
 def test_the_sentence_says_how_many_leaves_are_proven(bench, publish, said):
@@ -171,7 +171,7 @@ def test_a_lost_store_and_a_lost_key_are_said(settings, publish, said):
     public.unlink()
     code, _, err = said()
     assert code == 2
-    assert "there are no public keys of the log" in err
+    assert "there are no public keys" in err
 
 
 def test_a_damaged_tile_is_said(settings, publish, said):

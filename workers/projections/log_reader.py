@@ -333,15 +333,14 @@ def _from_snapshot(
 
 
 def _result(ended: Ended, setup: MatchSetup, state: MatchState) -> MatchResult:
-    played = state.acted == (1 << len(setup.seats)) - 1
     left = [seat for seat, _ in state.out]
     return MatchResult(
         winners=ended.winners,
         reason=ended.reason,
         ranks=ranking(len(setup.seats), ended.winners, left),
         plies=state.ply,
-        rated=played and (state.clock is None or state.clock.terms.rated),
-        played=played,
+        rated=state.rated,
+        played=state.played,
     )
 
 

@@ -70,10 +70,17 @@ from services.http.web.pages.players import (
     show_ratings,
 )
 from services.http.web.pages.puzzles import show_puzzles
+from services.http.web.pages.records import (
+    export_move_proof,
+    export_move_receipt,
+    export_proof,
+    export_receipt,
+)
 from services.http.web.pages.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
+from services.http.web.verify_page import show_verify_page
 
 PAGES: Final[tuple[Any, ...]] = (
     show_asset,
@@ -108,6 +115,10 @@ PAGES: Final[tuple[Any, ...]] = (
     download_document,
     export_text,
     export_film,
+    export_receipt,
+    export_proof,
+    export_move_receipt,
+    export_move_proof,
     show_picture,
     show_new,
     start_new,
@@ -138,6 +149,7 @@ PAGES: Final[tuple[Any, ...]] = (
     delete_account,
     show_help,
     show_log,
+    show_verify_page,
     follow,
     show_own,
     show_players,

@@ -30,6 +30,7 @@ from services.app.draws import DrawPart, server_keeps_text
 from services.app.error_codes import server_failure
 from services.app.matches import preferred_display
 from services.app.move_text import split_ply
+from services.app.receipts import DecidedCommand
 from services.app.start import start_by_name
 from services.language.answer import Answer
 from services.language.authentication import names_challenger
@@ -134,6 +135,7 @@ def deliver(call: Invocation, command: MatchCommand, finished: Finish = _finish)
 
 def _outcome(call: Invocation, command: MatchCommand, finished: Finish) -> Answer:
     outcome = call.app.gateway.send(command.sent, command.ply, call.seconds)
+    call.decided.append(DecidedCommand(command.sent.match, command.sent.id, outcome))
     try:
         return _accepted(call, command.sent, finished(call.app, command.sent, outcome))
     except OutcomeNotDurable as pending:
