@@ -24,8 +24,9 @@ from infra.redis.keys import Lane
 from infra.settings import load
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+from services.app.evidence import frozen_evidence
 from services.mail.notification_texts import NotificationTexts
-from workers import offload_job, retire_job
+from workers import evidence_job, offload_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
@@ -117,6 +118,12 @@ def offload() -> None:
     """Move the oldest rows of long lists of finished matches to row pages, for some minutes at most."""
     with App(load()) as parts:
         offload_job.run(parts.settings, parts.store, parts.data, parts.queue)
+
+
+def freeze() -> None:
+    """Freeze the evidence of the cases that wait, for half a minute at most."""
+    with App(load()) as parts:
+        evidence_job.run(parts.cases, frozen_evidence(parts))
 
 
 def scrub() -> None:

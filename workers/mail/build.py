@@ -67,6 +67,17 @@ class EmailBuilder:
         id_ = self._id("w", note.command.hex(), account.hex())
         return self._notices(id_, account, to, text)
 
+    def case(
+        self, account: AccountId, board: int, history: Sequence[bytes], to: Sequence[str]
+    ) -> list[Email]:
+        """Return the e-mails to an arbiter about the claim or the appeal that is the last event."""
+        text = self._composer.case(account, board, history)
+        event = leaf_hash(history[-1])
+        id_ = self._id(
+            f"a{board}.{len(history)}", "case", board, len(history), account.hex(), event.hex()
+        )
+        return self._notices(id_, account, to, text)
+
     def code(self, account: AccountId, address: str, code: str, now: int) -> Email:
         """Return the e-mail with the code for an address; its id differs each time."""
         text = self._composer.code(account, code)
