@@ -130,6 +130,9 @@ function blockView(block, folded) {
     const rows = block.hashes.map((hash, n) => [n ? `Hash ${n}` : "Leaf hash", toHex(hash)]);
     return element("div", { class: "block" }, element("h3", {}, block.label), rowsView(rows));
   }
+  if (block.rows) {
+    return element("div", { class: "block" }, element("h3", {}, block.label), rowsView(block.rows));
+  }
   if (block.text !== undefined) {
     return element("dl", {}, element("dt", {}, block.label), element("dd", {}, element("pre", {}, block.text)));
   }
