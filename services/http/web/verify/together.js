@@ -93,34 +93,28 @@ async function compareLeaves(report, { documents, proofs }) {
     ...documents.flatMap((match) => match.leaves.map((leaf) => ({ ...leaf, origin: match.origin, file: match.name }))),
     ...proofs.map(({ leaf, index, origin, name }) => ({ ...leaf, index, origin, file: name })),
   ].filter(({ origin }) => origin !== null);
-  let shared = 0;
+  let [shared, differing] = [0, null];
   const compare = (known, key, leaf, what) => {
     const other = known.get(key);
     known.set(key, leaf);
     if (!other || other.file === leaf.file) return;
     shared += 1;
-    require(same(other.hash, leaf.hash), `The files have two different ${what} of ${leaf.origin}.`, [
+    if (!same(other.hash, leaf.hash)) differing ??= { other, leaf, what };
+  };
+  for (const leaf of all) {
+    const { origin, index, match, seq } = leaf;
+    compare(places, `${origin} ${index}`, leaf, `leaves ${index}`);
+    if (leaf.kind === "event") compare(numbers, `${origin} ${match} ${seq}`, leaf, `events ${seq} of match ${match}`);
+  }
+  if (!shared) return;
+  await report.step("leaves", () => {
+    if (!differing) return "Where two files have the same leaf, they have the same bytes.";
+    const { other, leaf, what } = differing;
+    throw new Problem(`The files have two different ${what} of ${leaf.origin}.`, [
       shownLeaf(other, `In ${other.file}`),
       shownLeaf(leaf, `In ${leaf.file}`),
     ]);
-  };
-  let differ = false;
-  const check = () => {
-    for (const leaf of all) {
-      compare(places, `${leaf.origin} ${leaf.index}`, leaf, `leaves ${leaf.index}`);
-      if (leaf.kind === "event") {
-        compare(numbers, `${leaf.origin} ${leaf.match} ${leaf.seq}`, leaf, `events ${leaf.seq} of match ${leaf.match}`);
-      }
-    }
-  };
-  try {
-    check();
-  } catch (problem) {
-    if (!(problem instanceof Problem)) throw problem;
-    differ = true;
-    report.add("leaves", FAILS, problem.message, problem.shown);
-  }
-  if (shared && !differ) report.add("leaves", HOLDS, "Where two files have the same leaf, they have the same bytes.");
+  });
 }
 
 async function compareCheckpoints(report, checkpoints) {
