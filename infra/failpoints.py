@@ -65,11 +65,15 @@ FAILPOINTS: Final = (
     "offload.freed",
     "offload.released",
     "offload.left",
+    "scrub.started",
+    "scrub.taken",
+    "scrub.released",
+    "scrub.left",
     "serve.loaded",
     "serve.started",
 )
 """In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
-retirement, of offloading and of the start."""
+retirement, of offloading, of the scrubber and of the start."""
 
 Failpoint = Callable[[str], None]
 

@@ -143,7 +143,7 @@ class SeedChains:
 
     def _mark_of(self, shard: int, draws: SeedChain) -> tuple[int, int]:
         """Return the first and the last seed of the mark of a chain."""
-        return _read_mark(self._file(shard, draws.chain, draws.anchor).with_suffix(_MARK))
+        return read_mark(self._file(shard, draws.chain, draws.anchor).with_suffix(_MARK))
 
     def sealed_seed(self, shard: int, chain: int, k: int) -> ChainSeed:
         """Return a seed that was sealed before; `LostSeedsError` if its secret is missing."""
@@ -237,7 +237,7 @@ def abandoned_chains(folder: Path) -> list[str]:
     return [file.read_text("utf-8") for file in sorted(folder.glob(f"s*{_ABANDONED}"))]
 
 
-def _read_mark(file: Path) -> tuple[int, int]:
+def read_mark(file: Path) -> tuple[int, int]:
     """Return the first and the last seed of a mark; a damaged one means that all are used."""
     try:
         data = file.read_bytes()

@@ -175,7 +175,19 @@ def _may_be(code: str, text: Text | None, example: Text) -> bool:
         return text is None or text == str(example)
     if code == Code.UNREADABLE_MOVE:
         return text.key in all_templates()  # a game has a sentence for each fault of a move
-    return isinstance(example, Sentence) and text.key == example.key
+    if not isinstance(example, Sentence) or text.key != example.key:
+        return False
+    return text == example or _names_unknown(example)
+
+
+def _names_unknown(text: Sentence) -> bool:
+    """Return whether a sentence of an example names something that the match does not know."""
+    return any(
+        _names_unknown(arg)
+        if isinstance(arg, Sentence)
+        else arg == NO_PLY or (isinstance(arg, str) and UNKNOWN in arg)
+        for arg in text.args
+    )
 
 
 def _decide(leaf: RefusedLeaf, state: MatchState, command: Command) -> Rejection:

@@ -74,11 +74,16 @@ KEY_LIVES: Final = (
         "expires after a quarter of an hour",
         "userids",
     ),
+    KeyLife(
+        "{arbiters}", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters"
+    ),
     KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
+    KeyLife("{a:<hex>}:seal", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
     KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
     KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),
     KeyLife("{a:<hex>}:sent", _MESSAGES, "expires after 180 days", "accounts written to"),
     KeyLife("{a:<hex>}:chats", _MESSAGES, _ACCOUNT, "matches chatted at"),
+    KeyLife("{a:<hex>}:stated", "infra.people.statements", _ACCOUNT, "matches disputed"),
     KeyLife("{a:<hex>}:told", "infra.people.message_notices", "expires", "messages of 90 days"),
     KeyLife("{a:<hex>}:tokens", "infra.people.tokens.tokens", _ACCOUNT, "tokens, limited"),
     KeyLife("{a:<hex>}:networks", "infra.people.password_attempts", "expires", "networks"),
@@ -137,6 +142,7 @@ KEY_LIVES: Final = (
     KeyLife("{mail}:taken:<mail>", "infra.mail.processed", "expires after 30 days", "mails"),
     KeyLife("answers:told/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
+    KeyLife("{scrub}:faults", "infra.store.scrub_notes", "it is not found again", "faults, 1,000"),
     KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),
     KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
     KeyLife("{lease:0/3}:wake", "infra.store.leases", "it is read, or expires", _ONE),
@@ -159,6 +165,12 @@ ENDLESS_KEYS: Final = (
     EndlessKey(
         "{s07.a1y}:m:<board>:chat", _MESSAGES, "its players may read it", "lines, 500 a match"
     ),
+    EndlessKey(
+        "{s07.a1y}:m:<board>:texts",
+        "infra.people.statements",
+        "its players may read it",
+        "claims, appeals and rulings, 100 a match",
+    ),
     EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
     EndlessKey(
         "{s07.a1y}:floor", "infra.store.watermarks", "a promise holds as long as the data", _SHARD
@@ -167,6 +179,7 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
     EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),
     EndlessKey("{boards}:shape", "infra.store.layout", "it describes the data", _ONE),
+    EndlessKey("{scrub}", "infra.store.scrub_notes", "the next round begins there", _ONE),
     EndlessKey("{clock}", "infra.store.server_clock", "a step of the clock is found by it", _ONE),
     EndlessKey("{p:<name>}:live", _GENERATIONS, "it is a pointer", "projections"),
     EndlessKey("{p:<name>}:last", _GENERATIONS, "it is a counter", "projections"),

@@ -58,6 +58,7 @@ SUBMIT: Final = Script("submit")
 TOKEN_EXTEND: Final = Script("token_extend")
 TRIM_EVENTS: Final = Script("trim_events")
 WATERMARK: Final = Script("watermark")
+WRITE_ACCOUNT: Final = Script("write_account")
 
 Call = tuple[Script, Sequence[str], Sequence[Arg]]
 

@@ -27,6 +27,7 @@ from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.people.account_notices import AccountNotices
+from infra.people.account_seals import SEALS_FOLDER, AccountSeals
 from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
@@ -35,8 +36,10 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.sessions import Sessions
+from infra.people.statements import Statements
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
+from infra.projections.cases import OpenCases
 from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -226,6 +229,7 @@ class App:
             self.people,
             password_rate=self.settings.password_rate,
             readdressed=address_change_mailer(self.people, self.settings.mail_domain),
+            seals=AccountSeals(self.settings.keys or self.settings.data / SEALS_FOLDER),
         )
 
     @cached_property
@@ -252,6 +256,11 @@ class App:
     def notes(self) -> Notes:
         """Players' notes about matches, which only their authors can read."""
         return Notes(self.people)
+
+    @cached_property
+    def statements(self) -> Statements:
+        """Texts of claims, appeals and rulings, which only players and arbiters can read."""
+        return Statements(self.people, self._shards)
 
     @cached_property
     def challenges(self) -> ChallengeStore:
@@ -297,6 +306,11 @@ class App:
         return UnreadCounter(self.data, self.messages)
 
     @cached_property
+    def cases(self) -> OpenCases:
+        """Cases that wait for a ruling."""
+        return OpenCases(self.data)
+
+    @cached_property
     def history(self) -> FinishedMatches:
         """Finished matches."""
         return FinishedMatches(self.data, self.row_pages)
@@ -326,6 +340,7 @@ class App:
         erase_mail(self.people, account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        self.statements.forget(account)
         erase_projections(self.people, account)
 
     @cached_property

@@ -12,8 +12,10 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import NO_HASH, AccountId, RefusedLeaf, is_event, leaf_hash
+from domain.match.state import MatchState
 from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
 from infra.evidence.match_document import DocumentError, MatchDocument, write_document
+from infra.evidence.move_record import write_record
 from infra.log.key_files import (
     LOG_KEY,
     RECEIPTS_KEY,
@@ -29,6 +31,8 @@ from infra.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
+from services.app.imports import imported_from
+from services.app.matches import load_state
 from services.app.receipts import gives_receipts
 
 logger = logging.getLogger(__name__)
@@ -58,13 +62,29 @@ def export_match(app: App, board: int, shows_outcome: OutcomeFilter) -> bytes:
         raise Refusal(Code.TOO_LONG, str(error)) from error
 
 
+def export_record(app: App, board: int) -> bytes:
+    """Return the move record of a match; refused as `unknown-board`, `damaged` and `not-started`."""
+    state = load_state(app, board)
+    return write_record(state, _userids(app, state), board).encode()
+
+
+def _userids(app: App, state: MatchState) -> list[str]:
+    """Return the userids by seat, each one word; a number stands for an erased account."""
+    found = app.accounts.name_of(state.seats)
+    return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
+
+
 def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchDocument:
     """Return the document of a match.
 
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
     published log can't be read now.
     """
-    additions = Additions(userids=app.accounts.name_of, receipts=partial(_receipts, app))
+    additions = Additions(
+        userids=app.accounts.name_of,
+        receipts=partial(_receipts, app),
+        imported_from=partial(imported_from, app),
+    )
     try:
         with refuse_damaged(app.damage, board):
             found = _build(app, board, additions, shows_outcome)

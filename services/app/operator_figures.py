@@ -7,6 +7,7 @@ from infra.archive.limits import archive_figures
 from infra.archive.retire_notes import RetireRun, last_retire_run
 from infra.log.log_figures import LogFigures, read_log_figures
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
+from infra.store.scrub_notes import ScrubRecord
 from services.app.context import App
 
 
@@ -23,6 +24,23 @@ class RetirementFigures(msgspec.Struct, frozen=True):
     """The last run of the retire job, if one is known."""
 
 
+class ScrubFigures(msgspec.Struct, frozen=True):
+    """The check of all that is stored."""
+
+    matches: int
+    """Matches that the present round has checked."""
+    oldest_ms: int
+    """For how long something may not have been checked."""
+    faults: int
+    """Faults that are not mended."""
+    ended: int
+    """When the last whole round ended, ms; 0 before the first."""
+    ms: int
+    """How long it took."""
+    last_matches: int
+    """Matches that it checked."""
+
+
 class OperatorFigures(msgspec.Struct, frozen=True):
     """All figures at one moment."""
 
@@ -31,6 +49,7 @@ class OperatorFigures(msgspec.Struct, frozen=True):
     log: LogFigures | None
     """None with durability `none`, with which nothing is published."""
     archive: RetirementFigures
+    scrub: ScrubFigures
 
     @property
     def waiting(self) -> int:
@@ -51,4 +70,18 @@ def read_operator_figures(parts: App) -> OperatorFigures:
         queues=queue.queues,
         log=read_log_figures(parts.data, layout.shards, now) if durable else None,
         archive=RetirementFigures(found.archived, found.ended, found.late, last),
+        scrub=_scrub_figures(parts, now),
+    )
+
+
+def _scrub_figures(parts: App, now: int) -> ScrubFigures:
+    record = ScrubRecord(parts.data)
+    notes = record.read()
+    return ScrubFigures(
+        matches=notes.matches,
+        oldest_ms=notes.oldest_ms(now),
+        faults=len(record.faults()),
+        ended=notes.last_ended,
+        ms=max(0, notes.last_ended - notes.last_began),
+        last_matches=notes.last_matches,
     )

@@ -26,6 +26,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "keys": "the folder with the keys that sign the published log",
     "archive_after": "after how many days a match that is over leaves the server's memory",
     "keep_events": "which events of matches stay in memory: all, or those that are not yet published",
+    "scrub_percent": "how much of a core the check of all that is stored may take: 0 to 100",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",

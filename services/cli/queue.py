@@ -15,6 +15,7 @@ from services.app.error_codes import EXIT_OK
 from services.app.operator_figures import (
     OperatorFigures,
     RetirementFigures,
+    ScrubFigures,
     read_operator_figures,
 )
 from services.doctor.findings import count
@@ -50,7 +51,11 @@ def _as_text(figures: OperatorFigures, now: int) -> str:
     queues = [_queue_line(queue) for queue in figures.queues]
     number = count(len(figures.lanes), "lane", "lanes")
     waiting = count(figures.waiting, "command waits", "commands wait")
-    rest = [_log_line(figures.log), _archive_line(figures.archive, now)]
+    rest = [
+        _log_line(figures.log),
+        _archive_line(figures.archive, now),
+        _scrub_line(figures.scrub, now),
+    ]
     return "\n".join([*lanes, f"{number}, {waiting}", "", *queues, "", *rest])
 
 
@@ -99,6 +104,16 @@ def _archive_line(archive: RetirementFigures, now: int) -> str:
     if archive.last is not None:
         parts.append(_run_text(archive.last, now))
     return f"archive  {', '.join(parts)}"
+
+
+def _scrub_line(scrub: ScrubFigures, now: int) -> str:
+    parts = [f"{count(scrub.matches, 'match', 'matches')} checked in the present round"]
+    if scrub.ended:
+        ago, took = max(0, now - scrub.ended) / 1000, scrub.ms / 1000
+        parts.append(f"last whole round {ago:.0f} s ago: {scrub.last_matches} in {took:.0f} s")
+    if scrub.faults:
+        parts.append(f"{count(scrub.faults, 'fault', 'faults')}: see the doctor")
+    return f"scrub    {', '.join(parts)}"
 
 
 def _run_text(run: RetireRun, now: int) -> str:

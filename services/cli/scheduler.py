@@ -31,6 +31,7 @@ from workers.offload_job import OffloadWakeup
 from workers.projections.job import ProjectionWakeup
 from workers.retire_job import RetireWakeup
 from workers.scheduler import Scheduler
+from workers.scrub.wakeup import ScrubWakeup
 
 TICK_SECONDS: Final = 1.0
 
@@ -76,6 +77,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         OffloadWakeup(data, parts.queue).tick,
+        *([ScrubWakeup(data, parts.queue).tick] if parts.settings.scrub_percent else []),
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         DueCheck(DueTimes(data, store.layout()), parts.damage).tick,

@@ -27,6 +27,7 @@ from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
+from infra.store.scrub_notes import NotedFault, ScrubNotes, ScrubRecord
 from infra.store.server_clock import ServerClock, ServerClockRecord
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
@@ -122,6 +123,9 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """The witnesses of the published log."""
     archive: ArchiveFigures | None = None
     """None without data. Late are matches that have been due for a day."""
+    scrub: ScrubNotes = ScrubNotes()
+    scrub_faults: tuple[NotedFault, ...] = ()
+    """Faults that the scrubber has found."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
 
@@ -211,6 +215,8 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         witnesses=read_witness_report(settings, shape.shards) if shape else WitnessReport(),
         archive=_archive(client, settings, shape, clock) if shape else None,
         replicas=tuple(read_replicas(info)),
+        scrub=ScrubRecord(client).read(),
+        scrub_faults=tuple(ScrubRecord(client).faults()),
         unasked=unreadable(client, info, REQUIRED)
         if settings.durability is Mode.REPLICATED
         else (),
@@ -291,7 +297,8 @@ def _projections(client: redis.Redis, settings: Settings) -> tuple[Lag, ...]:
     store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     try:
         return tuple(lag(store, client, spec) for spec in SPECS)
-    except ResponseError:  # a watermark is a write, and none is taken now
+    except (ResponseError, ValueError):
+        # a watermark is a write, and none is taken now; or the pointers or the layout were changed
         return ()
 
 
@@ -300,7 +307,7 @@ def _unpublished_since(client: redis.Redis, settings: Settings, shape: Layout) -
     store = RedisStore(client, settings.durability, open_logs=lambda: published_logs(settings))
     try:
         return min(first_times(store, sizes, store.watermark()), default=None)
-    except ResponseError:  # as above
+    except (ResponseError, ValueError):  # as above
         return None
 
 

@@ -15,6 +15,7 @@ from services.app.context import App
 from services.app.operator_figures import (
     OperatorFigures,
     RetirementFigures,
+    ScrubFigures,
     read_operator_figures,
 )
 from services.http.middleware import REGISTRY
@@ -91,6 +92,7 @@ class _QueueCollector(Collector):
             *_queue_metrics(figures),
             *log,
             *_archive_metrics(figures.archive),
+            *_scrub_metrics(figures.scrub),
         ]
 
 
@@ -145,6 +147,18 @@ def _archive_metrics(archive: RetirementFigures) -> Iterable[Metric]:
         yield _number("last_retirement_seconds", "How long it took.", last.ms / 1000)
         yield _number("last_retirement_matches", "Matches that it retired.", last.retired)
         yield _number("last_retirement_kept", "Due matches that it left.", last.kept)
+
+
+def _scrub_metrics(scrub: ScrubFigures) -> Iterable[Metric]:
+    checked = "Matches that the present round of the scrubber has checked."
+    yield _number("scrub_matches", checked, scrub.matches)
+    oldest = "For how long something may not have been checked."
+    yield _number("scrub_oldest_seconds", oldest, scrub.oldest_ms / 1000)
+    yield _number("scrub_faults", "Faults that it has found and that are not mended.", scrub.faults)
+    if scrub.ended:
+        at = scrub.ended / 1000
+        yield _number("last_scrub_timestamp_seconds", "When its last whole round ended.", at)
+        yield _number("last_scrub_seconds", "How long that took.", scrub.ms / 1000)
 
 
 def _number(name: str, meaning: str, value: float) -> Metric:

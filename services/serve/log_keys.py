@@ -20,9 +20,11 @@ from infra.log.names import shard_key
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
+from infra.people.account_seals import ACCOUNTS_KEY, make_seal_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
+from infra.store.scrub_notes import ScrubRecord
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 
 logger = logging.getLogger(__name__)
@@ -32,7 +34,7 @@ def run(settings: Settings, host: str | None) -> int:
     """Write the keys that are missing, print where, and the public keys; return the exit code."""
     folder = keys_folder(settings)
     try:
-        made = generate_keys(folder, host or named_host(folder) or settings.mail_domain)
+        made = _generate(folder, host or named_host(folder) or settings.mail_domain)
         public, receipts = (read_public_keys(folder, name)[0] for name in (LOG_KEY, RECEIPTS_KEY))
     except LogKeyError as error:
         print(f"matchpost: {error}", file=sys.stderr)
@@ -46,6 +48,17 @@ def run(settings: Settings, host: str | None) -> int:
     for shard in range(settings.shards):
         print(shard_key(public, shard))
     return EXIT_OK
+
+
+def _generate(folder: Path, host: str) -> list[Path]:
+    """Write the keys that are missing, and return their files; `LogKeyError` if all are there."""
+    try:
+        made = generate_keys(folder, host)
+    except LogKeyError:
+        if missing_keys(folder) or not make_seal_key(folder):
+            raise
+        return [folder / ACCOUNTS_KEY]
+    return [*made, *([folder / ACCOUNTS_KEY] if make_seal_key(folder) else [])]
 
 
 def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
@@ -77,6 +90,27 @@ def _make_keys(folder: Path, settings: Settings) -> None:
     made = generate_keys(folder, host)
     names = " and ".join(file.name for file in made)
     logger.info("made %s for %s in %s; back them up", names, host, folder)
+
+
+def make_accounts_key(settings: Settings, data: redis.Redis) -> None:
+    """Make the key of the accounts' seals if it is missing; log an alarm if accounts had seals before.
+
+    For an external server the operator makes it, because other machines may have it already.
+    """
+    folder = keys_folder(settings)
+    if settings.redis_url is not None or not make_seal_key(folder):
+        return
+    record = ScrubRecord(data)
+    if record.all_sealed():
+        record.forget_sealed()
+        logger.error(
+            "ALARM: the key of the accounts' seals was missing, and is made new in %s; the scrubber takes "
+            "the accounts for right as they are now; if that is not what you want, put back %s",
+            folder,
+            ACCOUNTS_KEY,
+        )
+    else:
+        logger.info("made the key of the accounts' seals in %s; back it up", folder)
 
 
 def record_published_sizes(

@@ -22,7 +22,7 @@ from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
 from services.serve.banner import banner
-from services.serve.log_keys import make_first_keys, record_published_sizes
+from services.serve.log_keys import make_accounts_key, make_first_keys, record_published_sizes
 from services.serve.logging import log_to_stderr
 from services.serve.processes import (
     mail_child,
@@ -78,6 +78,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
+    make_accounts_key(settings, data)
     workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
     children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
     children.append(maintenance_child(for_children, url))

@@ -32,12 +32,13 @@ def keygen(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, check=False)
 
 
-def test_keygen_makes_two_keys_for_this_user_only_and_prints_the_public_ones(tmp_path: Path):
+def test_keygen_makes_all_keys_for_this_user_only_and_prints_the_public_ones(tmp_path: Path):
     done = keygen(tmp_path, "--host", "play.example.org", "--shards", "2")
     assert (done.returncode, done.stderr) == (0, "")
     modes = {f.name: stat.S_IMODE(f.stat().st_mode) for f in (tmp_path / "keys").iterdir()}
     assert modes == {
-        "log-key": 0o600, "log-key.pub": 0o644, "receipts-key": 0o600, "receipts-key.pub": 0o644,
+        "accounts-key": 0o600, "log-key": 0o600, "log-key.pub": 0o644, "receipts-key": 0o600,
+        "receipts-key.pub": 0o644,
     }  # fmt: skip
     secret = LogSecret.parse((tmp_path / "keys" / "log-key").read_text())
     receipts = LogSecret.parse((tmp_path / "keys" / "receipts-key").read_text())

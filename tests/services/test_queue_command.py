@@ -209,11 +209,12 @@ def test_logs_and_archive_are_printed(parts: App, tmp_path: Path, capsys) -> Non
     bench_of(parts, tmp_path)
     note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
     queue.run(parts.settings, as_json=False, interval=None)
-    *_, log, archive = capsys.readouterr().out.splitlines()
+    *_, log, archive, scrub = capsys.readouterr().out.splitlines()
     leaves = sum(parts.data.xlen(keys.log(shard)) for shard in range(4))
     assert log.startswith(f"log      {leaves} leaves, 0 published, {leaves} not yet, for 43")
     assert archive.startswith("archive  no matches, 2 over and not in it, 1 of them due, last run ")
     assert archive.endswith(" in shard 1: 1 retired, 2 kept, 250 ms")
+    assert scrub == "scrub    no matches checked in the present round"
 
 
 def test_with_durability_none_nothing_is_said_to_be_late(parts: App, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from infra.mail.keys import ADDRESSES_TO_VERIFY
+from infra.people.account_seals import AccountSeals
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
@@ -42,6 +43,8 @@ ID_BYTES: Final = 8
 UNCLAIMED_SECONDS: Final = 3600
 """How long a record lasts before a name points to it, because nobody could delete it."""
 
+_INDEXED_AT_ONCE: Final = 500
+
 
 def _notify_nobody(_: Profile) -> None:
     """Do nothing: the default for `readdressed`."""
@@ -64,6 +67,7 @@ class Accounts:
         limit: LoginRateLimit | None = None,
         password_rate: int = PASSWORDS_A_MINUTE,
         readdressed: Callable[[Profile], None] = _notify_nobody,
+        seals: AccountSeals | None = None,
     ) -> None:
         """`readdressed` is called with the old record after its addresses were changed."""
         self._client = client
@@ -71,6 +75,7 @@ class Accounts:
         self._passwords = Passwords(hasher or PasswordHasher())
         self._recent = recent or RecentPasswords()
         self._addresses_changed = readdressed
+        self._seals = seals or AccountSeals()
         self._attempts = PasswordAttempts(client, limit, password_rate)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
@@ -86,10 +91,10 @@ class Accounts:
         account = self._write_new(encode(record))
         # crash window: the record exists and no name points to it; it expires
         if not self._users.claim(name, account):
-            self._client.delete(keys.account(account))
+            self._client.delete(keys.account(account), keys.account_seal(account))
             raise _name_taken(name)
         # crash window: the account exists and expires; its first login makes it permanent
-        self._client.persist(keys.account(account))
+        self._persist(account)
         if read:
             self._ask_for_codes(account)
         return account
@@ -165,8 +170,27 @@ class Accounts:
         found = self._users.read(name)
         if found is None:
             raise _unknown_user(name)
+        # crash window: the index has an account that is no arbiter; `arbiters` leaves it out
+        if yes:
+            self._client.sadd(keys.ARBITERS, found[0])
         self._store(*found, lambda a: replace(a, arbiter=yes))
+        if not yes:
+            self._client.srem(keys.ARBITERS, found[0])
         return found[0]
+
+    def arbiters(self) -> list[AccountId]:
+        """Return the arbiters, sorted by id."""
+        members: Any = self._client.smembers(keys.ARBITERS)
+        profiles = [(account, self.record_of(account)) for account in sorted(members)]
+        return [account for account, profile in profiles if profile and profile.arbiter]
+
+    def index_arbiters(self) -> None:
+        """Add all arbiters to their index, for data of a program that had none."""
+        for start in range(0, self.count(), _INDEXED_AT_ONCE):
+            for name in self.names(start, _INDEXED_AT_ONCE):
+                found = self._users.read(name)
+                if found is not None and decode_profile(found[1]).arbiter:
+                    self._client.sadd(keys.ARBITERS, found[0])
 
     def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
         """Delete an account and free its userid; return the id that it had.
@@ -181,6 +205,7 @@ class Accounts:
         # crash window: the name points nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was added while the record still existed
         self._client.srem(ADDRESSES_TO_VERIFY, account)
+        self._client.srem(keys.ARBITERS, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
         return account
@@ -236,7 +261,7 @@ class Accounts:
         account, data = self._verified_record(name, password)
         erase(account)
         # crash window: only data under the id are erased; the account is whole
-        if not scripts.compare_and_set(self._client, keys.account(account), data):
+        if not self._write(account, data, b""):
             raise _changed_elsewhere()
         return account
 
@@ -282,7 +307,7 @@ class Accounts:
             # a change in between wins, because it has replaced the record that was read
             data = new if self._replace(account, data, new) else data
         # the steps that a killed signup did not reach
-        self._client.persist(keys.account(account))
+        self._persist(account)
         self._users.add(decode(data).name)
         self._recent.add(decode(data).password, password, attempt_source().network)
         return data
@@ -299,16 +324,42 @@ class Accounts:
 
     def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
         # a record that was deleted meanwhile is not as it was read, so it is not restored
-        return scripts.compare_and_set(self._client, keys.account(account), data, new)
+        return self._write(account, data, new)
+
+    def _write(self, account: AccountId, data: bytes, new: bytes, milliseconds: int = 0) -> bool:
+        """Replace a record that is still `data` together with its seal; an empty `new` deletes both."""
+        return write_account(
+            self._client, account, data, new, self._seals.seal(account, new), milliseconds
+        )
+
+    def _persist(self, account: AccountId) -> None:
+        """Let a record and its seal last."""
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.persist(keys.account(account))
+            pipe.persist(keys.account_seal(account))
+            pipe.execute()
 
     def _write_new(self, record: bytes) -> AccountId:
         """Store a record under a new id; it expires unless a name is claimed."""
         while True:
             account = os.urandom(ID_BYTES)
-            if account != SERVER_ACCOUNT and self._client.set(
-                keys.account(account), record, nx=True, ex=UNCLAIMED_SECONDS
+            if account != SERVER_ACCOUNT and self._write(
+                account, b"", record, 1000 * UNCLAIMED_SECONDS
             ):
                 return account
+
+
+def write_account(
+    client: redis.Redis,
+    account: AccountId,
+    data: bytes,
+    new: bytes,
+    seal: bytes,
+    milliseconds: int = 0,
+) -> bool:
+    """Replace an account's record that is still `data`, with its seal; False if it has changed."""
+    names = [keys.account(account), keys.account_seal(account)]
+    return bool(scripts.call(client, scripts.WRITE_ACCOUNT, names, [data, new, seal, milliseconds]))
 
 
 def _mailboxes(record: Profile) -> set[str]:

@@ -1,0 +1,126 @@
+"""The scrubber's notes: how far it is in its round, its last whole round, and what it has found.
+
+| key | what |
+|---|---|
+| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one; times in ms; `sealed` once every account has had a seal |
+| `{scrub}:faults` | hash: section and subject -> packed `NotedFault` |
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from infra.redis import keys, scripts
+
+MOST_FAULTS: Final = 1_000
+"""Faults that are kept: where there are more, nobody reads them one by one."""
+
+
+_SEALED: Final = "sealed"
+
+
+class ScrubNotes(msgspec.Struct, frozen=True):
+    """How far the scrubber is."""
+
+    section: str = ""
+    """The part that it checks; empty between two rounds."""
+    cursor: str = ""
+    """Where it is in there."""
+    round: int = 0
+    began: int = 0
+    """When the present round began, or the last one if there is none, ms."""
+    matches: int = 0
+    """Matches that were checked in it."""
+    last_began: int = 0
+    """When the last whole round began, ms; 0 before the first."""
+    last_ended: int = 0
+    last_matches: int = 0
+
+    def oldest_ms(self, now: int) -> int:
+        """Return for how long something may not have been checked."""
+        since = self.last_began or self.began
+        return max(0, now - since) if since else 0
+
+
+class NotedFault(msgspec.Struct, frozen=True, array_like=True):
+    """A fault that the scrubber has found."""
+
+    section: str
+    about: str
+    sentence: str
+    at: int
+    """When it was found last, ms."""
+    round: int
+    """The round that has found it last."""
+
+
+class ScrubRecord:
+    """Reads and writes the notes; `client` is of the matches' Redis."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+
+    def read(self) -> ScrubNotes:
+        """Return the notes; empty ones before the first round, and in place of damaged ones."""
+        found = self._client.hgetall(keys.SCRUB)
+        fields = {name.decode(): value.decode(errors="replace") for name, value in found.items()}
+        try:
+            return msgspec.convert(fields, ScrubNotes, strict=False)
+        except msgspec.ValidationError:
+            return ScrubNotes()
+
+    def write(self, notes: ScrubNotes) -> None:
+        """Write the notes."""
+        fields = {name: str(value) for name, value in msgspec.structs.asdict(notes).items()}
+        scripts.set_fields(self._client, keys.SCRUB, fields)
+
+    def all_sealed(self) -> bool:
+        """Return whether every account had a seal before: see `infra.people.account_seals`."""
+        return bool(self._client.hexists(keys.SCRUB, _SEALED))
+
+    def note_sealed(self) -> None:
+        """Note that every account has a seal."""
+        scripts.set_fields(self._client, keys.SCRUB, {_SEALED: "1"})
+
+    def forget_sealed(self) -> None:
+        """Note that there is another key, with which no account has a seal yet."""
+        self._client.hdel(keys.SCRUB, _SEALED)
+
+    def faults(self) -> list[NotedFault]:
+        """Return what was found and is not mended, by section and subject."""
+        found = self._client.hgetall(keys.SCRUB_FAULTS)
+        return [_decode(found[name]) for name in sorted(found)]
+
+    def add(self, faults: Iterable[NotedFault]) -> list[NotedFault]:
+        """Note faults, and return those that were not known."""
+        new = []
+        for fault in faults:
+            name = _name(fault)
+            known = self._client.hexists(keys.SCRUB_FAULTS, name)
+            if known or self._client.hlen(keys.SCRUB_FAULTS) < MOST_FAULTS:
+                self._client.hset(keys.SCRUB_FAULTS, name, msgspec.msgpack.encode(fault))
+            if not known:
+                new.append(fault)
+        return new
+
+    def forget(self, faults: Sequence[NotedFault]) -> None:
+        """Forget faults that are mended."""
+        if faults:
+            self._client.hdel(keys.SCRUB_FAULTS, *map(_name, faults))
+
+
+def _name(fault: NotedFault) -> str:
+    return f"{fault.section} {fault.about}"
+
+
+_FAULTS: Final = msgspec.msgpack.Decoder(NotedFault)
+
+
+def _decode(data: bytes) -> NotedFault:
+    try:
+        return _FAULTS.decode(data)
+    except (msgspec.MsgspecError, ValueError):
+        return NotedFault("", "", "a fault that the scrubber has noted can't be read", 0, 0)

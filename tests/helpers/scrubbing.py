@@ -1,0 +1,241 @@
+"""A whole small server without processes: matches of all kinds, published, archived, listed, and scrubbed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from redis import Redis
+
+from domain.clocks.time_control import TimeControl
+from domain.match.commands import Command, CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from domain.match.events import AccountId
+from infra.archive.archive import Archive
+from infra.archive.store import StoreWithArchive
+from infra.durability import Mode
+from infra.log.key_files import generate_keys, keys_folder, read_keys
+from infra.log.log_writer import LogWriter
+from infra.log.published_logs import PublishedLogs
+from infra.objects.files import FileObjects
+from infra.people.account_seals import AccountSeals, make_seal_key
+from infra.people.accounts import Accounts
+from infra.projections import paged_lists, row_pages
+from infra.redis.clients import make_client
+from infra.seed_chains import SeedChains
+from infra.settings import Settings
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.gateway import submission_of
+from infra.store.layout import Layout
+from infra.store.leases import LaneLeases
+from infra.store.published_sizes import PublishedSizes
+from infra.store.redis_store import RedisStore
+from infra.store.scrub_notes import NotedFault, ScrubRecord
+from tests.fakes.app import CHEAP
+from tests.helpers.lanes import LANE
+from tests.helpers.side import catch_up
+from workers.commands.drain import Drain
+from workers.projections import offload
+from workers.retire import Retirement
+from workers.scrub import job, rows
+from workers.scrub.scrubber import Scrubber
+from workers.scrub.section import ScrubParts, make_parts
+
+SHARDS: Final = 2
+OPENING: Final = ("m13-j7", "a13-d7", "m1-i3")
+CLOCK: Final = TimeControl(nag=1, forfeit=3)
+
+_ROWS: Final = (row_pages, paged_lists, offload, rows)
+_SIZES: Final = {"PAGE_ROWS": 2, "ROWS_KEPT": 1, "MOST_ROWS": 3}
+
+
+@contextmanager
+def small_pages() -> Iterator[None]:
+    """Row pages of two rows inside, so that few matches make some."""
+    before = [
+        (module, name, getattr(module, name))
+        for module in _ROWS
+        for name in _SIZES
+        if hasattr(module, name)
+    ]
+    for module, name, _ in before:
+        setattr(module, name, _SIZES[name])
+    try:
+        yield
+    finally:
+        for module, name, value in before:
+            setattr(module, name, value)
+
+
+class ScrubbedServer:
+    """A server of two shards in a folder, on a Valkey that is empty; its queue is another database of it."""
+
+    def __init__(self, client: Redis, url: str, folder: Path) -> None:
+        self.client = client
+        self.url = url
+        self.folder = folder
+        self.settings = Settings(
+            data=folder, redis_url=url, queue_url=f"{url}?db=1", durability=Mode.FSYNC
+        )
+        self.queue = make_client(f"{url}?db=1")
+        self.queue.flushdb()
+        generate_keys(keys_folder(self.settings), "example.org")
+        make_seal_key(keys_folder(self.settings))
+        self.objects = FileObjects(folder / "log")
+        self.plain = RedisStore(client, Mode.FSYNC)
+        self.plain.create(Layout(shards=SHARDS, lanes=1))
+        self.seeds = SeedChains(self.plain, folder / "seeds")
+        self.accounts = Accounts(client, CHEAP, seals=AccountSeals(keys_folder(self.settings)))
+        self._numbers = 0
+
+    @property
+    def store(self) -> StoreWithArchive:
+        """The store with its archive, of which nothing is cached."""
+        parts = self.parts()
+        archive = Archive(parts.archive, lambda: SHARDS)
+        return StoreWithArchive(
+            self.client,
+            Mode.FSYNC,
+            archive,
+            open_logs=lambda: PublishedLogs(self.settings),
+        )
+
+    def parts(self) -> ScrubParts:
+        """What a scrubber reads."""
+        archive = Archive(lambda: parts.archive(), lambda: SHARDS)  # noqa: PLW0108 - it is made below
+        store = StoreWithArchive(
+            self.client, Mode.FSYNC, archive, open_logs=lambda: PublishedLogs(self.settings)
+        )
+        parts = make_parts(self.settings, store, self.client, self.queue)
+        return parts
+
+    def scrubber(self) -> Scrubber:
+        """A scrubber that does not wait between two looks."""
+        return job.make_scrubber(self.parts(), lambda _: None)
+
+    def scrub(self) -> list[NotedFault]:
+        """What a whole round finds, and nothing that was found before."""
+        record = ScrubRecord(self.client)
+        record.forget(record.faults())
+        for board in DamagedMatches(self.client).all():
+            DamagedMatches(self.client).forget(board)
+        return self.scrubber().round()
+
+    def send(self, board: int, actor: AccountId, command: Command) -> CommandEnvelope:
+        """Queue a command with an id of its own."""
+        self._numbers += 1
+        order = CommandEnvelope(board, self._numbers.to_bytes(16), actor, command)
+        self.plain.submit([submission_of(order, 0, "test")])
+        return order
+
+    def drain(self) -> None:
+        """Decide what waits."""
+        lanes = LaneLeases(self.queue, [].append)
+        Drain(self.plain, lanes, self.queue, LANE, seeds=self.seeds, data=self.client).run()
+
+    def start(
+        self, *seats: AccountId, rules: str = "pow2/1", terms: TimeControl | None = None
+    ) -> int:
+        """Start a match, and return its board; it is decided by the next drain."""
+        self._numbers += 1
+        id_ = self._numbers.to_bytes(16)
+        board = self.plain.allocate(id_)
+        start = StartMatch(rules=rules, options=(), seats=tuple(seats), terms=terms)
+        order = CommandEnvelope(board, id_, seats[0], start)
+        self.plain.submit([submission_of(order, 0, "test")])
+        return board
+
+    def play(self, board: int, *players: AccountId, moves: int = 3) -> None:
+        """Play the first moves, each seat its own, with a refused one between."""
+        for number, move in enumerate(OPENING[:moves]):
+            self.send(board, players[number % 2], PlayMove(text=move))
+            if not number:
+                self.send(board, players[0], PlayMove(text="a1-a2"))
+            self.drain()
+
+    def over(self, count: int, *players: AccountId) -> list[int]:
+        """Play matches that end at once."""
+        boards = [self.start(*players) for _ in range(count)]
+        self.drain()
+        for moves in (1, 2):
+            for board in boards:
+                self.send(board, players[moves - 1], PlayMove(text=OPENING[moves - 1]))
+            self.drain()
+        for board in boards:
+            self.send(board, players[0], ResignMatch())
+        self.drain()
+        return boards
+
+    def refused(self, count: int, actor: AccountId, boards: list[int]) -> None:
+        """Have so many commands refused, of these matches in turn: each is a leaf of the log."""
+        for number in range(count):
+            self.send(boards[number % len(boards)], actor, PlayMove(text="m13-j7"))
+        self.drain()
+
+    def publish(self) -> list[int]:
+        """Publish all leaves, and return the sizes."""
+        sizes = []
+        secrets = read_keys(keys_folder(self.settings)).secrets
+        for shard in range(SHARDS):
+            writer = LogWriter(self.objects, shard, [one.signer(shard) for one in secrets])
+            writer.load()
+            if not writer.has_checkpoint:
+                writer.append([])
+            while leaves := [leaf for _, leaf in self.plain.leaves(shard, writer.size, 1_000)]:
+                writer.append(leaves)
+            PublishedSizes(self.client, self.queue).record(shard, writer.size, writer.root)
+            sizes.append(writer.size)
+        return sizes
+
+    def list_all(self) -> None:
+        """Bring lists, notices and ratings up to date."""
+        catch_up(self.plain, self.client, buckets=2)
+
+    def offload(self) -> int:
+        """Move rows to pages, and return how many went."""
+        work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=-86_400_000)
+        while work.step() is not None:
+            pass
+        return work.rows
+
+    def retire(self, sizes: list[int], boards: set[int]) -> int:
+        """Retire these matches, and return their number."""
+        done = 0
+        for shard, size in enumerate(sizes):
+            pages, leaves = self.parts().archive()
+            work = Retirement(
+                self.plain, pages, leaves, shard, limit=lambda size=size: size, after_ms=0
+            )
+            # the others are not looked at
+            work.kept = set(self.plain.ended_boards(shard, 1 << 50, 10_000)) - boards
+            while work.step() is not None:
+                pass
+            done += work.retired
+        return done
+
+
+def populated(
+    client: Redis, url: str, folder: Path, finished: int = 12, long: int = 270
+) -> ScrubbedServer:
+    """A server with accounts, matches that go on, a draw, a clock, a refused start, and some that are over."""
+    server = ScrubbedServer(client, url, folder)
+    alice, bob, carol = (
+        server.accounts.signup(name, f"{name}-secret") for name in ("alice", "bob", "carol")
+    )
+    server.accounts.add_addresses_of(alice, ["alice@example.org"])
+    server.accounts.set_arbiter("carol", yes=True)
+    plain = server.start(alice, bob)
+    timed = server.start(bob, carol, terms=CLOCK)
+    drawn = server.start(alice, carol, rules="powerdrain/1")
+    server.start(bob, alice, rules="nonsense/1")
+    server.drain()
+    assert drawn
+    server.play(plain, alice, bob)
+    server.play(timed, bob, carol, moves=2)
+    ended = server.over(finished, alice, bob)
+    server.refused(long, alice, [one for one in ended if one % SHARDS == 0])
+    sizes = server.publish()
+    server.list_all()
+    server.offload()
+    retired = set(ended[: finished // 2])
+    assert server.retire(sizes, retired) == len(retired)
+    return server

@@ -1,0 +1,31 @@
+"""A small server that was played on, and is put back before each test."""
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+
+from infra.valkey.server import EmbeddedServer
+from tests.helpers.scrubbing import ScrubbedServer, populated, small_pages
+from tests.helpers.server_copy import ServerCopy
+
+
+@pytest.fixture(scope="module")
+def made(
+    valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ScrubbedServer, ServerCopy]]:
+    """The server, and a copy of it after a round that has sealed its accounts."""
+    with valkey.client(blocking_timeout=5) as client, small_pages():
+        client.flushall()
+        server = populated(client, valkey.url, tmp_path_factory.mktemp("scrubbed"))
+        assert server.scrub() == []
+        yield server, ServerCopy(server.folder, client, server.queue)
+        client.flushall()
+
+
+@pytest.fixture
+def server(made: tuple[ScrubbedServer, ServerCopy], redis_client: Redis) -> ScrubbedServer:
+    """The server as it was."""
+    assert redis_client.dbsize() == 0
+    made[1].restore()
+    return made[0]

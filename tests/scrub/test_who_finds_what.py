@@ -1,0 +1,354 @@
+"""Changes by hand on a real server, each alone: who finds them, and in which words."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+
+from domain.errors import Refusal
+from domain.match.events import decode_event, encode_event
+from domain.match.history import BrokenHistory
+from infra.audit.stored_match import check
+from infra.people.accounts.record import Account, decode, encode
+from infra.projections.generations import Generations
+from infra.projections.specs import LISTS, NOTICES, RATINGS
+from infra.redis import keys
+from infra.store import locators
+from infra.store.log_gate import LogGate
+from infra.store.outcomes import parse
+from services.doctor import Level, gather, judge
+from tests.helpers.match_forger import MatchForger
+from tests.helpers.scrubbing import SHARDS, ScrubbedServer
+
+PLAIN, TIMED, DRAWN = 1, 2, 3
+"""Boards: a match that goes on, one with clocks, and one whose board was drawn."""
+
+SHARD = keys.shard_of(PLAIN, SHARDS)
+EVENTS = keys.events(SHARD, PLAIN)
+STATE = keys.snapshot(SHARD, PLAIN)
+OUTCOMES = keys.outcomes(SHARD, PLAIN)
+LOG = keys.log(SHARD)
+
+Change = Callable[[ScrubbedServer, Any], object]
+
+
+def event(server: ScrubbedServer, change: Callable[[bytes], bytes], place: int = 2) -> None:
+    client: Any = server.client
+    client.lset(EVENTS, place, change(client.lindex(EVENTS, place)))
+
+
+def other_actor(data: bytes) -> bytes:
+    return encode_event(msgspec.structs.replace(decode_event(data), actor=b"somebody"))
+
+
+def without_event(server: ScrubbedServer, *, at: int) -> None:
+    client: Any = server.client
+    found = client.lrange(EVENTS, 0, -1)
+    del found[at]
+    client.delete(EVENTS)
+    client.rpush(EVENTS, *found)
+
+
+def swapped_events(server: ScrubbedServer) -> None:
+    client: Any = server.client
+    one, other = client.lrange(EVENTS, 1, 2)
+    client.lset(EVENTS, 1, other)
+    client.lset(EVENTS, 2, one)
+
+
+def outcome_of(server: ScrubbedServer, *, refused: bool) -> tuple[bytes, bytes]:
+    client: Any = server.client
+    return next(
+        (name, data)
+        for name, data in client.hgetall(OUTCOMES).items()
+        if bool(parse(data).code) == refused
+    )
+
+
+def refusal_without(server: ScrubbedServer, *parts: str) -> None:
+    """Take a refusal out of the log, the outcomes, the locator."""
+    client: Any = server.client
+    command, data = outcome_of(server, refused=True)
+    index = parse(data).index
+    if "leaf" in parts:
+        client.xdel(LOG, f"{index}-1")
+    if "outcome" in parts:
+        client.hdel(OUTCOMES, command)
+    if "locator" in parts:
+        name = keys.locator(SHARD, PLAIN)
+        places = [one for one in locators.decode(client.get(name)) if one != index]
+        client.set(name, locators.encode(places))
+
+
+def other_sentence(server: ScrubbedServer) -> None:
+    client: Any = server.client
+    command, data = outcome_of(server, refused=True)
+    client.hset(OUTCOMES, command, data[:-1] + bytes([data[-1] ^ 1]))
+
+
+def cut_log(server: ScrubbedServer, keep: float) -> None:
+    client: Any = server.client
+    rows = client.xrange(LOG)
+    for id_, _ in rows[int(len(rows) * keep) :]:
+        client.xdel(LOG, id_)
+    if not keep:
+        client.delete(LOG)
+
+
+def bucket_key(server: ScrubbedServer, spec: Any, part: str) -> str:
+    """A key of a projection that has data and begins like this."""
+    client: Any = server.client
+    live = Generations(client, spec).live()
+    assert live is not None
+    for bucket in live[1].all:
+        for name in sorted(client.scan_iter(f"{bucket.key(part)}*")):
+            return name.decode()
+    raise AssertionError(f"{spec.name} have no {part}")
+
+
+def other_member(server: ScrubbedServer, name: str) -> None:
+    """Change a value of a projection, of whatever type."""
+    client: Any = server.client
+    match client.type(name):
+        case b"hash":
+            field, value = next(iter(sorted(client.hgetall(name).items())))
+            client.hset(name, field, value[:-1] + bytes([value[-1] ^ 1]))
+        case b"zset":
+            client.zrem(name, client.zrange(name, 0, 0)[0])
+        case b"list":
+            client.lpop(name)
+        case other:
+            raise AssertionError(other)
+
+
+def account_of(server: ScrubbedServer, name: str) -> bytes:
+    return server.accounts.id_of(name)
+
+
+def other_password(server: ScrubbedServer) -> None:
+    client: Any = server.client
+    name = keys.account(account_of(server, "alice"))
+    bob: Account = decode(client.get(keys.account(account_of(server, "bob"))))
+    record = msgspec.structs.replace(decode(client.get(name)), password=bob.password)
+    client.set(name, encode(record))
+
+
+def swapped_names(server: ScrubbedServer) -> None:
+    alice, bob = account_of(server, "alice"), account_of(server, "bob")
+    server.client.set(keys.user("alice"), bob)
+    server.client.set(keys.user("bob"), alice)
+
+
+def with_shards(server: ScrubbedServer, count: int, *, fitting: bool) -> None:
+    fields = {"shards": str(count)} | ({"tags": keys.shard_tags(count)} if fitting else {})
+    server.client.hset(keys.LAYOUT, mapping=fields)
+
+
+CHANGES: dict[str, tuple[Change, str, str]] = {
+    "a byte of an event": (
+        lambda s, _: event(s, lambda data: data[:-3] + bytes([data[-3] ^ 1]) + data[-2:]),
+        "verify",
+        r"match 1: event [34]: ",
+    ),
+    "the actor of an event": (
+        lambda s, _: event(s, other_actor), "verify", r"match 1: event [34]: ",
+    ),
+    "the last event gone": (
+        lambda _, c: c.rpop(EVENTS), "verify", r"match 1: event 4: it is missing",
+    ),
+    "an event in the middle gone": (
+        lambda s, _: without_event(s, at=2), "verify", r"match 1: event 3: it calls itself number 4",
+    ),
+    "two events swapped": (
+        lambda s, _: swapped_events(s), "verify", r"match 1: event 2: it calls itself number 3",
+    ),
+    "a byte of the snapshot": (
+        lambda _, c: c.setrange(STATE, 60, b"\xff"), "verify", r"match 1: event \d: the snapshot",
+    ),
+    "the head of the snapshot": (
+        lambda _, c: c.setrange(STATE, 0, b"\xff\x00"),
+        "verify",
+        r"match 1: event 4: the snapshot was made after another event",
+    ),
+    "the snapshot deleted": (lambda _, c: c.delete(STATE), "verify", r"match 1: "),
+    "the outcome of an accepted command changed": (
+        lambda s, c: c.hset(
+            OUTCOMES, outcome_of(s, refused=False)[0], b"otherone" + outcome_of(s, refused=False)[1][8:]
+        ),
+        "verify",
+        r"match 1: event \d: the outcome stored for its command is of another command",
+    ),
+    "the outcome of an accepted command deleted": (
+        lambda s, c: c.hdel(OUTCOMES, outcome_of(s, refused=False)[0]),
+        "verify",
+        r"match 1: event \d: no outcome is stored for the command that led to it",
+    ),
+    "an outcome invented": (
+        lambda s, c: c.hset(OUTCOMES, b"x" * 16, outcome_of(s, refused=True)[1]),
+        "verify",
+        r"match 1: event \d: ",
+    ),
+    "the outcome of a refused command deleted": (
+        lambda s, _: refusal_without(s, "outcome"),
+        "verify",
+        r"match 1: event 2: leaf 4 of shard 1's log is a refusal after it, and no outcome is stored for its command",
+    ),
+    "the sentence of a refusal": (
+        lambda s, _: other_sentence(s), "verify", r"match 1: .*refus",
+    ),
+    "the leaf of a refusal out of the log": (
+        lambda s, _: refusal_without(s, "leaf"),
+        "scrub",
+        r"log of shard 1 in the data: leaf \d+ is missing there, and it is published",
+    ),
+    "the same with its outcome": (
+        lambda s, _: refusal_without(s, "leaf", "outcome"), "verify", r"match 1: .*locator",
+    ),
+    "the same with its place in the locator": (
+        lambda s, _: refusal_without(s, "leaf", "outcome", "locator"),
+        "scrub",
+        r"match 1: leaf \d+ of shard 1 is of it, and the match does not know of it",
+    ),
+    "an entry of the log gone": (
+        lambda _, c: c.xdel(LOG, c.xrange(LOG)[5][0]),
+        "scrub",
+        r"log of shard 1 in the data: leaf 5 is missing there",
+    ),
+    "half of the log gone": (
+        lambda s, _: cut_log(s, 0.5), "scrub", r"log of shard 1 in the data: leaf \d+ is missing",
+    ),
+    "all of the log gone": (lambda s, _: cut_log(s, 0), "gate", r"shard 1 is closed: \d+ leaves are published"),
+    "the last move unmade everywhere": (
+        lambda s, _: MatchForger(s, PLAIN).unmake(),
+        "scrub",
+        r"match 1: leaf \d+ of shard 1 is of it, and the match does not know of it: what the leaf says",
+    ),
+    "the last move an hour later, made to fit": (
+        lambda s, _: MatchForger(s, PLAIN).delay(3_600_000),
+        "scrub",
+        r"log of shard 1 in the data: leaf \d+ is not the one that is published",
+    ),
+    "the last move made another, made to fit": (
+        lambda s, _: MatchForger(s, PLAIN).forge("m1-k3"),
+        "scrub",
+        r"log of shard 1 in the data: leaf \d+ is not the one that is published",
+    ),
+    "a whole match and its entries gone": (
+        lambda s, _: MatchForger(s, PLAIN).erase(),
+        "scrub",
+        r"match 1: leaf \d+ of shard 1 is of it, and there is no such match",
+    ),
+    "a rating": (
+        lambda s, _: other_member(s, bucket_key(s, RATINGS, "players:")), "scrub", r"ratings: they differ",
+    ),
+    "a row of a list": (
+        lambda s, _: other_member(s, bucket_key(s, LISTS, "over:")), "scrub", r"lists: they differ",
+    ),
+    "a notice": (
+        lambda s, _: other_member(s, bucket_key(s, NOTICES, "to:")), "scrub", r"notifications: they differ",
+    ),
+    "the due time of one match": (
+        lambda _, c: c.zrem(keys.due(0), TIMED),
+        "scrub",
+        r"due time of match 2: the list had it due at no time, and it is due at \d+",
+    ),
+    "the due times of all": (
+        lambda _, c: c.delete(keys.due(0), keys.due(1)), "scrub", r"due time of match 2: ",
+    ),
+    "a due time that is wrong": (
+        lambda _, c: c.zadd(keys.due(0), {TIMED: 5}), "scrub", r"due time of match 2: the list had it due at 5",
+    ),
+    "a due time of a match that is not there": (
+        lambda _, c: c.zadd(keys.due(0), {4444: 5}),
+        "scrub",
+        r"due time of match 4444: the list of due times has it, and there is no such match",
+    ),
+    "the end of a match": (
+        lambda _, c: c.zrem(keys.ended(1), c.zrange(keys.ended(1), 0, 0)[0]),
+        "scrub",
+        r"end of match \d+: the list of matches that are over has its end at no time",
+    ),
+    "a password hash": (
+        lambda s, _: other_password(s),
+        "scrub",
+        r"account [0-9a-f]{16} of alice: its record does not fit its seal",
+    ),
+    "an account unreadable": (
+        lambda s, c: c.set(keys.account(account_of(s, "alice")), b"\xc1"),
+        "scrub",
+        r"account [0-9a-f]{16}: its record can't be read",
+    ),
+    "an account gone": (
+        lambda s, c: c.delete(keys.account(account_of(s, "alice"))),
+        "scrub",
+        r"account [0-9a-f]{16}: .*(its record is gone|neither there nor deleted)",
+    ),
+    "two userids swapped": (
+        lambda s, _: swapped_names(s),
+        "scrub",
+        r"userid alice: it points to the account of bob",
+    ),
+    "the board counter set back": (
+        lambda _, c: c.set(keys.BOARDS, 2),
+        "scrub",
+        r"board \d+: .*the counter of boards is at 2: it was set back",
+    ),
+    "the counter of used seeds set back": (
+        lambda _, c: c.hset(keys.seed_chain(1), "k", 0),
+        "scrub",
+        r"seeds of shard 1: leaf \d+ of shard 1 shows seed 1 of chain 1, and the counter is at seed 0",
+    ),
+    "the number of shards": (
+        lambda s, _: with_shards(s, 4, fitting=False), "doctor", r"data: .*other names of its shards",
+    ),
+    "the number of shards, made to fit": (
+        lambda s, _: with_shards(s, 4, fitting=True), "scrub", r"match \d+: leaf \d+ of shard 1 is of it, and its shard is another",
+    ),
+}  # fmt: skip
+"""The table: the change, one who finds it, and the words."""
+
+
+def lines_of(server: ScrubbedServer, who: str) -> list[str]:
+    """What is said about the first bad thing: by the check of each match, the doctor, the gate or the scrubber."""
+    if who == "verify":
+        return list(verify_all(server))
+    if who == "gate":
+        LogGate(server.client, server.queue).look(range(SHARDS))
+    elif who == "scrub":
+        return [f"{one.about}: {one.sentence}" for one in server.scrub()]
+    findings = judge(gather(server.settings))
+    return [f"{one.about}: {one.what}" for one in findings if one.level is Level.BAD]
+
+
+def verify_all(server: ScrubbedServer) -> list[str]:
+    store, said = server.store, []
+    for board in range(1, int(server.client.get(keys.BOARDS) or 0) + 1):  # type: ignore[arg-type]
+        try:
+            check(store, board)
+        except BrokenHistory as broken:
+            said.append(f"match {board}: {broken}")
+        except Refusal as refusal:
+            if refusal.code != "unknown-board":
+                said.append(f"match {board}: {refusal}")
+    return said
+
+
+def test_nothing_is_found_on_a_server_that_is_well(server: ScrubbedServer) -> None:
+    assert lines_of(server, "verify") == []
+    assert lines_of(server, "scrub") == []
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_who_finds_what(server: ScrubbedServer, what: str) -> None:
+    change, who, words = CHANGES[what]
+    change(server, server.client)
+    said = lines_of(server, who)
+    assert any(re.search(words, line) for line in said), said
+    if who == "verify":  # the scrubber does the same check
+        scrubbed = lines_of(server, "scrub")
+        assert any(re.search(words, line) for line in scrubbed), scrubbed
+    if who in ("verify", "scrub"):
+        doctor = lines_of(server, "doctor")
+        assert any(line.startswith("scrub: ") for line in doctor), doctor

@@ -1,0 +1,1 @@
+"""The scrubber: it checks slowly, all the time, all that is stored, and raises alarms."""

@@ -1,0 +1,140 @@
+"""The check of accounts: records, their seals, and the names that point to them."""
+
+import logging
+from functools import partial
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from domain.match.events import AccountId
+from infra.log.key_files import keys_folder
+from infra.people.account_seals import (
+    SealKey,
+    SealKeyError,
+    note_all_sealed,
+    read_seal_key,
+)
+from infra.people.accounts.accounts import write_account
+from infra.people.accounts.record import Account, decode
+from infra.redis import keys
+from infra.redis.clients import time_ms
+from infra.store.scrub_notes import ScrubRecord
+from workers.scrub.section import ScrubFault, ScrubParts
+
+logger = logging.getLogger(__name__)
+
+
+class AccountCheck:
+    """Checks accounts one by one: `begin` and `end` a walk through all of them."""
+
+    def __init__(self, parts: ScrubParts) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = parts.data
+        self._folder = keys_folder(parts.settings)
+        self._record = ScrubRecord(parts.data)
+        self._whole_walk = False
+        self._has_seals = False
+        self._key: SealKey | None = None
+        self._fault: list[ScrubFault] = []
+        self._load()
+
+    def begin(self) -> None:
+        """Begin a walk; only a walk without interruption shows that every record has a seal."""
+        self._whole_walk, self._has_seals = True, False
+        self._load()
+
+    def _load(self) -> None:
+        try:
+            self._key, self._fault = read_seal_key(self._folder), []
+            if not self._key.since and self._record.all_sealed():
+                why = "its file lacks the line which says that all accounts have seals: it was changed or put back"
+                self._key = replace(self._key, since=1)
+                self._fault = [ScrubFault("accounts' key", why)]
+        except SealKeyError as error:
+            self._key, self._fault = None, [ScrubFault("accounts' key", str(error))]
+
+    def end(self) -> list[ScrubFault]:
+        """End a walk; after the first whole one every record must have a seal."""
+        if self._key and not self._key.since and self._whole_walk and not self._fault:
+            note_all_sealed(self._folder, time_ms(self._client))
+            self._record.note_sealed()
+            logger.info("all accounts have seals; one without is a fault from now on")
+        self._whole_walk = False
+        # without a key and without seals the accounts are not protected, as docs/operating.md says
+        return self._fault if self._has_seals else []
+
+    def name(self, name: str) -> list[ScrubFault]:
+        """Check that a userid points to the account of that name."""
+        found = self._client.get(keys.user(name))
+        about = f"userid {name}"
+        if found is None:
+            return []
+        data, sealed = self._client.mget(
+            keys.account(AccountId(found)), keys.account_seal(AccountId(found))
+        )
+        if data is None:
+            # without a seal a deletion or a signup was cut off, and the next signup frees the name
+            return (
+                [ScrubFault(about, f"its account {found.hex()} is gone, and its seal is there")]
+                if sealed
+                else []
+            )
+        record = _record(data)
+        if record is not None and record.name != name:
+            return [ScrubFault(about, f"it points to the account of {record.name}")]
+        return []
+
+    def record(self, account: AccountId) -> list[ScrubFault]:  # noqa: PLR0911 - one for each fault
+        """Check a record: it can be read, its seal fits, and its name points to it and is listed."""
+        about = f"account {account.hex()}"
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.get(keys.account(account))
+            pipe.get(keys.account_seal(account))
+            pipe.pttl(keys.account(account))
+            data, seal, left = pipe.execute()
+        self._has_seals |= seal is not None
+        if data is None:
+            return [ScrubFault(about, "its record is gone, and its seal is there")] if seal else []
+        record = _record(data)
+        if record is None:
+            return [ScrubFault(about, "its record can't be read")]
+        if left > 0:  # a signup is under way, or was cut off
+            return []
+        about = f"account {account.hex()} of {record.name}"
+        if self._client.get(keys.user(record.name)) != account:
+            return [ScrubFault(about, f"the userid {record.name} does not point to it")]
+        listed = self._client.zscore(keys.USERS, record.name)
+        adopted = False
+        if self._key is not None and seal != self._key.seal(account, data):
+            if self._key.since:
+                return [ScrubFault(about, self._why(seal))]
+            adopted = write_account(
+                self._client, account, data, data, self._key.seal(account, data)
+            )
+        if listed == 0.0:
+            return []
+        if adopted:  # an account that is older than the list is added there, as by its next login
+            self._list(record.name)
+            return []
+        why = "it was not in the list of all userids: the list was repaired"
+        return [ScrubFault(about, why, mend=partial(self._list, record.name))]
+
+    def _list(self, name: str) -> None:
+        self._client.zadd(keys.USERS, {name: 0})
+
+    @staticmethod
+    def _why(seal: bytes | None) -> str:
+        if seal is None:
+            return (
+                "its record has no seal: it was written by something else than this program, or by a process "
+                "without the key `accounts-key`"
+            )
+        return "its record does not fit its seal: something else than this program has changed it"
+
+
+def _record(data: bytes) -> Account | None:
+    try:
+        return decode(data)
+    except (msgspec.MsgspecError, ValueError):  # a text that is no UTF-8 is the second
+        return None

@@ -1,0 +1,114 @@
+"""The job of the scrubber: a run of some minutes under its lease, at the pace of its budget."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import redis
+from msgspec.structs import replace
+
+from infra.settings import Settings
+from infra.store.damaged_matches import DamagedMatches
+from infra.store.port import Store
+from infra.store.scrub_notes import ScrubRecord
+from workers.job_report import report
+from workers.leased_run import LeasedRun
+from workers.scrub.lists_of_boards import BoardLists
+from workers.scrub.pages import ArchivePages
+from workers.scrub.published import PublishedLeavesCheck
+from workers.scrub.rows import RowPageCheck
+from workers.scrub.scrubber import Budget, Scrubber
+from workers.scrub.section import ScrubParts, ScrubStoppedError, Section, make_parts
+from workers.scrub.server import ServerCheck
+from workers.scrub.stored_keys import StoredKeys
+from workers.scrub.tables import TableCheck
+from workers.scrub.wakeup import LEASE, scrub_leases
+
+RUN_SECONDS: Final = 300.0
+"""How long a run goes on; it ends within seconds where another job waits for the worker."""
+
+_SLICE_SECONDS: Final = 0.5
+"""How often a run that waits looks whether it should end."""
+
+_MOST_PAUSE: Final = 1.0
+"""How long it waits within a step: a rebuild that waits longer is taken for dead."""
+
+
+def sections(parts: ScrubParts) -> Sequence[Section]:
+    """Return all sections, in the order of a round."""
+    return [
+        ServerCheck(parts),
+        StoredKeys(parts),
+        BoardLists(parts),
+        PublishedLeavesCheck(parts),
+        ArchivePages(parts),
+        RowPageCheck(parts),
+        TableCheck(parts),
+    ]
+
+
+def make_scrubber(parts: ScrubParts, wait: Callable[[float], None] = time.sleep) -> Scrubber:
+    """Return the scrubber of a server."""
+    record, damage = ScrubRecord(parts.data), DamagedMatches(parts.data)
+    return Scrubber(sections(parts), record, damage, parts.store.now, wait)
+
+
+class ScrubWork:
+    """The scrubber as the work of a run; `percent` is its share of a core."""
+
+    def __init__(self, parts: ScrubParts, run: LeasedRun[str], percent: int) -> None:
+        self._run = run
+        self._budget = Budget(percent, self._sleep)
+        self._scrubber = make_scrubber(replace(parts, pause=self._pause), self._sleep)
+        self.steps = 0
+
+    def recover(self, mark: bytes) -> None:
+        """Do nothing, because a step may be repeated."""
+
+    def step(self) -> int | None:
+        """Check a little, and wait as the budget wants it; None if no round is due."""
+        try:
+            if not self._scrubber.step():
+                return None
+            self.steps += 1
+            self._budget.wait()
+        except ScrubStoppedError:
+            return 0
+        return 1
+
+    def finish(self) -> bytes:
+        """Note where it is, and return no mark."""
+        self._scrubber.save()
+        return b""
+
+    def has_more(self) -> bool:
+        """Return whether a round is under way."""
+        return self._scrubber.is_due
+
+    def _pause(self) -> None:
+        self._budget.wait(_MOST_PAUSE)
+
+    def _sleep(self, seconds: float) -> None:
+        """Wait, and renew the lease meanwhile; `ScrubStoppedError` if the run must end."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            time.sleep(min(left, _SLICE_SECONDS))
+            if not self._run.renew() or self._run.is_over:
+                raise ScrubStoppedError
+
+
+def run(
+    settings: Settings,
+    store: Store,
+    data: redis.Redis,
+    queue: redis.Redis,
+    stopping: Callable[[], bool] = lambda: False,
+) -> int:
+    """Check for some minutes at most, and return the number of steps."""
+    if not settings.scrub_percent:
+        return 0
+    leased = LeasedRun("scrub", scrub_leases(queue), LEASE, stopping, most=RUN_SECONDS)
+    work = ScrubWork(make_parts(settings, store, data, queue), leased, settings.scrub_percent)
+    leased.run(work)
+    report(steps=work.steps)
+    return work.steps

@@ -1,0 +1,241 @@
+"""The check of stored matches: the audit of each, and what other keys say of it."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from redis.exceptions import RedisError, ResponseError
+
+from domain.errors import Code, Refusal
+from domain.match.events import decode_event, decode_refusal, is_event
+from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.state import MatchState, next_due
+from infra.audit.shard_log import ShardLog
+from infra.audit.stored_match import check
+from infra.redis import keys
+from infra.store import locators, snapshots
+from infra.store.board_numbers import BoardNumbers
+from infra.store.due_times import DueTimes
+from infra.store.outcomes import parse
+from workers.scrub.scrubber import TRANSIENT
+from workers.scrub.section import ScrubFault, ScrubParts
+
+_MARKS_AT: Final = 32
+_CONDITIONAL, _REFUSED = 1, 2
+
+
+class MatchIndexes(msgspec.Struct, frozen=True):
+    """The entries about a match beside its own record."""
+
+    data: PackedSnapshot | None
+    marks: int
+    due: int
+    ended: int
+    has_conditional: bool
+    has_refusals: bool
+    archived: bool
+    has_leaves: bool
+    """Whether it has a locator, outcomes, events, moves or times of moves."""
+
+
+class MatchCheck:
+    """Checks matches by their boards."""
+
+    def __init__(self, parts: ScrubParts) -> None:
+        self._parts = parts
+        layout = parts.store.layout()
+        self._due = DueTimes(parts.data, layout)
+        self._numbers = BoardNumbers(parts.data, layout)
+
+    def check(self, boards: Sequence[int]) -> tuple[list[ScrubFault], list[int]]:
+        """Return what is wrong with matches, and the boards of those that were checked whole."""
+        if not boards:
+            return [], []
+        faults: list[ScrubFault] = []
+        checked = []
+        highest = self._highest()
+        for board in boards:
+            about = f"match {board}"
+            if highest is not None and board > highest:
+                faults.append(
+                    ScrubFault(
+                        f"board {board}",
+                        f"it has a match, and the counter of boards is at {highest}: it was set back, and "
+                        "numbers would be given out twice",
+                    )
+                )
+            try:
+                faults += self._one(board)
+                checked.append(board)
+            except BrokenHistory as broken:
+                faults.append(ScrubFault(about, str(broken), board))
+            except Refusal as refusal:
+                if refusal.code is Code.UNAVAILABLE:
+                    raise
+                faults.append(ScrubFault(about, str(refusal), board))
+            except ResponseError as error:
+                faults.append(
+                    ScrubFault(about, f"what is stored for it is of another type ({error})", board)
+                )
+            except TRANSIENT:
+                raise
+            except Exception as error:  # noqa: BLE001 - damaged bytes may lead to any
+                faults.append(ScrubFault(about, f"it can't be checked: {error!r}", board))
+        return faults, checked
+
+    def _highest(self) -> int | None:
+        """Return the highest board by the counter; None if the counter can't be read."""
+        try:
+            return self._numbers.highest()
+        except (RedisError, ValueError):
+            return None
+
+    def _one(self, board: int) -> list[ScrubFault]:
+        """Return what is wrong beside the match; raise if the match itself is damaged."""
+        indexes = self._indexes(board)
+        if indexes.data is None:
+            return self._without_state(board, indexes)
+        check(self._parts.store, board)
+        state = unpack_snapshot(indexes.data).state
+        return [
+            *self._time_faults(board, indexes, state),
+            *_mark_faults(board, indexes),
+            *self._seat_faults(board, state),
+        ]
+
+    def _indexes(self, board: int) -> MatchIndexes:
+        shard = keys.shard_of(board, self._parts.shards)
+        # redis-py types no part of its pipelines
+        pipe: Any
+        # together, because the three that a commit changes must fit
+        with self._parts.data.pipeline(transaction=True) as pipe:
+            pipe.execute_command(*snapshots.read_command(shard, board))
+            pipe.getrange(keys.snapshot(shard, board), _MARKS_AT, _MARKS_AT)
+            pipe.zscore(keys.due(shard), str(board))
+            pipe.zscore(keys.ended(shard), str(board))
+            pipe.exists(keys.conditional_moves(shard, board))
+            pipe.exists(keys.refusals(shard, board))
+            pipe.getbit(*keys.archive_mark(board, self._parts.shards))
+            for name in (keys.locator, keys.outcomes, keys.events, keys.moves, keys.turns):
+                pipe.exists(name(shard, board))
+            strings, marks, due, ended, conditional, refused, archived, *parts = pipe.execute()
+        return MatchIndexes(
+            snapshots.read_reply(strings),
+            marks[0] if marks else 0,
+            int(due or 0),
+            int(ended or 0),
+            bool(conditional),
+            bool(refused),
+            bool(archived),
+            any(parts),
+        )
+
+    def _time_faults(
+        self, board: int, indexes: MatchIndexes, state: MatchState
+    ) -> list[ScrubFault]:
+        """Compare the due time and the time of the end with the state; the due time is repaired."""
+        faults = []
+        due = next_due(state)
+        if due != indexes.due:
+            data = indexes.data
+            assert data is not None
+            faults.append(
+                ScrubFault(
+                    f"due time of match {board}",
+                    f"the list had it due at {indexes.due or 'no time'}, and it is due at {due or 'no time'}: "
+                    "the list was repaired",
+                    mend=partial(self._due.repair, board, data.state[:32], due),
+                )
+            )
+        if not self._end_fits(board, indexes.ended, state):
+            faults.append(
+                ScrubFault(
+                    f"end of match {board}",
+                    f"the list of matches that are over has its end at {indexes.ended or 'no time'}, and by "
+                    f"its events it is {f'over since {state.at}' if state.over else 'not over'}",
+                )
+            )
+        if indexes.archived:
+            faults.append(
+                ScrubFault(
+                    f"archive mark of match {board}", "it is marked as in the archive and is not"
+                )
+            )
+        return faults
+
+    def _end_fits(self, board: int, ended: int, state: MatchState) -> bool:
+        """Return whether the time of the end is that of an event; there may be events after the end."""
+        if not state.over or not ended:
+            return state.over == bool(ended)
+        if ended == state.at:
+            return True
+        return ended in {decode_event(event).at for event in self._parts.store.events(board)}
+
+    def _seat_faults(self, board: int, state: MatchState) -> list[ScrubFault]:
+        """Return the seats whose account is neither there nor deleted."""
+        with self._parts.data.pipeline(transaction=False) as pipe:
+            for account in state.seats:
+                pipe.exists(keys.account(account))
+            there = pipe.execute()
+        missing = [
+            account for account, one in zip(state.seats, there, strict=True) if account and not one
+        ]
+        if not missing:
+            return []
+        erased: Any = self._parts.data.smismember(keys.ERASED_ACCOUNTS, missing)
+        return [
+            ScrubFault(
+                f"account {account.hex()}",
+                f"it plays match {board}, and is neither there nor deleted by its player",
+            )
+            for account, is_erased in zip(missing, erased, strict=True)
+            if not is_erased
+        ]
+
+    def _without_state(self, board: int, indexes: MatchIndexes) -> list[ScrubFault]:
+        """Check what is stored of a start that was refused: outcomes, and a locator with their leaves."""
+        if not indexes.has_leaves:
+            return []
+        store = self._parts.store
+        if indexes.archived:
+            raise BrokenHistory(
+                1, "it is in the archive, and parts of it are in the server's memory"
+            )
+        shard = keys.shard_of(board, self._parts.shards)
+        client: Any = self._parts.data
+        if client.exists(
+            keys.events(shard, board), keys.moves(shard, board), keys.turns(shard, board)
+        ):
+            raise BrokenHistory(1, "the match has no snapshot, and events or moves")
+        log = ShardLog(store, board)
+        places = []
+        for command, stored in store.outcomes(board).items():
+            outcome = parse(stored)
+            leaf = log.leaf(outcome.index, 1)
+            refused = None if is_event(leaf) else decode_refusal(leaf)
+            if refused is None or (refused.match, refused.command, refused.code) != (
+                board,
+                command,
+                outcome.code,
+            ):
+                raise BrokenHistory(
+                    1, f"the outcome of its refused start is not that of leaf {outcome.index}"
+                )
+            places.append(outcome.index)
+        found: Any = client.get(keys.locator(shard, board))
+        if locators.decode(found or b"") != sorted(places):
+            raise BrokenHistory(1, "the locator has other leaves than the outcomes of its start")
+        return []
+
+
+def _mark_faults(board: int, indexes: MatchIndexes) -> list[ScrubFault]:
+    wanted = _CONDITIONAL * indexes.has_conditional + _REFUSED * indexes.has_refusals
+    if indexes.marks == wanted:
+        return []
+    return [
+        ScrubFault(
+            f"marks of match {board}",
+            f"the snapshot's marks are {indexes.marks}, and by its conditional moves and refusals {wanted}",
+        )
+    ]

@@ -1,0 +1,127 @@
+"""The walk through all keys of the matches' server: matches, accounts, names, and keys that nobody writes."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from redis.exceptions import ResponseError
+
+from infra.redis import keys
+from workers.scrub.accounts import AccountCheck
+from workers.scrub.matches import MatchCheck
+from workers.scrub.section import ScrubFault, ScrubParts, Step
+
+COUNT: Final = 20
+"""Keys of a step, about: a match among them takes some ms."""
+
+_MATCH: Final = re.compile(r"(\{s\d\d\.[0-9a-z]+\}):m:(\d{1,18})(:[a-z]+)?")
+_SHARD: Final = re.compile(r"(\{s\d\d\.[0-9a-z]+\}):([a-z]+)(:.+)?")
+_ACCOUNT: Final = re.compile(r"\{a:([0-9a-f]{16})\}(:seal)?")
+_NAME: Final = re.compile(r"\{u:([^}]+)\}")
+
+_MATCH_PARTS: Final = frozenset(
+    {"", ":moves", ":turns", ":ev", ":at", ":out", ":laid", ":no", ":chat", ":draft"}
+)
+_SHARD_KEYS: Final = frozenset(
+    [
+        "in",
+        "aside",
+        "tries",
+        "draws",
+        "due",
+        "log",
+        "published",
+        "closed",
+        "over",
+        "gone",
+        "floor",
+        "boards",
+        "given",
+        "ids",
+    ]
+)
+_RECORDS: Final = frozenset({"", ":ev", ":at", ":out", ":moves", ":turns"})
+"""Parts that tell of a match."""
+
+
+class StoredKeys:
+    """All keys; each match and each account is checked where its keys are met."""
+
+    name = "keys"
+
+    def __init__(self, parts: ScrubParts) -> None:
+        self._parts = parts
+        self._matches = MatchCheck(parts)
+        self._accounts = AccountCheck(parts)
+
+    def step(self, cursor: str) -> Step:
+        """Check the next keys."""
+        client: Any = self._parts.data
+        if not cursor:
+            self._accounts.begin()
+        after, found = client.scan(int(cursor or 0), count=COUNT)
+        names = sorted({name.decode(errors="replace") for name in found})
+        faults: list[ScrubFault] = []
+        boards: dict[int, bool] = {}
+        tags: Mapping[str, int] = {
+            keys.shard_tag(shard): shard for shard in range(self._parts.shards)
+        }
+        for name in names:
+            if match := _MATCH.fullmatch(name):
+                faults += self._place(name, match, tags, boards)
+            elif shard := _SHARD.fullmatch(name):
+                if shard[1] not in tags or shard[2] not in _SHARD_KEYS:
+                    faults.append(_unknown(name))
+            elif account := _ACCOUNT.fullmatch(name):
+                faults += _guarded(
+                    name,
+                    lambda account=account: self._accounts.record(bytes.fromhex(account[1])),  # type: ignore[misc]
+                )
+            elif user := _NAME.fullmatch(name):
+                faults += _guarded(name, lambda user=user: self._accounts.name(user[1]))  # type: ignore[misc]
+        found_in_matches, checked = self._matches.check(self._once(boards))
+        faults += found_in_matches
+        if not after:
+            faults += self._accounts.end()
+        return Step(str(after) if after else None, faults, checked)
+
+    def _once(self, boards: Mapping[int, bool]) -> list[int]:
+        """Return the boards to check: a match with a snapshot is checked where that is met."""
+        others = [board for board, has_snapshot in boards.items() if not has_snapshot]
+        with self._parts.data.pipeline(transaction=False) as pipe:
+            for board in others:
+                pipe.exists(keys.snapshot(keys.shard_of(board, self._parts.shards), board))
+            there = dict(zip(others, pipe.execute(), strict=True))
+        return sorted(board for board in boards if not there.get(board))
+
+    def _place(
+        self, name: str, found: re.Match[str], tags: Mapping[str, int], boards: dict[int, bool]
+    ) -> Iterator[ScrubFault]:
+        """Yield the fault of a key of a match that is in a wrong place; else note its board."""
+        board, part = int(found[2]), found[3] or ""
+        shard = tags.get(found[1])
+        if (
+            shard is None
+            or part not in _MATCH_PARTS
+            or keys.shard_of(board, len(tags)) != shard
+            or str(board) != found[2]
+        ):
+            yield _unknown(name)
+        elif part in _RECORDS:
+            boards[board] = boards.get(board, False) or not part
+
+
+def _guarded(name: str, check: Callable[[], list[ScrubFault]]) -> list[ScrubFault]:
+    """Return what a check finds; a key of another type is a fault."""
+    try:
+        return check()
+    except ResponseError as error:
+        if "WRONGTYPE" not in str(error):
+            raise
+        return [ScrubFault(f"key {name}", "it is of another type than this program writes there")]
+
+
+def _unknown(name: str) -> ScrubFault:
+    return ScrubFault(
+        f"key {name}", "this program writes no such key there: it was inserted or moved"
+    )

@@ -1,0 +1,61 @@
+"""The check of lists, notices and ratings: each projection equals one that is rebuilt from the logs."""
+
+from typing import Final
+
+from domain.errors import Refusal
+from infra.projections.generations import BusyError
+from infra.projections.row_pages import RowPages
+from infra.store.closed_shards import ClosedShards
+from workers.projections import PROJECTIONS
+from workers.projections.rebuild import StuckError
+from workers.projections.verify import ProjectionVerifier
+from workers.scrub.section import ScrubFault, ScrubParts, Step
+
+MOST_LEAVES: Final = 2_000_000
+"""With more leaves a rebuild takes too long for each round: an operator asks for it."""
+
+
+class TableCheck:
+    """One projection in each step."""
+
+    name = "lists"
+
+    def __init__(self, parts: ScrubParts) -> None:
+        self._parts = parts
+
+    def step(self, cursor: str) -> Step:  # noqa: PLR0911 - one for each fault
+        """Check the next projection."""
+        place = int(cursor or 0)
+        after = str(place + 1) if place + 1 < len(PROJECTIONS) else None
+        parts, projection = self._parts, PROJECTIONS[place]
+        name = projection.spec.name
+        if sum(parts.store.watermark().ends) > MOST_LEAVES:
+            return Step(None)
+        if ClosedShards(parts.data).read(range(parts.shards)):
+            return Step(None)  # leaves are restored, which the lists may have
+        try:
+            found = ProjectionVerifier(
+                parts.store,
+                parts.data,
+                projection,
+                lambda _leaves, keys: None if keys else parts.pause(),
+                RowPages(parts.objects),
+            ).run()
+        except (BusyError, LookupError):
+            return Step(after)  # they are made just now
+        except StuckError as error:
+            return Step(after, [ScrubFault(name, str(error))])
+        except Refusal as refusal:  # a row page: its own check tells more
+            return Step(after, [ScrubFault(name, str(refusal))])
+        if not found.difference:
+            return Step(after)
+        return Step(
+            after,
+            [
+                ScrubFault(
+                    name,
+                    f"they differ from a rebuild of {found.leaves:,} leaves, first at {found.difference}: "
+                    f"`matchpost rebuild {name}` replaces them",
+                )
+            ],
+        )
