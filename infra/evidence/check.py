@@ -30,10 +30,11 @@ from domain.match.events import (
     is_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.imported import ImportedMatch, ply_after
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import ImportedMatch, MatchState, ply_after
+from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
