@@ -79,6 +79,12 @@ class ReadMatch(msgspec.Struct, frozen=True):
         """Return the events, without refusals."""
         return [leaf for leaf in self.leaves if is_event(leaf)]
 
+    def cut(self, seq: int) -> "ReadMatch":
+        """Return the match as it was after the event of that number."""
+        places = [place for place, leaf in enumerate(self.leaves) if is_event(leaf)]
+        end = places[seq - 1] + 1
+        return msgspec.structs.replace(self, indexes=self.indexes[:end], leaves=self.leaves[:end])
+
 
 class Additions(msgspec.Struct, frozen=True):
     """Parts of documents that neither store nor log have; each function returns those of one match."""
@@ -99,9 +105,11 @@ def build_document(
     additions: Additions | None = None,
     *,
     shows_outcome: Callable[[RefusedLeaf], bool] = lambda _: True,
+    until: int | None = None,
 ) -> MatchDocument | None:
     """Return the document of a match; None if there is no such match.
 
+    With `until` it is the document of the match as it was after the event of that number.
     `logs` is None for a server that publishes none. `shows_outcome` returns whether the outcome of a
     refusal is in the document. What is damaged raises `LookupError` or `ValueError`; errors of the published log and of the object
     store pass through.
@@ -109,6 +117,8 @@ def build_document(
     match = read_match(store, board)
     if match is None:
         return None
+    if until is not None:
+        match = match.cut(until)
     more = additions or Additions()
     envelopes = list(map(decode_event, match.events))
     state = replay(match.events)
