@@ -132,6 +132,17 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "erase",
+        "erase the text of a claim, an appeal or a ruling",
+        "Erase the text of a claim, an appeal or a ruling, for good; its hash stays in the log. Shows "
+        "first whose text it is.",
+        (
+            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("event", {"metavar": "EVENT", "type": _whole, "help": "the number of its event"}),
+            ("--yes", {"action": "store_true", "help": "do it"}),
+        ),
+    ),
+    Subcommand(
         "correct",
         "apply one ruling to many matches, in the name of an arbiter",
         "Apply one ruling to many matches, in the name of an arbiter. Shows for each match what would "

@@ -16,11 +16,11 @@ from infra.audit.mirror_log import MirroredLog, MirrorReader, notes_in
 from infra.audit.mirror_objects import MirrorObjects
 from infra.audit.mirrored_match import check_mirrored
 from infra.audit.stored_match import describe_refusals
+from infra.evidence.faults import NotCheckableError
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from services.cli.verify_all import SHOWN
-from infra.evidence.faults import NotCheckableError
 from services.cli.verify_file import read_keys
 
 _TOGETHER: Final = 32 << 20
