@@ -212,7 +212,9 @@ def test_an_earlier_checkpoint_is_a_prefix(check, mirror, published, tmp_path):
     assert said in check(mirror, published / "earlier" / "s01")[1]
     quoted = "".join(f"> {line}\r\n" for line in note.splitlines())
     mail = tmp_path / "mail"
-    mail.write_text(f"From: matchpost\r\n\r\nIt is your turn. The log is\r\n{quoted}\r\nGreetings\r\n")
+    mail.write_text(
+        f"From: matchpost\r\n\r\nIt is your turn. The log is\r\n{quoted}\r\nGreetings\r\n"
+    )
     code, out, _ = check(mirror, mail)
     assert code == 0
     assert said in out
