@@ -36,6 +36,7 @@ from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
+from tests.fakes.memory_objects import MemoryObjects
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
@@ -70,6 +71,7 @@ class FakeApp:
         self.notes = Notes(self.client)
         self.statements = Statements(self.client, lambda: 4)
         self.words = DrawTexts(self.client)
+        self.objects = MemoryObjects()
         self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)
 
