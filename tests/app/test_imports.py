@@ -101,7 +101,7 @@ def test_the_document_is_stored_before_a_board_is_taken(app: FakeApp, monkeypatc
     checked = check_import(document(played()), ())
     seats = seats_of(app, checked, PLAYERS)
 
-    def fails(name: str, data: bytes) -> None:
+    def fails(*_: object) -> None:
         raise ObjectStoreError("the disk is full")
 
     with monkeypatch.context() as patched:
