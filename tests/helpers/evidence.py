@@ -16,7 +16,7 @@ from domain.match.events import (
     encode_event,
 )
 from domain.match.history import pack_snapshot
-from domain.match.state import ply_after
+from domain.match.imported import ply_after
 from infra.evidence.build import Additions, ServerLogs, build_document
 from infra.evidence.match_document import MatchDocument
 from infra.log.log_writer import LogWriter
