@@ -5,7 +5,7 @@ that its sender was answered, which may quote a mistyped text. So only the sende
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,12 @@ from domain.errors import Code, Refusal
 from domain.match.events import NO_HASH, AccountId, RefusedLeaf, is_event, leaf_hash
 from domain.match.state import MatchState
 from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
-from infra.evidence.match_document import DocumentError, MatchDocument, write_document
+from infra.evidence.match_document import (
+    DocumentError,
+    DocumentStatement,
+    MatchDocument,
+    write_document,
+)
 from infra.evidence.move_record import write_record
 from infra.log.key_files import (
     LOG_KEY,
@@ -53,9 +58,11 @@ def for_operator(_: RefusedLeaf) -> bool:
     return True
 
 
-def export_match(app: App, board: int, shows_outcome: OutcomeFilter) -> bytes:
+def export_match(
+    app: App, board: int, shows_outcome: OutcomeFilter, *, texts: bool = False
+) -> bytes:
     """Return the document of a match as one line; refused as `match_document` does, or as `too-long`."""
-    document = match_document(app, board, shows_outcome)
+    document = match_document(app, board, shows_outcome, texts=texts)
     try:
         return write_document(document)
     except DocumentError as error:
@@ -74,8 +81,10 @@ def _userids(app: App, state: MatchState) -> list[str]:
     return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
 
 
-def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchDocument:
-    """Return the document of a match.
+def match_document(
+    app: App, board: int, shows_outcome: OutcomeFilter, *, texts: bool = False
+) -> MatchDocument:
+    """Return the document of a match, with the `texts` of its claims, appeals and rulings if asked.
 
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
     published log can't be read now.
@@ -83,6 +92,7 @@ def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchD
     additions = Additions(
         userids=app.accounts.name_of,
         receipts=partial(_receipts, app),
+        statements=partial(_statements, app) if texts else _no_statements,
         imported_from=partial(imported_from, app),
     )
     try:
@@ -103,6 +113,24 @@ def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchD
     if found is None:
         raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
     return found
+
+
+def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[DocumentStatement]:
+    """Return the texts that are not erased of those whose digest one of these leaves has."""
+    data = b"".join(leaves)
+    return [
+        DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
+        for one in app.statements.of_match(board)
+        if one.digest in data
+    ]
+
+
+def _statements(app: App, match: ReadMatch) -> list[DocumentStatement]:
+    return document_statements(app, match.board, match.leaves)
+
+
+def _no_statements(_: ReadMatch) -> list[DocumentStatement]:
+    return []
 
 
 def _build(

@@ -27,7 +27,11 @@ def run(number: str, settings: Settings, record: bool = False) -> int:  # noqa: 
     """
     board = read_board(number)
     with App(settings) as parts:
-        line = export_record(parts, board) if record else export_match(parts, board, for_operator)
+        line = (
+            export_record(parts, board)
+            if record
+            else export_match(parts, board, for_operator, texts=True)
+        )
     # the bytes as they are, because the encoding of a terminal must not change them
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()

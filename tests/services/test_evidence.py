@@ -166,6 +166,18 @@ def test_the_scheduler_requests_a_run_for_new_cases_and_again_later(api, players
     assert requests(evidence_job.LOOK_SECONDS) == 1
 
 
+def test_the_export_has_the_texts_for_those_who_may_read_them_alone(api, players, board):
+    publish(api)
+    texts = ["he tried to cheat", "again"]
+    for player, shown in (*((one, texts) for one in players), (api.player(), [])):
+        answer = player.get(f"/api/matches/{board}/export")
+        document = read_document(answer.content)
+        assert [one.text for one in document.statements] == shown
+        check_document(document, log_keys(api))
+    anybody = read_document(api.http.get(f"/api/matches/{board}/export").content)
+    assert anybody.statements == ()
+
+
 def test_verify_takes_the_evidence_as_a_file(api, players, board, tmp_path, capsys):
     publish(api)
     file: Path = tmp_path / "evidence.json"

@@ -13,6 +13,7 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
+from services.app.disputes import may_see
 from services.app.exports import export_match, for_reader
 from services.app.games import read_display
 from services.app.matches import board_svg, board_text, check_ply, load_state
@@ -90,9 +91,9 @@ def export_document(
     """Return a match as a match document, one line of JSON."""
     caller: Caller | None = request.auth
     reads = caller is not None and Scope.READ in caller.token.scopes
-    line = export_match(
-        context.app, board, for_reader(caller.account if caller and reads else None)
-    )
+    account = caller.account if caller and reads else None
+    texts = may_see(context.app, account, board)
+    line = export_match(context.app, board, for_reader(account), texts=texts)
     return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
 
 

@@ -7,6 +7,7 @@ from litestar import Response, get
 
 from domain.drawing import draw_text
 from domain.match.state import MatchState, positions
+from services.app.disputes import may_see
 from services.app.exports import export_match, for_reader
 from services.app.matches import board_svg
 from services.http.anonymous_limit import WEIGHT
@@ -68,7 +69,9 @@ def download_document(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
     """Return a match as a match document, which proves its moves."""
-    line = export_match(context.app, board, for_reader(visitor.account))
+    account = visitor.account
+    texts = may_see(context.app, account, board)
+    line = export_match(context.app, board, for_reader(account), texts=texts)
     return attachment(line, "application/json", f"match-{board}-document.json")
 
 
