@@ -14,6 +14,7 @@ from typing import Final
 from domain.errors import Refusal
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.key_check import check_mail_key
+from infra.mail.receipt_attachments import EventAttachments
 from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import read_smtp_url
@@ -85,6 +86,18 @@ def make_mailer(parts: App, relay: str, addresses: ServerAddresses) -> Mailer:
         composer=NotificationTexts(parts, addresses),
         relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
         sent=SentEmails(parts.settings.data / SENT_FILE),
+        attach=_attachments(parts).of_event,
+    )
+
+
+def _attachments(parts: App) -> EventAttachments:
+    """Return the maker of attachments; with durability `none` it makes no receipts."""
+    watch = parts.durability_watch()
+    return EventAttachments(
+        parts.receipt_signer,
+        parts.proofs,
+        lambda board: parts.store.layout().shard_of(board),
+        lambda: parts.durable and watch.confirm(),
     )
 
 

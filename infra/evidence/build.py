@@ -5,6 +5,7 @@ and its leaves, proofs and checkpoint fit each other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -37,6 +38,7 @@ from infra.evidence.match_document import (
     LeafProof,
     MatchDocument,
 )
+from infra.log import merkle
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
 from infra.log.signed_note import VerifierKey
@@ -241,10 +243,15 @@ def _log_of(
     if logs is None:
         return DocumentLog(match.shard, None, (), (), None, ()), anchor
     log = logs.open_log(match.shard)
-    size = log.refresh()
-    if anchor is not None and anchor.index < size:
-        proof = log.inclusion(anchor.index).hashes
-        anchor = msgspec.structs.replace(anchor, proof=proof)
+    log.refresh()
+    prove = _prover(log)
+    if anchor is not None:
+        anchor = msgspec.structs.replace(anchor, proof=prove(anchor.index, anchor.leaf))
+    paths = [
+        LeafProof(index, path)
+        for index, leaf in zip(match.indexes, match.leaves, strict=True)
+        if (path := prove(index, leaf)) is not None
+    ]
     keys = [shard_key(key, match.shard) for key in logs.keys]
     part = DocumentLog(
         shard=match.shard,
@@ -254,8 +261,27 @@ def _log_of(
             str(shard_key(key, match.shard, "/receipts")) for key in logs.receipt_keys
         ),
         checkpoint=log.note.decode() or None,
-        proofs=tuple(
-            LeafProof(index, log.inclusion(index).hashes) for index in match.indexes if index < size
-        ),
+        proofs=tuple(paths),
     )
     return part, anchor
+
+
+def _prover(log: PublishedLog) -> Callable[[int, bytes], tuple[bytes, ...] | None]:
+    """Return a function that returns the verified path of a leaf; None if the checkpoint does not cover it.
+
+    It raises `LookupError` for a leaf that the published log has not at its place.
+    """
+    head = log.checkpoint
+    node = cache(log.node)  # neighbours share most of their paths
+
+    def prove(index: int, leaf: bytes) -> tuple[bytes, ...] | None:
+        if head is None or index >= head.size:
+            return None
+        path = merkle.inclusion_proof(index, head.size, node)
+        try:
+            merkle.verify_inclusion(leaf_hash(leaf), index, head.size, path, head.root)
+        except ValueError as error:
+            raise LookupError(f"leaf {index} is not the published one: {error}") from error
+        return tuple(path)
+
+    return prove

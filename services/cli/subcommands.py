@@ -74,6 +74,8 @@ class Subcommand(NamedTuple):
     fixed: Mapping[str, Any] = {}
     """Arguments of `run` that are not on the command line."""
     has_settings: bool = True
+    one_of: Sequence[str] = ()
+    """Arguments of which exactly one must be there."""
 
 
 SUBCOMMANDS: Final = (
@@ -167,14 +169,24 @@ SUBCOMMANDS: Final = (
             }),
             ("--key", {
                 "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
-                "help": "a key from elsewhere by which a file is checked, or a file with such keys; "
+                "help": "a key from elsewhere by which a file or a mirror is checked, or a file with such keys; "
                 "can be repeated",
             }),
             ("--all", {
                 "dest": "everything", "action": "store_true",
                 "help": "check all matches and logs, while the server runs",
             }),
+            ("--mirror", {
+                "metavar": "DIR|URL", "default": "",
+                "help": "check published logs without a server: a copy of them, or where they are served, "
+                "such as https://play.example.org/log",
+            }),
+            ("--checkpoint", {
+                "dest": "checkpoints", "metavar": "FILE", "action": "append", "default": [],
+                "help": "with --mirror: an earlier checkpoint, or a mail with one, with which the log must begin",
+            }),
         ),
+        one_of=("what", "--all", "--mirror"),
     ),
     Subcommand(
         "export",

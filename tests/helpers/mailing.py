@@ -136,7 +136,9 @@ def work_out(mailer: Mailer) -> None:
 
 def text_of(message: EmailMessage) -> str:
     """What a mail says."""
-    found: str = message.get_content()
+    body = message.get_body()
+    assert body is not None
+    found: str = body.get_content()
     return found.replace("\r\n", "\n")
 
 

@@ -110,7 +110,9 @@ class MatchMailer:
             return
         talk = context.chats.of(one.account, one.board)
         said = self._unread_chat(talk) if talk else []
-        mails = context.builder.notification(replace(one, chat=tuple(said)), to.addresses)
+        attached = context.attach(one.board, one.history[-1])
+        news = replace(one, chat=tuple(said))
+        mails = context.builder.notification(news, to.addresses, attached)
         context.outbox.enqueue_all(mails)
         if talk:
             # crash window: it is in the outbox, and comes again in the next mail of the match
