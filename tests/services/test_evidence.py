@@ -72,6 +72,18 @@ def test_the_evidence_is_the_match_as_it_was_at_the_claim(api, players, board):
         check_document(document, log_keys(api))
 
 
+def test_a_claim_has_a_receipt_and_so_has_a_refused_one_each_time(api, players, board):
+    alice, bob, _ = players
+    body = {"ply": 0, "text": "once more"}
+    accepted = alice.post(f"/api/matches/{board}/claim", body)
+    assert accepted.json()["receipt"].startswith("play.example.org/log/")
+    headers = {"Idempotency-Key": "k"}
+    refused = [bob.post(f"/api/matches/{board}/claim", body, headers=headers) for _ in range(2)]
+    assert [code_of(one) for one in refused] == ["claim-stands"] * 2
+    first, second = (one.headers["Matchpost-Receipt"] for one in refused)
+    assert first == second
+
+
 def test_the_outcome_of_a_refusal_is_its_senders_and_the_arbiters(api, players, board):
     publish(api)
     shown = []
