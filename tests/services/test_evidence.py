@@ -72,7 +72,7 @@ def test_the_evidence_is_the_match_as_it_was_at_the_claim(api, players, board):
         check_document(document, log_keys(api))
 
 
-def test_a_claim_has_a_receipt_and_so_has_a_refused_one_each_time(api, players, board):
+def test_a_claim_has_a_receipt_and_so_has_a_refused_one_each_time(players, board):
     alice, bob, _ = players
     body = {"ply": 0, "text": "once more"}
     accepted = alice.post(f"/api/matches/{board}/claim", body)
