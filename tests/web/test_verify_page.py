@@ -308,6 +308,29 @@ def test_what_a_server_exports_holds(page, publishing, game):
     expect(page.locator("[data-step=seed]")).to_have_count(int(game == "powerdrain"))
 
 
+def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(page, publishing):
+    alice, bob, arbiter = publishing.players(3)
+    publishing.parts.accounts.set_arbiter(arbiter.name, True)
+    board = publishing.match(alice, bob)
+    alice.move(board, "m13-j7")
+    bob.move(board, "a13-a1")
+    alice.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "“He” tried:\n<b>to cheat</b> 🙂"})
+    bob.move(board, "a13-d7")
+    ruling = {"verdict": "back", "ply": 0, "text": "again"}
+    assert arbiter.post(f"/api/matches/{board}/rule", ruling).status_code == 200
+    publish(publishing)
+    keys = publishing.http.get("/log/keys").text
+    frozen = bob.get(f"/api/matches/{board}/cases/3/evidence").content
+    after = bob.get(f"/api/matches/{board}/export").content
+    assert len(json.loads(frozen)["statements"]) == 1
+    for data in (frozen, after):
+        drop(page, ("match.json", data), keys=keys)
+        assert page.locator("#failure").all_inner_texts() == []
+        expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+        found = page.locator(".steps [data-step=statement][data-mark=holds]")
+        expect(found).to_have_count(len(json.loads(data)["statements"]))
+
+
 # tampered files
 
 
