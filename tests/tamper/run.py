@@ -36,6 +36,9 @@ from tests.tamper.changes import Change, Tampering, seeds  # noqa: E402
 from workers.scrub.job import sections  # noqa: E402
 from workers.scrub.section import ScrubFault, Section  # noqa: E402
 
+STOPPED = "the check stopped:"
+"""So begins the sentence of a change that no check foresees."""
+
 
 class Found(NamedTuple):
     """Who has found a change, and the first sentence."""
@@ -108,7 +111,11 @@ def found_by(section: Section) -> Iterator[ScrubFault]:
     """Yield the faults that a section of the scrubber finds, each found twice."""
     cursor: str | None = ""
     while cursor is not None:
-        step = section.step(cursor)
+        try:
+            step = section.step(cursor)
+        except Exception as error:  # noqa: BLE001 - the scrubber goes on with the next section, too
+            yield ScrubFault(section.name, f"{STOPPED} {error!r}")
+            return
         again = {one.about for one in section.step(cursor).faults} if step.faults else set()
         yield from (one for one in step.faults if one.about in again)
         cursor = step.cursor
@@ -154,9 +161,9 @@ def main(words: list[str]) -> int:
         for seed in seeds(count, first):
             one = bench.find(seed)
             found.append(one)
-            if not one.who:
-                print(f"NOT FOUND: seed {seed}: {one.change}", flush=True)
-    missed = sum(not one.who for one in found)
+            if not one.who or STOPPED in one.sentence:
+                print(f"NOT FOUND: seed {seed}: {one}", flush=True)
+    missed = sum(not one.who or STOPPED in one.sentence for one in found)
     if "--table" in words:
         print(table(found))
     who = Counter(one.who or "nobody" for one in found)
