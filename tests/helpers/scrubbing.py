@@ -17,7 +17,7 @@ from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.published_logs import PublishedLogs
 from infra.objects.files import FileObjects
-from infra.people.account_seals import AccountSeals, make_seal_key
+from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts
 from infra.projections import paged_lists, row_pages
 from infra.redis.clients import make_client
@@ -79,12 +79,12 @@ class ScrubbedServer:
         self.queue = make_client(f"{url}?db=1")
         self.queue.flushdb()
         generate_keys(keys_folder(self.settings), "example.org")
-        make_seal_key(keys_folder(self.settings))
+        make_mac_key(keys_folder(self.settings))
         self.objects = FileObjects(folder / "log")
         self.plain = RedisStore(client, Mode.FSYNC)
         self.plain.create(Layout(shards=SHARDS, lanes=1))
         self.seeds = SeedChains(self.plain, folder / "seeds")
-        self.accounts = Accounts(client, CHEAP, seals=AccountSeals(keys_folder(self.settings)))
+        self.accounts = Accounts(client, CHEAP, macs=AccountMacs(keys_folder(self.settings)))
         self._numbers = 0
 
     @property

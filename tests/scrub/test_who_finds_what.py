@@ -273,7 +273,7 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "a password hash": (
         lambda s, _: other_password(s),
         "scrub",
-        r"account [0-9a-f]{16} of alice: its record does not fit its seal",
+        r"account [0-9a-f]{16} of alice: its record does not fit its MAC",
     ),
     "an account unreadable": (
         lambda s, c: c.set(keys.account(account_of(s, "alice")), b"\xc1"),

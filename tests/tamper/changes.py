@@ -27,7 +27,7 @@ RECORDS: Final = {
     "seed counters": r"\{s\d\d\.\w+\}:draws",
     "board counter": r"\{boards\}",
     "account": r"\{a:[0-9a-f]{16}\}",
-    "seal": r"\{a:[0-9a-f]{16}\}:seal",
+    "MAC": r"\{a:[0-9a-f]{16}\}:mac",
     "userid": r"\{u:\w+\}",
     "list of userids": r"\{users\}",
     "lists and ratings": r"\{p:[a-z-]+:b\d\}:\d+:(?!at$|keys$|offloaded$|hold$|stuck$).+",

@@ -16,7 +16,7 @@ COUNT: Final = 20
 
 _MATCH: Final = re.compile(r"(\{s\d\d\.[0-9a-z]+\}):m:(\d{1,18})(:[a-z]+)?")
 _SHARD: Final = re.compile(r"(\{s\d\d\.[0-9a-z]+\}):([a-z]+)(:.+)?")
-_ACCOUNT: Final = re.compile(r"\{a:([0-9a-f]{16})\}(:seal)?")
+_ACCOUNT: Final = re.compile(r"\{a:([0-9a-f]{16})\}(:mac)?")
 _NAME: Final = re.compile(r"\{u:([^}]+)\}")
 
 _MATCH_PARTS: Final = frozenset(
