@@ -29,7 +29,6 @@ SHORT = {
     "infra/valkey/fsync_probe.py",
     "services/app/actor.py",
     "services/app/blocks.py",
-    "services/cli/arbiter.py",
     "services/heartbeating.py",
     "services/http/api/pending.py",
     "services/language/handlers/blocks.py",

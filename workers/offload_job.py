@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import redis
 
+from infra.archive.store import boards_in_archive
 from infra.objects.location import open_objects
 from infra.projections.generations import Generations
 from infra.projections.paged_projections import PAGED
@@ -102,7 +104,8 @@ def run(
 
     `ObjectStoreError` if the object store can't be used.
     """
-    work = RowOffload(store, data, open_objects(settings.store, settings.data))
+    in_archive = partial(boards_in_archive, data, store.layout().shards)
+    work = RowOffload(store, data, open_objects(settings.store, settings.data), in_archive)
     leased = LeasedRun("offload", offload_leases(queue), LEASE, stopping, most=RUN_SECONDS)
     leased.run(_OffloadRun(work))
     report(rows=work.rows)

@@ -72,9 +72,12 @@ class MatchClock(msgspec.Struct, frozen=True, array_like=True):
 # changes by events
 
 
-def start_clock(terms: TimeControl, at: int) -> MatchClock:
-    """Return the clock at the start of a match; the first turn begins at `at`."""
-    return MatchClock(terms, at)
+def start_clock(terms: TimeControl, at: int, turns: bytes = b"") -> MatchClock:
+    """Return the clock at the start of a match; a turn begins at `at`.
+
+    `turns` are those of an imported match.
+    """
+    return MatchClock(terms, at, turns)
 
 
 def after_ply(clock: MatchClock, seat: Seat, at: int) -> MatchClock:
@@ -222,6 +225,16 @@ def next_due(clock: MatchClock, mover: Seat) -> int | None:
     """Return the instant of the next reminder or flag; None if there is none."""
     instant = reminder_time(clock, mover)  # None, or before the flag
     return flag_time(clock, mover) if instant is None else instant
+
+
+def seats_of_turns(turns: bytes) -> list[Seat]:
+    """Return the seat of each turn; `struct.error` if the bytes are no turns."""
+    return [seat for seat, _, _ in iter_unpack(_TURN_FORMAT, turns)]
+
+
+def turn_of_no_time(seat: Seat) -> bytes:
+    """Return the record of a turn whose time is not known."""
+    return _TURN_RECORD.pack(seat, 0, 0)
 
 
 def _turn_allowance(clock: MatchClock, seat: Seat) -> int | None:

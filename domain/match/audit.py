@@ -21,6 +21,7 @@ from domain.match.commands import (
     EndVacation,
     FlagPlayer,
     GiveRuling,
+    ImportMatch,
     MakeAppeal,
     MakeClaim,
     MakeOffer,
@@ -54,6 +55,7 @@ from domain.match.events import (
     EventEnvelope,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -209,6 +211,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
     """
     event = first.body
     match event:
+        case Imported():
+            return [_import_command(event)]
         case MatchStarted() | Challenged():
             return [_start_command(event)]
         case Committed():
@@ -266,14 +270,6 @@ def possible_digests(group: Sequence[EventEnvelope], ply: int) -> list[bytes]:
     ]
 
 
-def ply_after(group: Sequence[EventEnvelope], ply: int) -> int:
-    """Return the number of moves after the events of a command."""
-    for envelope in group:
-        if isinstance(envelope.body, Moved | Undone | SetBack):
-            ply = envelope.body.ply
-    return ply
-
-
 def _ruling(event: Ruled, more: Sequence[Event]) -> GiveRuling:
     """Return the command that led to a ruling and to the events after it."""
     command = GiveRuling(claim=event.claim, upheld=event.upheld, text=event.text)
@@ -298,6 +294,11 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
     commitments = event.commitments if isinstance(event, Called) else UNSET
     return replace(start, text=event.text, gather=True, commitments=commitments)
+
+
+def _import_command(event: Imported) -> ImportMatch:
+    names = ImportMatch.__struct_fields__
+    return ImportMatch(**{name: getattr(event, name) for name in names})
 
 
 def _json_of(event: Event) -> str:

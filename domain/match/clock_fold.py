@@ -8,6 +8,7 @@ from domain.match.events import (
     Challenged,
     Event,
     Flagged,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -27,7 +28,8 @@ def evolve_clock(  # noqa: C901, PLR0911 - one case an event
     """Return the clock after an event; `mover` is the seat to move before it."""
     if clock is None:
         terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
-        return None if terms is None else clocks.start_clock(terms, at)
+        turns = event.turns if isinstance(event, Imported) else b""
+        return None if terms is None else clocks.start_clock(terms, at, turns)
     match event:
         case Moved():
             return clocks.after_ply(clock, event.seat, at)

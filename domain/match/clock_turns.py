@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from domain.clocks.match_clock import time_left, time_of_turn
+from domain.match.dispute_events import SetBack
 from domain.match.events import Event, EventEnvelope, Moved, Undone
 from domain.match.state import MatchState, evolve, initial
 from domain.rules import Seat
@@ -47,7 +48,7 @@ def _is_over(before: MatchState, envelope: EventEnvelope, after: MatchState) -> 
     """Return whether an event ends the running turn; a turn may be over in the ms in which it began."""
     body: Event = envelope.body
     return (
-        isinstance(body, Moved | Undone)
+        isinstance(body, Moved | Undone | SetBack)
         or after.next != before.next
         or _began(after) != _began(before)
     )

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
 from domain.match.decoding import RecordDecoder
-from domain.match.events import AccountId, CommandId
+from domain.match.events import AccountId, CommandId, ImportedResult, MatchSource
 from domain.rules import Seat
 
 TEXT_LIMIT: Final = 512
@@ -145,6 +145,26 @@ class MakeAppeal(CommandBase, frozen=True, tag="appeal"):
     """SHA-256 of a salt and the text."""
 
 
+class ImportMatch(CommandBase, frozen=True, tag="import"):
+    """Propose to go on here with a match from elsewhere. Only the server sends it.
+
+    The front end has checked the document. The fields are those of the event `Imported`.
+    """
+
+    rules: str
+    options: tuple[str, ...]
+    seats: tuple[AccountId, ...]
+    terms: TimeControl | None
+    setup: str | None
+    moves: str
+    turns: bytes
+    acted: int
+    out: tuple[tuple[Seat, int], ...]
+    next: Seat | None
+    result: ImportedResult | None
+    source: MatchSource
+
+
 Command = (
     StartMatch
     | PlayMove
@@ -161,6 +181,7 @@ Command = (
     | MakeClaim
     | GiveRuling
     | MakeAppeal
+    | ImportMatch
 )
 
 

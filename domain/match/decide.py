@@ -16,6 +16,7 @@ from domain.match.commands import (
     EndVacation,
     FlagPlayer,
     GiveRuling,
+    ImportMatch,
     MakeAppeal,
     MakeClaim,
     MakeOffer,
@@ -36,6 +37,7 @@ from domain.match.decision import (
     seat_of,
 )
 from domain.match.disputes import decide_dispute
+from domain.match.imports import import_match
 from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
 from domain.match.sentences import SAY
@@ -82,11 +84,15 @@ def decide(
         return Rejection(refusal.code, refusal.text, _canonical_move(sent.command, state))
 
 
-def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) -> Decision:
+def _decide(  # noqa: PLR0911 - one case a kind of command
+    sent: CommandEnvelope, state: MatchState, context: DecisionContext
+) -> Decision:
     command = sent.command
     now = max(context.received, state.at)
     if isinstance(command, StartMatch):
         return start_match(command, sent.match, state, context)
+    if isinstance(command, ImportMatch):
+        return import_match(command, sent.actor, state)
     if isinstance(command, RemindPlayer | FlagPlayer):
         return decide_timeout(command, sent.actor, state, now)
     if isinstance(command, MakeClaim | GiveRuling | MakeAppeal):
@@ -94,10 +100,10 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, SAY("over"))
-    if seat not in state.active_seats:
-        raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if state.awaits_entropy:
         return decide_before_draw(sent, seat, state, context)
+    if seat not in state.active_seats:
+        raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if isinstance(command, ResignMatch):
         return decide_resignation(seat, state)
     check_time(state, now)

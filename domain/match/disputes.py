@@ -162,7 +162,8 @@ def _remedies(command: GiveRuling, state: MatchState) -> tuple[Sequence[Event], 
     goes_on = command.back_to is not None or not (state.over or result)
     if sum(ends) > 1 or (command.time and not goes_on):
         raise Refusal(Code.BAD_RULING, SAY("one-remedy"))
-    if state.has_no_position and (command.back_to is not None or command.winners is not None):
+    # also while an imported match waits for its players' consent
+    if state.texts and (command.back_to is not None or command.winners is not None):
         raise Refusal(Code.BAD_RULING, SAY("undrawn"))
     if result:
         return (_result(command, state),), None

@@ -217,6 +217,49 @@ class Withheld(EventBody, frozen=True, tag="withheld"):
     seat: Seat
 
 
+class MatchSource(msgspec.Struct, frozen=True, array_like=True):
+    """Where an imported match was played before."""
+
+    kind: str
+    """`document` for a match document, whose log proves it; `record` for a bare list of moves."""
+    origin: str
+    """The name of the source's log, or of its server; empty if neither is known."""
+    board: int
+    """The board's number at the source; 0 if it is not known."""
+    head: bytes
+    """Leaf hash of the last event at the source; empty for a record."""
+    events: int
+    """The number of events at the source; 0 for a record."""
+    digest: bytes
+    """SHA-256 of the document or of the record."""
+
+
+class ImportedResult(msgspec.Struct, frozen=True, array_like=True):
+    """How an imported match had ended at its source."""
+
+    winners: tuple[Seat, ...]
+    reason: str
+
+
+class Imported(Challenged, frozen=True, kw_only=True, tag="imported"):
+    """A match was brought from elsewhere; it waits until every player accepts it. `text` is empty."""
+
+    setup: str | None
+    moves: str
+    """The canonical texts of the moves, separated by blanks."""
+    turns: bytes
+    """The times of the turns, as `MatchClock.turns` has them; empty for a match without clocks."""
+    acted: int
+    """Bit s is set if seat s has moved."""
+    out: tuple[tuple[Seat, int], ...]
+    """Seats that have resigned or run out of time, each with the ply at which it did."""
+    next: Seat | None
+    """The seat to move once all have accepted; None if the match was over."""
+    result: ImportedResult | None
+    """None if the match goes on here."""
+    source: MatchSource
+
+
 Event = (
     Challenged
     | Gathered
@@ -245,6 +288,7 @@ Event = (
     | SetBack
     | ResultChanged
     | TimeGiven
+    | Imported
 )
 
 
@@ -310,6 +354,11 @@ def encode_event(item: EventEnvelope | RefusedLeaf | AnchorLeaf) -> bytes:
 
 _FIRST_TEXT: Final = 0x80
 """MessagePack: a byte below it is a number, with which an event begins after its length."""
+
+
+def body_size(body: Event) -> int:
+    """Return the bytes of an event's body when encoded."""
+    return len(_ENCODER.encode(body))
 
 
 def is_event(leaf: bytes) -> bool:

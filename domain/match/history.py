@@ -19,6 +19,7 @@ from domain.match.events import (
     Event,
     EventEnvelope,
     Flagged,
+    Imported,
     MatchStarted,
     Moved,
     RefusedLeaf,
@@ -31,7 +32,7 @@ from domain.match.events import (
 )
 from domain.match.state import MatchState, evolve, initial
 
-_CHANGES_POSITION = (MatchStarted, Moved, Undone, SetBack, Resigned, Flagged)
+_CHANGES_POSITION = (MatchStarted, Imported, Moved, Undone, SetBack, Resigned, Flagged)
 """Events that change the position."""
 
 _PACK = msgspec.msgpack.Encoder()

@@ -99,8 +99,8 @@ def _try_conditional_move(due: ConditionalMove, state: MatchState) -> Decision |
 
 
 def decline_match(seat: Seat, state: MatchState) -> Decision:
-    """Refuse to play, before one's first move."""
-    if state.acted >> seat & 1:
+    """Refuse to play, before one's first move or before an imported match goes on."""
+    if state.acted >> seat & 1 and not state.awaits_entropy:
         raise Refusal(Code.TOO_LATE, SAY("moved"))
     return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
 

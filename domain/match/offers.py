@@ -20,7 +20,7 @@ from domain.match.state import (
 )
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id
 
-OFFER_KINDS: Final = ("draw", "undo", "abort", "pause")
+OFFER_KINDS: Final = ("draw", "undo", "abort", "pause", "transfer")
 """The offers of every game."""
 
 _REPETITIONS: Final = 3
@@ -86,6 +86,8 @@ def _after_agreement(answered: OfferAnswered, current: CurrentOffer, state: Matc
             ended: tuple[Event, ...] = (Ended(winners=state.active_seats, reason=Reason.AGREEMENT),)
         case "abort":
             ended = (Ended(winners=(), reason=Reason.ABORTED),)
+        case "transfer":
+            ended = (Ended(winners=(), reason=Reason.TRANSFERRED),)
         case "pause":
             ended = (Paused(),)
         case "undo":

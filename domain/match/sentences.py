@@ -10,6 +10,7 @@ _GERMAN_KINDS: Final[Mapping[str, str]] = {
     "undo": "Rücknahme",
     "abort": "Abbruch",
     "pause": "Pause",
+    "transfer": "Umzug auf einen anderen Server",
     "count": "Zählung",
 }
 
@@ -248,6 +249,22 @@ SAY = Sentences(
         "takes-text": (
             "the match takes no commitments; accept with a text",
             "die Partie kennt keine Festlegungen; nehmen Sie mit einem Text an",
+        ),
+        "import-server": (
+            "only the server's operator imports a match",
+            "nur der Betreiber des Servers übernimmt eine Partie von anderswo",
+        ),
+        "import-turns": (
+            "the turns of the imported match do not fit its moves",
+            "die Bedenkzeiten der übernommenen Partie passen nicht zu ihren Zügen",
+        ),
+        "import-end": (
+            "the moves of the imported match lead to another end, or to another player's turn",
+            "die Züge der übernommenen Partie führen zu einem anderen Ende, oder ein anderer ist am Zug",
+        ),
+        "import-size": (
+            "the imported match takes {size} bytes; {most} are the most for an event",
+            "die übernommene Partie braucht {size} Bytes; ein Ereignis hat höchstens {most}",
         ),
         "nothing": (
             "there is nothing to reveal: the match takes texts without commitments",

@@ -14,6 +14,7 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     GiveRuling,
+    ImportMatch,
     RevealText,
     StartMatch,
     StartVacation,
@@ -27,6 +28,7 @@ from domain.match.commit_reveal import (
 )
 from domain.match.decision import Decision, DecisionContext
 from domain.match.events import AccountId, Called, Challenged, Committed, Gathered
+from domain.match.imports import check_seats, start_imported
 from domain.match.moves import decline_match
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, evolve
@@ -44,7 +46,7 @@ def needs_seed(sent: CommandEnvelope, state: MatchState) -> bool:
         case StartMatch(commitments=tuple() as commitments) if not state.started:
             return all(one.digest for one in commitments)
         case AnswerOffer(accept=True) if state.awaits_entropy:
-            return not state.sealed
+            return not state.sealed and state.imported is None
         case _:
             return False
 
@@ -59,7 +61,7 @@ def sealed_seed(sent: CommandEnvelope, state: MatchState) -> tuple[int, int] | N
 def accounts_needed(sent: CommandEnvelope, state: MatchState) -> tuple[AccountId, ...]:
     """Return the accounts whose vacations and stored texts this decision may need."""
     match sent.command:
-        case StartMatch() as start if not state.started:
+        case StartMatch() | ImportMatch() as start if not state.started:
             return start.seats
         case AnswerOffer(accept=True) | RevealText() if state.awaits_entropy:
             return state.seats
@@ -86,11 +88,7 @@ def start_match(
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, SAY("started"))
     rules = rules_by_id(command.rules)
-    if len(command.seats) not in rules.players:
-        counts = " ".join(map(str, rules.players))
-        raise Refusal(Code.BAD_PLAYERS, SAY("players", title=rules.title, counts=counts))
-    if len(set(command.seats)) != len(command.seats):
-        raise Refusal(Code.BAD_PLAYERS, SAY("twice"))
+    check_seats(rules, command.seats)
     options = rules.read_options(command.options)
     challenged = Challenged(
         rules=command.rules,
@@ -171,6 +169,8 @@ def _accept_match(
     after = evolve(state, gathered, state.at)
     if after.waits:
         return Decision((gathered,))
+    if after.imported is not None:
+        return start_imported(after, after.imported, gathered)
     texts = tuple(text or b"" for text in after.texts)
     return draw_and_start(proposal_of(after), texts, board, context, gathered)
 

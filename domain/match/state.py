@@ -30,6 +30,9 @@ from domain.match.events import (
     Event,
     Flagged,
     Gathered,
+    Imported,
+    ImportedResult,
+    MatchSource,
     MatchStarted,
     Moved,
     Nagged,
@@ -67,6 +70,23 @@ class Reason(StrEnum):
     """An arbiter decided the result."""
     ANNULLED = "annulled"
     """An arbiter annulled the match; nobody wins."""
+    TRANSFERRED = "transferred"
+    """All agreed to go on at another server; nobody wins here."""
+
+
+class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
+    """What a match that was imported keeps about its source."""
+
+    source: MatchSource
+    ply: int
+    """The number of moves that are the source's."""
+    result: ImportedResult | None
+    """How it had ended there; None if it goes on here."""
+
+    @classmethod
+    def of(cls, event: Imported) -> Self:
+        """Return what is kept of an event."""
+        return cls(event.source, len(event.moves.split()), event.result)
 
 
 class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
@@ -127,6 +147,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """Before a draw by commit and reveal; None otherwise."""
     cases: Cases = ()
     """Claims, with all that followed them."""
+    imported: ImportedMatch | None = None
+    """None for a match that began here."""
 
     @property
     def started(self) -> bool:
@@ -135,13 +157,13 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def awaits_entropy(self) -> bool:
-        """Whether the match waits for its players' entropy."""
-        return self.has_no_position and not self.over
+        """Whether the match waits for its players' entropy, or for their consent to an import."""
+        return bool(self.texts) and not self.over
 
     @property
     def has_no_position(self) -> bool:
         """Whether there is no position, because the match waits for entropy or ended before its draw."""
-        return bool(self.texts)
+        return bool(self.texts) and self.imported is None
 
     @property
     def waits(self) -> tuple[Seat, ...]:
@@ -170,6 +192,18 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     def over(self) -> bool:
         """Whether the match has ended."""
         return self.result is not None
+
+    @property
+    def played(self) -> bool:
+        """Whether every seat has moved, in a match that was not over before it was imported."""
+        ended_before = self.imported is not None and self.imported.result is not None
+        return not ended_before and self.acted == (1 << len(self.seats)) - 1
+
+    @property
+    def rated(self) -> bool:
+        """Whether the match counts for ratings once it is over; an imported one never does."""
+        agreed = self.clock is None or self.clock.terms.rated
+        return self.played and agreed and self.imported is None
 
     def first_moves(self, plies: int) -> list[str]:
         """Return the first `plies` moves."""
@@ -308,6 +342,19 @@ def _after_start_or_proposal(
             return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
+        case Imported():
+            imported = ImportedMatch.of(event)
+            return replace(
+                state,
+                setup=event.setup,
+                ply=imported.ply,
+                moves=event.moves,
+                acted=event.acted,
+                out=event.out,
+                texts=missing,
+                position=position,
+                imported=imported,
+            )
         case _:
             return replace(state, texts=(event.text, *missing[1:]))
 
@@ -321,6 +368,7 @@ def _offer_after(state: MatchState, event: OfferAnswered) -> CurrentOffer | None
 
 def _after_undo(state: MatchState, event: Undone | SetBack, position: bytes | None) -> MatchState:
     """Cut the moves; a seat that left during the moves taken back counts as having left at the ply."""
+    imported = state.imported
     return replace(
         state,
         ply=event.ply,
@@ -329,7 +377,19 @@ def _after_undo(state: MatchState, event: Undone | SetBack, position: bytes | No
         out=tuple((seat, min(at, event.ply)) for seat, at in state.out),
         offer=None,
         position=position,
+        imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
     )
+
+
+def ply_after(event: Event, ply: int) -> int:
+    """Return the number of moves after an event, which is `ply` before it."""
+    match event:
+        case Moved() | Undone() | SetBack():
+            return event.ply
+        case Imported():
+            return ImportedMatch.of(event).ply
+        case _:
+            return ply
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:
@@ -355,7 +415,7 @@ def position_at(state: MatchState, plies: int) -> Any:
 def positions(state: MatchState) -> list[Any]:
     """Return all `ply` + 1 positions from the start to now, by replay."""
     rules = rules_by_id(state.rules)
-    position = without_leavers(state, rules, _first_position(state), 0)
+    position = without_leavers(state, rules, first_position(state), 0)
     found = [position]
     for ply, move in enumerate(state.first_moves(state.ply), 1):
         position = without_leavers(state, rules, rules.play(position, rules.read(move)), ply)
@@ -371,7 +431,8 @@ def without_leavers(state: MatchState, rules: AnyRules, position: Any, ply: int)
     return position
 
 
-def _first_position(state: MatchState) -> Any:
+def first_position(state: MatchState) -> Any:
+    """Return the position before the first move, with all players in it."""
     rules = rules_by_id(state.rules)
     setup = None if state.setup is None else msgspec.json.decode(state.setup)
     return rules.start(rules.read_options(state.options), len(state.seats), setup)

@@ -162,7 +162,6 @@ def _outcomes(
 def _summary(state: MatchState) -> MatchSummary:
     assert state.result is not None
     seats, winners = len(state.seats), state.result.winners
-    played = state.acted == (1 << seats) - 1
     return MatchSummary(
         rules=state.rules,
         options=state.options,
@@ -171,6 +170,6 @@ def _summary(state: MatchState) -> MatchSummary:
         reason=state.result.reason,
         ranks=ranking(seats, winners, [seat for seat, _ in state.out]),
         plies=state.ply,
-        rated=played and (state.clock is None or state.clock.terms.rated),
-        played=played,
+        rated=state.rated,
+        played=state.played,
     )

@@ -154,12 +154,17 @@ class StoreWithArchive(RedisStore):
         ]
 
     def _in_archive(self, boards: Sequence[int]) -> set[int]:
-        """Return which of these boards have matches in the archive, in one round trip."""
-        pipe: Any  # redis-py types no part of its pipelines
-        with self._client.pipeline(transaction=False) as pipe:
-            for board in boards:
-                pipe.getbit(*keys.archive_mark(board, self._fixed.shards))
-            return {board for board, bit in zip(boards, pipe.execute(), strict=True) if bit}
+        """Return which of these boards have matches in the archive."""
+        return boards_in_archive(self._client, self._fixed.shards, boards)
+
+
+def boards_in_archive(client: redis.Redis, shards: int, boards: Sequence[int]) -> set[int]:
+    """Return which of these boards have matches in the archive, in one round trip."""
+    pipe: Any  # redis-py types no part of its pipelines
+    with client.pipeline(transaction=False) as pipe:
+        for board in boards:
+            pipe.getbit(*keys.archive_mark(board, shards))
+        return {board for board, bit in zip(boards, pipe.execute(), strict=True) if bit}
 
 
 def _snapshot(match: ArchivedMatch) -> PackedSnapshot | None:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
+import msgspec
+
+from domain.fairness import CHAIN_LENGTH, SetupDraw
 from domain.match.events import (
     SCHEMA,
     SERVER_ACCOUNT,
@@ -15,9 +17,10 @@ from domain.match.events import (
     Revealed,
     Sealed,
     Withheld,
-    encode_event,
+    decode_anchor,
 )
 from domain.match.history import BrokenHistory
+from infra.audit.known_seeds import KnownSeeds
 
 NOT_GATHERED: Final = (
     "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
@@ -38,7 +41,12 @@ class AnchorSource(Protocol):
         ...
 
 
-def check_draw(log: AnchorSource, events: Sequence[EventEnvelope], indexes: Sequence[int]) -> str:
+def check_draw(
+    log: AnchorSource,
+    events: Sequence[EventEnvelope],
+    indexes: Sequence[int],
+    known: KnownSeeds | None = None,
+) -> str:
     """Check that the seed of a match's draw was fixed before; return clauses for the sentence.
 
     The audit has already checked that it is the sealed seed, and that the texts match the commitments.
@@ -47,7 +55,9 @@ def check_draw(log: AnchorSource, events: Sequence[EventEnvelope], indexes: Sequ
     for event in events:
         if isinstance(event.body, MatchStarted) and event.body.draw is not None:
             first = sealed or event
-            index = _check_seed(log, event, event.body.draw, indexes[first.seq - 1])
+            index = _check_seed(
+                log, event, event.body.draw, indexes[first.seq - 1], known or KnownSeeds()
+            )
             return (
                 f"{_describe_draw(events, event.body.draw)}; what chance drew follows from seed "
                 f"{event.body.draw.k} of chain {event.body.draw.chain}, anchored before as leaf {index}"
@@ -55,17 +65,27 @@ def check_draw(log: AnchorSource, events: Sequence[EventEnvelope], indexes: Sequ
     return _withheld(events)
 
 
-def _check_seed(log: AnchorSource, event: EventEnvelope, draw: SetupDraw, drawn_at: int) -> int:
+def _check_seed(
+    log: AnchorSource, event: EventEnvelope, draw: SetupDraw, drawn_at: int, known: KnownSeeds
+) -> int:
     """Return the index of the leaf that anchored the chain, which must precede the draw."""
     index, leaf = log.anchor(draw.chain, event.seq)
     if not 1 <= draw.k <= CHAIN_LENGTH:
         raise BrokenHistory(event.seq, f"no chain has a seed {draw.k}")
-    wanted = earlier_seed(draw.seed, draw.k)
-    if leaf != encode_event(AnchorLeaf(SCHEMA, log.shard, draw.chain, wanted)):
+    if not _leads_back(log.shard, draw, leaf, known):
         raise BrokenHistory(event.seq, "its seed does not lead back to the chain's anchor")
     if index >= drawn_at:
         raise BrokenHistory(event.seq, "the chain of its seed was anchored only after it")
     return index
+
+
+def _leads_back(shard: int, draw: SetupDraw, leaf: bytes, known: KnownSeeds) -> bool:
+    try:
+        anchor = decode_anchor(leaf)
+    except msgspec.MsgspecError:
+        return False
+    wanted = AnchorLeaf(SCHEMA, shard, draw.chain, anchor.anchor)
+    return anchor == wanted and known.leads_back(shard, draw, anchor.anchor)
 
 
 def _describe_draw(events: Sequence[EventEnvelope], draw: SetupDraw) -> str:

@@ -25,28 +25,34 @@ class NotCompared(Exception):  # noqa: N818 - it says what the leaves are
     """The leaves of a match can't be compared with the published log; the message is a sentence."""
 
 
-class PublishedMatches:
-    """Compares matches with the published log of one shard, at the checkpoint of now.
+def open_published(
+    log_of: Callable[[int], PublishedLog], shard: int, recorded: int = 0
+) -> PublishedLog:
+    """Return the published log of a shard at its checkpoint of now.
 
-    It is to be made before a match is read, so that all that is published was stored by then. `NotCompared` if
-    the log can't be read, or has fewer leaves than are `recorded` to be published.
+    `NotCompared` if it can't be read, or has fewer leaves than are `recorded` to be published.
+    """
+    try:
+        log = log_of(shard)
+        size = log.refresh()
+    except (LogKeyError, NoteError, ObjectStoreError) as error:
+        raise NotCompared(f"the published log of shard {shard} can't be read: {error}") from error
+    if size < recorded:
+        raise NotCompared(
+            f"the published log of shard {shard} has {size} leaves, though the data say that "
+            f"{recorded} were published: it is another store, or an older copy of it"
+        )
+    return log
+
+
+class PublishedMatches:
+    """Compares matches with the published log of one shard, at one checkpoint.
+
+    The log is to be opened before a match is read, so that all that is published was stored by then.
     """
 
-    def __init__(
-        self, log_of: Callable[[int], PublishedLog], shard: int, recorded: int = 0
-    ) -> None:
-        try:
-            self._log = log_of(shard)
-            size = self._log.refresh()
-        except (LogKeyError, NoteError, ObjectStoreError) as error:
-            raise NotCompared(
-                f"the published log of shard {shard} can't be read: {error}"
-            ) from error
-        if size < recorded:
-            raise NotCompared(
-                f"the published log of shard {shard} has {size} leaves, though the data say that "
-                f"{recorded} were published: it is another store, or an older copy of it"
-            )
+    def __init__(self, log: PublishedLog) -> None:
+        self._log = log
 
     def compare(self, match: CheckedMatch) -> str:
         """Return a clause that says how many leaves are proven; raise `BrokenHistory` for the first other one."""

@@ -6,6 +6,7 @@ from typing import Final, Protocol
 from redis.exceptions import ResponseError
 
 from domain.match.history import BrokenHistory
+from infra.audit.known_seeds import KnownSeeds
 from infra.redis.keys import shard_of
 from infra.store.port import Store
 
@@ -18,6 +19,7 @@ class AuditedLog(Protocol):
 
     board: int
     shard: int
+    seeds: KnownSeeds | None
 
     def read(self, indexes: Iterable[tuple[int, bool]]) -> None:
         """Announce the leaves that will be asked for, each with whether it is a refusal's."""
@@ -47,6 +49,7 @@ class ShardLog:
         self.board = board
         self._store = store
         self.shard = shard_of(board, store.layout().shards)
+        self.seeds: KnownSeeds | None = None
         self._read: dict[int, bytes] = {}
 
     def read(self, indexes: Iterable[tuple[int, bool]]) -> None:

@@ -21,7 +21,6 @@ from domain.errors import Code, Refusal
 from domain.match.audit import (
     AuditResult,
     determines_command,
-    ply_after,
     possible_digests,
     verify,
 )
@@ -32,9 +31,10 @@ from domain.match.events import (
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState
+from domain.match.state import MatchState, ply_after
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import AuditedLog, ShardLog
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -142,8 +142,12 @@ def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
         rules=verdict.state.rules,
         leaves=leaves,
         refusals=counts,
-        draw=check_draw(log, verdict.envelopes, indexes),
+        draw=check_draw(log, verdict.envelopes, indexes, log.seeds) + _import_clause(verdict.state),
     )
+
+
+def _import_clause(state: MatchState) -> str:
+    return "" if state.imported is None else f"; {describe_import(state.imported)}"
 
 
 def _count(number: int, what: str) -> str:
@@ -227,7 +231,8 @@ def _check_events(
             raise BrokenHistory(
                 first.seq, "the outcome stored for its command is of another command"
             )
-        ply = ply_after(group, ply)
+        for envelope in group:
+            ply = ply_after(envelope.body, ply)
     return indexes
 
 

@@ -111,7 +111,7 @@ def build_document(
     envelopes = list(map(decode_event, match.events))
     state = replay(match.events)
     log, anchor = _log_of(match, logs, _anchor_of(store, match, envelopes))
-    covered = sum(1 for _ in log.proofs)
+    covered = len(log.proofs)
     first_left = match.indexes[covered] if covered < len(match.indexes) else match.indexes[-1] + 1
     return MatchDocument(
         format=FORMAT,
@@ -128,7 +128,7 @@ def build_document(
         leaves=tuple(_leaves(match, shows_outcome)),
         log=log,
         anchor=anchor,
-        receipts=tuple(more.receipts(match, first_left)),
+        receipts=tuple(more.receipts(match, first_left)) if logs else (),
         statements=tuple(more.statements(match)),
         clock=tuple(clock_turns(envelopes)),
         imported_from=more.imported_from(match),

@@ -16,7 +16,6 @@ from domain.errors import Refusal
 from domain.match.audit import (
     AuditResult,
     determines_command,
-    ply_after,
     possible_digests,
     verify,
 )
@@ -24,19 +23,22 @@ from domain.match.clock_turns import clock_turns
 from domain.match.events import (
     SCHEMA,
     EventEnvelope,
+    Imported,
     RefusedLeaf,
     decode_event,
     decode_refusal,
     is_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState
+from domain.match.state import ImportedMatch, MatchState, ply_after
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
-from infra.evidence.check_log import check_anchor, check_proofs, places
+from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
+from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
 from infra.log.signed_note import VerifierKey
@@ -74,8 +76,18 @@ def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ())
     return EvidenceVerdict(holds, limits=limits)
 
 
-def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[str]) -> list[str]:
-    """Add what holds, one after another; return what is not proven."""
+def _check(
+    document: MatchDocument,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+    *,
+    at_source: bool = False,
+) -> list[str]:
+    """Add what holds, one after another; return what is not proven.
+
+    A document of another one's source is checked by its own keys if none of the keys from elsewhere is
+    of its server.
+    """
     _check_rules(document)
     leaves = _check_leaves(document)
     events = [one for one in leaves if isinstance(one, EventEnvelope)]
@@ -96,14 +108,42 @@ def _check(document: MatchDocument, trusted: Sequence[VerifierKey], holds: list[
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, events):
         holds.append(drawn)
-    proofs = check_proofs(document, trusted)
+    log = document.log.origin
+    known = not at_source or (log is not None and bool(keys_of_log(trusted, log)))
+    proofs = check_proofs(document, trusted if known else ())
     holds += proofs.holds
     limits += proofs.limits
     _check_statements(document, events, holds)
-    require(document.imported_from is None, "imported_from", "no event of the match imports one")
+    limits += _check_import(document, import_of(events), trusted, holds)
     if any(seat.userid for seat in document.seats):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
+
+
+def _check_import(
+    document: MatchDocument,
+    imported: Imported | None,
+    trusted: Sequence[VerifierKey],
+    holds: list[str],
+) -> list[str]:
+    """Check the document of the source; add what holds, and return what is not proven."""
+    source = document.imported_from
+    check_place(imported, source)
+    if imported is None:
+        return []
+    if source is None:
+        return [f"the match was {describe_import(ImportedMatch.of(imported))}"]
+    inner: list[str] = []
+    try:
+        limits = _check(source, trusted, inner, at_source=True)
+    except EvidenceFault as fault:
+        raise EvidenceFault(f"{PLACE}: {fault}") from fault
+    holds += [f"at the source: {said}" for said in inner]
+    holds.append(check_source(imported, source))
+    return [
+        *(f"at the source: {said}" for said in limits),
+        "that the players there and here are the same is what they themselves said by accepting",
+    ]
 
 
 def _check_rules(document: MatchDocument) -> None:
@@ -162,6 +202,10 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
+    groups = {
+        command: list(group)
+        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
+    }
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
     before: EventEnvelope | RefusedLeaf | None = None
@@ -187,7 +231,7 @@ def _check_outcomes(
         else:
             _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
         if isinstance(leaf, EventEnvelope):
-            ply = ply_after([leaf], ply)
+            ply = ply_after(leaf.body, ply)
         before, index = leaf, one.index
     limits = []
     if hidden:
@@ -239,13 +283,15 @@ def _check_refused(outcome: CommandOutcome, leaf: RefusedLeaf, seq: int, place: 
 def _check_accepted(
     outcome: CommandOutcome, group: Sequence[EventEnvelope], ply: int, place: str, rules: str
 ) -> None:
-    first = group[0]
-    fits = outcome.accepted and not outcome.sentence and outcome.seq == first.seq
+    """Check the outcome of the command that led to these events."""
+    fits = outcome.accepted and not outcome.sentence and outcome.seq == group[0].seq
     require(fits, place, "the outcome of its command is a different one")
-    if outcome.digest == ANY_DIGEST or not determines_command(first, rules):
-        return
-    digests = possible_digests(group, ply)
-    require(outcome.digest in digests, place, "the outcome of its command is of another command")
+    known = outcome.digest != ANY_DIGEST and determines_command(group[0], rules)
+    require(
+        not known or outcome.digest in possible_digests(group, ply),
+        place,
+        "the outcome of its command is of another command",
+    )
 
 
 def _check_fields(

@@ -22,7 +22,13 @@ from domain.match.events import AccountId
 from infra.projections.buckets import Bucket, Owner
 from infra.projections.generations import Generation
 from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHolder
-from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
+from infra.projections.projection import (
+    Fact,
+    MatchResult,
+    MatchSetup,
+    OwnedWrite,
+    StatelessProjection,
+)
 from infra.projections.query import Query
 from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.projections.specs import HISTORY
@@ -35,7 +41,7 @@ class FinishedMatchRow(msgspec.Struct, frozen=True, array_like=True):
 
     board: int
     at: int
-    """When it ended, ms."""
+    """When it got its result, ms."""
     rules: str
     options: tuple[str, ...]
     seats: tuple[AccountId, ...]
@@ -186,13 +192,21 @@ class FinishedMatchesProjection(StatelessProjection):
     spec = HISTORY
 
     def owners(self, fact: Fact) -> Sequence[Owner]:
-        """Return the board and the players of a match that has ended."""
-        return (fact.event.match, *fact.setup.seats) if fact.result else ()
+        """Return the board and the players of a match that has ended, or whose result is taken away."""
+        return (fact.event.match, *fact.setup.seats) if fact.result or fact.revoked else ()
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
-        """Add a match that has ended."""
+        """Add a match that has ended, and remove one that goes on again."""
         if fact.result:
             yield from _match_writes(fact, fact.result)
+        elif fact.revoked:
+            yield from _removals(fact.event.match, fact.setup)
+
+
+def _removals(board: int, cast: MatchSetup) -> Iterator[OwnedWrite]:
+    yield board, ("HDEL", ROWS, board)
+    for owner, key in _lists(board, cast.game, cast.seats):
+        yield owner, ("ZREM", key, board)
 
 
 def _match_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:

@@ -21,6 +21,7 @@ from infra.projections.projection import (
     OwnedWrite,
     StatelessProjection,
     counted_result,
+    revoked_result,
 )
 from infra.projections.query import Query
 from infra.projections.specs import HEAD_TO_HEAD
@@ -77,19 +78,21 @@ class HeadToHeadProjection(StatelessProjection):
 
     def owners(self, fact: Fact) -> Sequence[AccountId]:
         """Return the players, if the match counts."""
-        return fact.setup.seats if counted_result(fact) else ()
+        return fact.setup.seats if counted_result(fact) or revoked_result(fact) else ()
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
-        """Count the pairs of a match that has ended."""
+        """Count the pairs of a match that has ended, and take back those of a result that is revoked."""
+        if revoked := revoked_result(fact):
+            yield from _pair_writes(fact, revoked, -1)
         if finished := counted_result(fact):
-            yield from _pair_writes(fact, finished)
+            yield from _pair_writes(fact, finished, 1)
 
 
-def _pair_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
+def _pair_writes(fact: Fact, finished: MatchResult, count: int) -> Iterator[OwnedWrite]:
     places = sorted(zip(fact.setup.seats, finished.ranks, strict=True))
     for (first, place), (second, other) in combinations(places, 2):
         what = LEVEL
         if place != other:
             what = FIRST if place < other else SECOND
         field = pair_field(first, second, what)
-        yield first, ("HINCRBY", pairs_key(fact.setup.game), field, 1)
+        yield first, ("HINCRBY", pairs_key(fact.setup.game), field, count)

@@ -13,8 +13,9 @@ from typing import Final
 
 import msgspec
 
-from domain.match.events import AccountId, EventEnvelope, Moved
-from domain.match.state import MatchState, fold, positions
+from domain.match.dispute_events import SetBack
+from domain.match.events import AccountId, EventEnvelope, Imported, Moved
+from domain.match.state import MatchState, Reason, fold, positions
 from domain.rules import rules_by_id
 from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
 from infra.projections.query import Query
@@ -84,18 +85,25 @@ class LeaderboardsProjection(StatelessProjection):
     spec = SCORES
 
     def owners(self, fact: Fact) -> Sequence[str]:
-        """Return the puzzle that has ended."""
-        if fact.result is None or len(fact.setup.seats) != 1:
+        """Return the puzzle that has ended, or whose result is taken away."""
+        result = fact.result or fact.revoked
+        if len(fact.setup.seats) != 1 or result is None or _was_imported(result):
             return ()
         return (puzzle_name(fact.setup.game, fact.setup.options),)
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
-        """Add the row of a puzzle that has ended."""
-        if fact.result is None:
-            return
-        row = _row(fact.event.match, fact.setup.seats[0], fact.result)
+        """Add the row of a puzzle that has ended, and remove that of a result which is taken away."""
         for puzzle in self.owners(fact):
-            yield puzzle, ("ZADD", leaderboard_key(puzzle), 0, row.text())
+            key, board, account = leaderboard_key(puzzle), fact.event.match, fact.setup.seats[0]
+            if fact.revoked and fact.revoked.reason != Reason.ANNULLED:
+                yield puzzle, ("ZREM", key, _row(board, account, fact.revoked).text())
+            if fact.result and fact.result.reason != Reason.ANNULLED:
+                yield puzzle, ("ZADD", key, 0, _row(board, account, fact.result).text())
+
+
+def _was_imported(finished: MatchResult) -> bool:
+    """Return whether a puzzle was brought from elsewhere, so that nobody knows how it was solved."""
+    return bool(finished.history) and isinstance(finished.history[0].body, Imported)
 
 
 def _row(board: int, account: bytes, finished: MatchResult) -> LeaderboardRow:
@@ -118,11 +126,12 @@ def _best(state: MatchState) -> tuple[tuple[int, ...], int]:
 
 
 def _time_of(history: Sequence[EventEnvelope], ply: int) -> int:
-    """Return the time of a ply in ms, of the start for ply 0."""
-    at = 0
+    """Return the time of a ply in ms, of the start for ply 0; plies that are gone do not count."""
+    times = [history[0].at]
     for event in history:
-        if isinstance(event.body, Moved) and event.body.ply > ply:
-            break
-        if at == 0 or isinstance(event.body, Moved):
-            at = event.at
-    return at
+        match event.body:
+            case Moved():
+                times.append(event.at)
+            case SetBack():
+                del times[event.body.ply + 1 :]
+    return times[ply]

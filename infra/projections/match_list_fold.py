@@ -107,6 +107,10 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
         case events.MatchStarted():
             return replace(row, waits=_turn(body.next), started=True, sealed=False)
+        case events.Imported():
+            left = tuple(seat for seat, _ in body.out)
+            plies = len(body.moves.split())
+            return replace(row, waits=_called(body), started=False, left=left, ply=plies)
         case events.Challenged():
             return replace(row, waits=_called(body), started=False)
         case events.Sealed():
@@ -123,10 +127,11 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(row, offer=_offer_after(row, body))
         case dispute_events.SetBack():
             left = tuple(seat for seat in row.left if seat not in body.back)
-            again = replace(row, winners=None, reason="", left=left, offer=None)
+            again = replace(row, winners=None, reason="", left=left, offer=None, ended=0)
             return replace(again, ply=body.ply, waits=_turn(body.next))
         case events.Ended() | dispute_events.ResultChanged():
-            return replace(row, waits=(), winners=body.winners, reason=body.reason, offer=None)
+            over = replace(row, winners=body.winners, reason=body.reason, ended=event.at)
+            return replace(over, waits=(), offer=None)
         case events.Declined() | events.Withheld() | events.Nagged():
             return row
         case (
@@ -146,7 +151,8 @@ def _called(event: events.Challenged) -> tuple[Seat, ...]:
     """Return the seats that are to accept a challenge."""
     if isinstance(event, events.Called):
         return tuple(seat for seat, one in enumerate(event.commitments) if not one.digest)
-    return tuple(range(1, len(event.seats)))
+    first = 0 if isinstance(event, events.Imported) else 1
+    return tuple(range(first, len(event.seats)))
 
 
 def _turn(seat: Seat | None) -> tuple[Seat, ...]:
@@ -162,7 +168,7 @@ def memberships(row: MatchListRow) -> Memberships:
     """Return the lists that a match is in, each with its owner."""
     member, seats = row.member, row.seats
     if row.over:
-        return {(account, over_key(account), member): row.at for account in seats}
+        return {(account, over_key(account), member): row.ended for account in seats}
     active: Memberships = {(account, active_key(account), member): row.board for account in seats}
     turns: Memberships = {
         (seats[seat], next_key(seats[seat]), member): row.since for seat in row.waits

@@ -64,6 +64,8 @@ class MatchListRow(msgspec.Struct, frozen=True, array_like=True):
     """The open offer."""
     sealed: bool = False
     """Whether the seats in `waits` are to reveal the texts that they have committed to."""
+    ended: int = 0
+    """When it got its result, ms; 0 while it runs."""
 
     @property
     def game(self) -> str:

@@ -1,6 +1,7 @@
 """The fold of the notices, which `infra.projections.notices` describes."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any, Final, assert_never
 
 import msgspec
@@ -34,6 +35,9 @@ _MANY: Final = 3
 
 _NOBODY: Final = SeatsLeft(None)
 
+_LEAVES_SEATS: Final = dispute_events.Claimed | dispute_events.Ruled | dispute_events.Appealed
+"""Events that may come after the end, and change no table."""
+
 AddressedNotice = tuple[AccountId, NoticeKind]
 
 
@@ -63,12 +67,15 @@ class NoticesProjection(Projection):
         for fact in facts:
             event = fact.event
             table = tables.get(event.match, _NOBODY)
+            if fact.revoked:
+                # that of a match that was over is gone
+                table = reduce(seats_after, (one.body for one in fact.revoked.history), _NOBODY)
             for account, kind in notices_of(fact, table):
                 if account in fact.erased or not bucket.owns(account):
                     continue
                 notice = PlayerNotice(event.at, event.match, event.seq, kind)
                 boxes.setdefault(account, {})[notice.member] = event.at
-            if len(fact.setup.seats) >= _MANY:
+            if len(fact.setup.seats) >= _MANY and not isinstance(event.body, _LEAVES_SEATS):
                 tables[event.match] = seats_after(table, event.body)
         return [*_box_writes(boxes), *_table_writes(facts, tables)]
 
@@ -88,6 +95,8 @@ def seats_after(table: SeatsLeft, event: Event) -> SeatsLeft:
             return SeatsLeft(event.next, gone)
         case events.Resigned() | events.Flagged():
             return SeatsLeft(event.next, (*table.gone, event.seat))
+        case events.Imported():
+            return SeatsLeft(None, tuple(seat for seat, _ in event.out))
         case _:
             return table
 
@@ -227,9 +236,12 @@ def _box_writes(boxes: dict[AccountId, dict[str, int]]) -> Iterator[RedisWrite]:
 
 
 def _table_writes(facts: Iterable[Fact], tables: dict[int, SeatsLeft]) -> Iterator[RedisWrite]:
-    over = {fact.event.match for fact in facts if fact.result}
+    over = {}
+    for fact in facts:
+        if fact.result or isinstance(fact.event.body, dispute_events.SetBack):
+            over[fact.event.match] = fact.result is not None
     for board, table in tables.items():
-        if board in over:
+        if over.get(board):
             yield "HDEL", TABLES, board
         else:
             yield "HSET", TABLES, board, pack_seats(table)

@@ -52,7 +52,7 @@ class MatchResult(msgspec.Struct, frozen=True):
     played: bool
     """Whether every seat has moved."""
     history: tuple[EventEnvelope, ...] = ()
-    """All events up to the end, of a match for one and of a declined one; otherwise empty."""
+    """All events up to the end, of a match for one and of a declined one; otherwise mostly empty."""
 
 
 class Fact(msgspec.Struct, frozen=True):
@@ -61,11 +61,13 @@ class Fact(msgspec.Struct, frozen=True):
     event: EventEnvelope
     setup: MatchSetup
     result: MatchResult | None = None
-    """For the event that ends a match."""
+    """For the event that ends a match, or by which a ruling changes its result."""
     shard: int = 0
     """The shard of its log."""
     erased: frozenset[AccountId] = frozenset()
     """Its players whose accounts are deleted: they get no lists and no notices."""
+    revoked: MatchResult | None = None
+    """For the event by which a ruling takes a result away: that result, with all events before this one."""
 
     @property
     def place(self) -> EventPosition:
@@ -141,11 +143,20 @@ class StatelessProjection(Projection):
 
 
 def counted_result(fact: Fact) -> MatchResult | None:
-    """Return the result of a match, if it has ended and counts.
+    """Return the result of a match, if it has ended and counts."""
+    return _if_it_counts(fact.result, fact)
+
+
+def revoked_result(fact: Fact) -> MatchResult | None:
+    """Return the result that a ruling has taken away, if it counted."""
+    return _if_it_counts(fact.revoked, fact)
+
+
+def _if_it_counts(finished: MatchResult | None, fact: Fact) -> MatchResult | None:
+    """Return a result if it counts.
 
     It counts if somebody won it against others, and if all players have moved, because nobody loses a
     match without having played.
     """
-    finished = fact.result
     against = len(fact.setup.seats) > 1
     return finished if finished and finished.winners and finished.played and against else None

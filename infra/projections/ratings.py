@@ -12,6 +12,10 @@ All of them are in the bucket of their game.
 Rated matches of two and more that somebody won count. A rating depends on those of the opponents at
 that time, so matches are rated in the order in which they ended, across all shards: the order is the
 same in every rebuild. `domain.ratings` says what a rating means.
+
+Where a ruling takes a result away, the change that the match made to its players' skills is taken back, and a new
+result is rated after that, both at the time of the ruling. What was rated in between stays as it is: ratings
+of others, and the changes of later matches, were made with the skills of their time.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +27,7 @@ import msgspec
 from domain.match.events import AccountId
 from domain.ratings import UNIT, Skill
 from infra.projections.buckets import RedisRead, RedisWrite
-from infra.projections.projection import Fact, counted_result
+from infra.projections.projection import Fact, counted_result, revoked_result
 from infra.projections.query import Query
 from infra.projections.reorder import BufferedEvent, OrderedProjection
 from infra.projections.specs import RATINGS
@@ -39,9 +43,9 @@ class Rating(msgspec.Struct, frozen=True, array_like=True):
     matches: int = 0
     """Rated matches."""
     board: int = 0
-    """Of the last match."""
+    """Of the last match or ruling."""
     at: int = 0
-    """When that ended, ms."""
+    """When that was, ms."""
 
     @property
     def display_value(self) -> int:
@@ -50,11 +54,11 @@ class Rating(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RatingPoint(msgspec.Struct, frozen=True, array_like=True):
-    """A player's rating after a match."""
+    """A player's rating after a match, or after its change was taken back by a ruling."""
 
     board: int
     at: int
-    """When the match ended, ms."""
+    """When the match ended, or the time of the ruling, ms."""
     skill: Skill
 
     @property
@@ -157,71 +161,143 @@ class RatingsProjection(OrderedProjection):
 
     def owners(self, fact: Fact) -> Sequence[str]:
         """Return the game of a match that counts."""
-        finished = counted_result(fact)
-        return (fact.setup.game,) if finished and finished.rated else ()
+        results = counted_result(fact), revoked_result(fact)
+        return (fact.setup.game,) if any(one and one.rated for one in results) else ()
 
     def buffered_text(self, fact: Fact) -> str | None:
-        """Return game, players and places of a match that counts."""
-        finished = counted_result(fact)
-        if finished is None or not finished.rated:
-            return None
-        seats = zip(fact.setup.seats, finished.ranks, strict=True)
-        places = ",".join(f"{account.hex()}={rank}" for account, rank in seats)
-        return f"{fact.setup.game}|{places}"
+        """Return game, players and places of a match that counts, and the players of a result taken away."""
+        finished, revoked, seats = counted_result(fact), revoked_result(fact), fact.setup.seats
+        text = fact.setup.game
+        if finished and finished.rated:
+            ranks = zip(seats, finished.ranks, strict=True)
+            text += "|" + ",".join(f"{account.hex()}={rank}" for account, rank in ranks)
+        if revoked and revoked.rated:
+            text += "|" + ",".join(account.hex() for account in seats)
+        return text if "|" in text else None
 
     def ordered_needs(self, due: Sequence[BufferedEvent]) -> Sequence[RedisRead]:
-        """Return the reads of the players' ratings."""
+        """Return the reads of the players' ratings, and of all ratings of those who lose a result."""
         return [
-            ("HMGET", players_key(game), *(account.hex() for account in accounts))
-            for game, accounts in _players(due).items()
+            *(
+                ("HMGET", players_key(game), *(account.hex() for account in accounts))
+                for game, accounts in _players(due).items()
+            ),
+            *(("LRANGE", series_key(*player), 0, -1) for player in _losing(due)),
         ]
 
     def ordered_fold(
         self, due: Sequence[BufferedEvent], found: Sequence[Any]
     ) -> Sequence[RedisWrite]:
         """Return the writes of one match after the other."""
-        ratings = _ratings_before(due, found)
-        writes = [write for turn in due for write in _match_writes(turn, ratings)]
-        return [*writes, *_table_writes(ratings)]
+        players = _players(due)
+        ratings = _ratings_before(players, found[: len(players)])
+        series = {
+            player: [_unpack_point(data) for data in points]
+            for player, points in zip(_losing(due), found[len(players) :], strict=True)
+        }
+        points = [point for turn in due for point in _points(turn, ratings, series)]
+        pushes = [("RPUSH", series_key(*player), pack(point)) for player, point in points]
+        return [*pushes, *_table_writes(ratings)]
 
 
-def _read(turn: BufferedEvent) -> tuple[str, dict[AccountId, int]]:
-    """Return the game of a match, and the place of each player."""
-    game, _, places = turn.text.partition("|")
-    pairs = (place.split("=") for place in places.split(","))
-    return game, {AccountId.fromhex(account): int(rank) for account, rank in pairs}
+class _RatedResult(msgspec.Struct, frozen=True):
+    """The buffered part of an event."""
+
+    game: str
+    places: Mapping[AccountId, int]
+    """Empty if there is no result, or one that does not count."""
+    losing: tuple[AccountId, ...]
+    """The players of a result that was taken away."""
+
+
+def _read(turn: BufferedEvent) -> _RatedResult:
+    game, *parts = turn.text.split("|")
+    ranked = [part for part in parts if "=" in part]
+    losing = [part for part in parts if "=" not in part]
+    pairs = [one.split("=") for part in ranked for one in part.split(",")]
+    return _RatedResult(
+        game,
+        {AccountId.fromhex(account): int(rank) for account, rank in pairs},
+        tuple(AccountId.fromhex(account) for part in losing for account in part.split(",")),
+    )
 
 
 def _players(due: Sequence[BufferedEvent]) -> dict[str, list[AccountId]]:
     """Return the players by game."""
     found: dict[str, dict[AccountId, None]] = {}
-    for turn in due:
-        game, places = _read(turn)
-        found.setdefault(game, {}).update(dict.fromkeys(places))
+    for one in map(_read, due):
+        found.setdefault(one.game, {}).update(dict.fromkeys([*one.places, *one.losing]))
     return {game: list(accounts) for game, accounts in found.items()}
 
 
-def _ratings_before(due: Sequence[BufferedEvent], found: Sequence[Any]) -> dict[Player, Rating]:
+def _losing(due: Sequence[BufferedEvent]) -> list[Player]:
+    """Return the players of results that were taken away."""
+    return list(dict.fromkeys((one.game, who) for one in map(_read, due) for who in one.losing))
+
+
+def _ratings_before(
+    players: Mapping[str, Sequence[AccountId]], found: Sequence[Any]
+) -> dict[Player, Rating]:
     """Return the ratings before."""
     return {
         (game, account): Rating() if data is None else unpack(data)
-        for (game, accounts), row in zip(_players(due).items(), found, strict=True)
+        for (game, accounts), row in zip(players.items(), found, strict=True)
         for account, data in zip(accounts, row, strict=True)
     }
 
 
-def _match_writes(turn: BufferedEvent, ratings: dict[Player, Rating]) -> Iterator[RedisWrite]:
-    """Rate a match: update `ratings`, and return one more point for each player."""
-    game, places = _read(turn)
-    at, board, _ = turn.place
-    before = [ratings[game, account] for account in places]
-    after = rate([rating.skill for rating in before], list(places.values()))
-    for account, rating, skill in zip(places, before, after, strict=True):
-        ratings[game, account] = Rating(skill, rating.matches + 1, board, at)
-        yield "RPUSH", series_key(game, account), pack(RatingPoint(board, at, skill))
+def _points(
+    turn: BufferedEvent, ratings: dict[Player, Rating], series: dict[Player, list[RatingPoint]]
+) -> Iterator[tuple[Player, RatingPoint]]:
+    """Return one more point for each player, first without a result that is gone, then with a new one.
+
+    They are added to `ratings`, and to the `series` that are there.
+    """
+    one, (at, board, _) = _read(turn), turn.place
+    for account in one.losing:
+        player = one.game, account
+        matches = ratings[player].matches - 1
+        skill = _without(ratings, series, player, board) if matches else Skill()
+        ratings[player] = Rating(skill, matches, board, at)
+        yield _record(player, RatingPoint(board, at, skill), series)
+    if not one.places:
+        return
+    before = [ratings[one.game, account] for account in one.places]
+    after = rate([rating.skill for rating in before], list(one.places.values()))
+    for account, rating, skill in zip(one.places, before, after, strict=True):
+        ratings[one.game, account] = Rating(skill, rating.matches + 1, board, at)
+        yield _record((one.game, account), RatingPoint(board, at, skill), series)
+
+
+def _record(
+    player: Player, point: RatingPoint, series: dict[Player, list[RatingPoint]]
+) -> tuple[Player, RatingPoint]:
+    if player in series:
+        series[player].append(point)
+    return player, point
+
+
+def _without(
+    ratings: Mapping[Player, Rating],
+    series: Mapping[Player, Sequence[RatingPoint]],
+    player: Player,
+    board: int,
+) -> Skill:
+    """Return a player's skill without the change that the last result of a match made."""
+    skill, points = ratings[player].skill, series[player]
+    last = max(number for number, point in enumerate(points) if point.board == board)
+    before = points[last - 1].skill if last else Skill()
+    change = points[last].skill
+    # a deviation is never 0, because skills are divided by it
+    sigma = max(1, skill.sigma - (change.sigma - before.sigma))
+    return Skill(skill.mu - (change.mu - before.mu), sigma)
 
 
 def _table_writes(ratings: Mapping[Player, Rating]) -> Iterator[RedisWrite]:
     for (game, account), rating in ratings.items():
-        yield "HSET", players_key(game), account.hex(), pack(rating)
-        yield "ZADD", table_key(game), rating.skill.ordinal, account.hex()
+        if rating.matches:
+            yield "HSET", players_key(game), account.hex(), pack(rating)
+            yield "ZADD", table_key(game), rating.skill.ordinal, account.hex()
+        else:
+            yield "HDEL", players_key(game), account.hex()
+            yield "ZREM", table_key(game), account.hex()

@@ -13,12 +13,13 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever the same log would lead to other data."""
 
 
-LISTS: Final = Spec("lists", 4)
+LISTS: Final = Spec("lists", 5)
 NOTICES: Final = Spec("notifications", 2)
 SCORES: Final = Spec("scores", 2)
-HISTORY: Final = Spec("history", 2)
+HISTORY: Final = Spec("history", 3)
 STANDINGS: Final = Spec("standings", 4)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
 RATINGS: Final = Spec("ratings", 3)
+CASES: Final = Spec("cases", 1)
 
-SPECS: Final = (LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS)
+SPECS: Final = (LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS, CASES)

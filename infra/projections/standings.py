@@ -12,20 +12,21 @@ A win is one point, a shared one a part of it. Matches of one player, and those 
 left out; unrated matches are included.
 """
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import msgspec
 
 from domain.match.events import AccountId, Declined, MatchStarted, Withheld
 from domain.match.state import Reason
-from infra.projections.buckets import Owner
+from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.projection import (
     Fact,
     MatchResult,
     OwnedWrite,
     StatelessProjection,
     counted_result,
+    revoked_result,
 )
 from infra.projections.query import Query
 from infra.projections.specs import STANDINGS
@@ -108,33 +109,69 @@ class StandingsProjection(StatelessProjection):
     spec = STANDINGS
 
     def owners(self, fact: Fact) -> Iterator[Owner]:
-        """Return the game of a match that counts, and the players of a declined one."""
-        if counted_result(fact):
+        """Return the game of a match that counts or counted, and the players of a declined one."""
+        if counted_result(fact) or revoked_result(fact):
             yield fact.setup.game
-        if fact.result and fact.result.reason == Reason.DECLINED:
+        if any(one and one.reason == Reason.DECLINED for one in (fact.result, fact.revoked)):
             yield from fact.setup.seats
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
-        """Count a match that has ended."""
+        """Count a match that has ended, and take back the counts of a result that is revoked."""
+        if revoked := revoked_result(fact):
+            yield from _standing_writes(fact, revoked, -1)
         if finished := counted_result(fact):
-            yield from _standing_writes(fact, finished)
-        yield from _refusal_writes(fact)
+            yield from _standing_writes(fact, finished, 1)
+        yield from _refusal_writes(fact, fact.revoked, -1)
+        yield from _refusal_writes(fact, fact.result, 1)
+
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
+        """Return the reads of the counts of players whose results are revoked."""
+        return [
+            ("HMGET", tally_key(game), *_fields(accounts))
+            for game, accounts in _with_less(facts, bucket).items()
+        ]
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
+        """Return the writes; counts that become 0 are deleted, so that no row without a match stays."""
+        writes = super().fold(facts, (), bucket)
+        for (game, accounts), counts in zip(_with_less(facts, bucket).items(), found, strict=True):
+            left = dict(zip(_fields(accounts), (int(count or 0) for count in counts), strict=True))
+            for name, key, *words in writes:
+                if name == "HINCRBY" and key == tally_key(game) and words[0] in left:
+                    left[str(words[0])] += int(words[1])
+            writes += [("HDEL", tally_key(game), field) for field, n in left.items() if not n]
+            without = [one for one in accounts if not left[tally_field(one, COUNTS[0])]]
+            writes += [("ZREM", table_key(game), account.hex()) for account in without]
+        return writes
 
 
-def _refusal_writes(fact: Fact) -> Iterator[OwnedWrite]:
+def _with_less(facts: Sequence[Fact], bucket: Bucket) -> dict[str, list[AccountId]]:
+    """Return the players of the matches whose results are revoked, by game."""
+    found: dict[str, dict[AccountId, None]] = {}
+    for fact in facts:
+        if revoked_result(fact) and bucket.owns(fact.setup.game):
+            found.setdefault(fact.setup.game, {}).update(dict.fromkeys(fact.setup.seats))
+    return {game: list(accounts) for game, accounts in found.items()}
+
+
+def _fields(accounts: Iterable[AccountId]) -> list[str]:
+    return [tally_field(account, what) for account in accounts for what in COUNTS]
+
+
+def _refusal_writes(fact: Fact, finished: MatchResult | None, count: int) -> Iterator[OwnedWrite]:
     """Count players who refused to play once the draw was known to them, or could be."""
-    if fact.result is None or fact.result.reason != Reason.DECLINED:
+    if finished is None or finished.reason != Reason.DECLINED:
         return
     drawn = False
-    for event in fact.result.history:
+    for event in finished.history:
         body = event.body
         drawn = drawn or (isinstance(body, MatchStarted) and body.draw is not None)
         if isinstance(body, Withheld) or (drawn and isinstance(body, Declined)):
             account = fact.setup.seats[body.seat]
-            yield account, ("HINCRBY", REFUSED, account.hex(), 1)
+            yield account, ("HINCRBY", REFUSED, account.hex(), count)
 
 
-def _standing_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
+def _standing_writes(fact: Fact, finished: MatchResult, count: int) -> Iterator[OwnedWrite]:
     game, winners = fact.setup.game, finished.winners
     for seat, account in enumerate(fact.setup.seats):
         result, points = "lost", 0
@@ -145,5 +182,5 @@ def _standing_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
             )
         for what in ("played", result):
             field = tally_field(account, what)
-            yield game, ("HINCRBY", tally_key(game), field, 1)
-        yield game, ("ZINCRBY", table_key(game), points, account.hex())
+            yield game, ("HINCRBY", tally_key(game), field, count)
+        yield game, ("ZINCRBY", table_key(game), count * points, account.hex())

@@ -74,12 +74,16 @@ KEY_LIVES: Final = (
         "expires after a quarter of an hour",
         "userids",
     ),
+    KeyLife(
+        "{arbiters}", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters"
+    ),
     KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
     KeyLife("{a:<hex>}:mac", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
     KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
     KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),
     KeyLife("{a:<hex>}:sent", _MESSAGES, "expires after 180 days", "accounts written to"),
     KeyLife("{a:<hex>}:chats", _MESSAGES, _ACCOUNT, "matches chatted at"),
+    KeyLife("{a:<hex>}:stated", "infra.people.statements", _ACCOUNT, "matches disputed"),
     KeyLife("{a:<hex>}:told", "infra.people.message_notices", "expires", "messages of 90 days"),
     KeyLife("{a:<hex>}:tokens", "infra.people.tokens.tokens", _ACCOUNT, "tokens, limited"),
     KeyLife("{a:<hex>}:networks", "infra.people.password_attempts", "expires", "networks"),
@@ -160,6 +164,12 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
     EndlessKey(
         "{s07.a1y}:m:<board>:chat", _MESSAGES, "its players may read it", "lines, 500 a match"
+    ),
+    EndlessKey(
+        "{s07.a1y}:m:<board>:texts",
+        "infra.people.statements",
+        "its players may read it",
+        "claims, appeals and rulings, 100 a match",
     ),
     EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
     EndlessKey(

@@ -25,6 +25,7 @@
 | `{s07.a1y}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
 | `{s07.a1y}:m:<board>:no` | hash: account and ply -> refusals counted |
 | `{s07.a1y}:m:<board>:chat` | list of the match's chat: `infra.people.messages` |
+| `{s07.a1y}:m:<board>:texts` | hash: id of a command -> the statement of a claim, appeal or ruling: `infra.people.statements` |
 | `{s07.a1y}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.people.drafts` |
 | `{boards}` | the board counter |
 | `{boards}:id:<hex>` | the number allocated to a command id, as long as that is in `{boards}:ids` |
@@ -36,12 +37,14 @@
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
 | `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
+| `{arbiters}` | set: accounts of arbiters |
 | `{a:<hex>}` | the account record: all personal data but messages and notes |
 | `{a:<hex>}:mac` | keyed digest of the account record: `infra.people.account_macs` |
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
 | `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
 | `{a:<hex>}:chats` | set: boards chatted at |
+| `{a:<hex>}:stated` | hash: boards with statements of the account: `infra.people.statements` |
 | `{a:<hex>}:told` | sorted set: notices of messages to an account: `infra.people.message_notices` |
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
 | `{a:<hex>}:networks` | sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days |
@@ -106,6 +109,7 @@ SCRUB_FAULTS: Final = f"{SCRUB}:faults"
 DRAW_TEXTS: Final = "{boards}:words"
 ERASED_ACCOUNTS: Final = "{p:erased}"
 USERS: Final = "{users}"
+ARBITERS: Final = "{arbiters}"
 LOGINS: Final = "logins"
 """The beginning of the keys of `infra.rate_limits`."""
 BROADCAST: Final = "{broadcast}"
@@ -242,6 +246,7 @@ outcomes: Final = _of_match(":out")
 refusals: Final = _of_match(":no")
 chat: Final = _of_match(":chat")
 drafts: Final = _of_match(":draft")
+statements: Final = _of_match(":texts")
 conditional_moves: Final = _of_match(":laid")
 
 account: Final = _of_account("")
@@ -250,6 +255,7 @@ message_box: Final = _of_account(":box")
 read_marks: Final = _of_account(":read")
 recipients: Final = _of_account(":sent")
 chat_boards: Final = _of_account(":chats")
+statement_boards: Final = _of_account(":stated")
 message_notices: Final = _of_account(":told")
 tokens: Final = _of_account(":tokens")
 networks: Final = _of_account(":networks")

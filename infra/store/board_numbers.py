@@ -42,6 +42,14 @@ class BoardNumbers:
         count = board if shared else board // self._layout.shards
         return scripts.RESTORE_BOARD, names, [command, board, count]
 
+    def highest_of(self, shard: int) -> int:
+        """Return the highest number that a board of a shard can have; 0 before the first."""
+        if self._layout.numbering is Numbering.SERVER:
+            highest = self.highest()
+            return max(0, highest - (highest - shard) % self._layout.shards)
+        count = int(self._client.get(keys.shard_boards(shard)) or 0)
+        return count * self._layout.shards + shard if count else 0
+
     def highest(self) -> int:
         """Return the highest number that a board can have; 0 before the first."""
         if self._layout.numbering is Numbering.SERVER:

@@ -58,6 +58,11 @@ def read_with_conditional_moves(
     )
 
 
+def read_locator(shard_of: Callable[[int], int], board: int) -> Read[bytes]:
+    """Return the read of a match's locator, empty for a match without leaves in Redis."""
+    return read_strings([keys.locator(shard_of(board), board)], lambda found: found[0] or b"")
+
+
 def read_reply(reply: Sequence[bytes | None]) -> PackedSnapshot | None:
     """Return the snapshot in a reply to `read_command`; None for a match that does not exist."""
     stored, moves, turns = reply[:3]

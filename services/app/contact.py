@@ -95,5 +95,6 @@ def _plays(app: App, account: AccountId, other: AccountId) -> bool:
 
 def has_taken_up(state: MatchState, seat: int) -> bool:
     """Return whether a seat has moved, or accepted a match that waits for consent."""
-    accepted = state.awaits_entropy and (state.sealed or seat not in state.waits)
-    return bool(state.acted >> seat & 1) or accepted
+    if state.texts:
+        return state.awaits_entropy and (state.sealed or seat not in state.waits)
+    return bool(state.acted >> seat & 1)

@@ -36,8 +36,10 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.sessions import Sessions
+from infra.people.statements import Statements
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
+from infra.projections.cases import OpenCases
 from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -256,6 +258,11 @@ class App:
         return Notes(self.people)
 
     @cached_property
+    def statements(self) -> Statements:
+        """Texts of claims, appeals and rulings, which only players and arbiters can read."""
+        return Statements(self.people, self._shards)
+
+    @cached_property
     def challenges(self) -> ChallengeStore:
         """Matches that wait for opponents."""
         return ChallengeStore(self.people)
@@ -299,6 +306,11 @@ class App:
         return UnreadCounter(self.data, self.messages)
 
     @cached_property
+    def cases(self) -> OpenCases:
+        """Cases that wait for a ruling."""
+        return OpenCases(self.data)
+
+    @cached_property
     def history(self) -> FinishedMatches:
         """Finished matches."""
         return FinishedMatches(self.data, self.row_pages)
@@ -328,6 +340,7 @@ class App:
         erase_mail(self.people, account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        self.statements.forget(account)
         erase_projections(self.people, account)
 
     @cached_property

@@ -22,6 +22,7 @@ from domain.match.events import (
     Committed,
     Event,
     Gathered,
+    Imported,
     MatchStarted,
     command_id,
     decode_event,
@@ -53,6 +54,8 @@ NO_DRAW_PART: Final = DrawPart()
 def describe_draw(events: Sequence[Event]) -> str:
     """Return how players took part in a draw, by a match's first event; empty without a draw."""
     match events[0] if events else None:
+        case Imported():
+            return ""
         case Called():
             return "all players had committed to their texts before its seed was sealed"
         case Challenged():
@@ -103,7 +106,7 @@ def accept_command(
         return _earlier_accept(app, board, id_) or AnswerOffer(
             accept=True, commitment=commitment_of(app.words, board, account, part)
         )
-    if state.awaits_entropy and not part.commitment:
+    if state.awaits_entropy and state.imported is None and not part.commitment:
         text = entropy_text(id_, part.word) if part.word else b""
         return AnswerOffer(accept=True, text=text)
     # after the draw only a repetition of an earlier acceptance can have a part in it

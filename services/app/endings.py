@@ -11,6 +11,7 @@ _WITHOUT_WINNER: Final[Mapping[str, str]] = {
     Reason.AGREEMENT: "it is a draw by agreement",
     Reason.REPETITION: "it is a draw, as the position has stood three times",
     Reason.ABORTED: "it was broken off by agreement, and counts for nothing",
+    Reason.TRANSFERRED: "it goes on at another server, and counts for nothing here",
     Reason.DECLINED: "it was declined, and counts for nothing",
     Reason.ANNULLED: "an arbiter annulled it, and it counts for nothing",
 }

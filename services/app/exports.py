@@ -6,18 +6,21 @@ that its sender was answered, which may quote a mistyped text. So only the sende
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId, RefusedLeaf
-from infra.evidence.build import Additions, ServerLogs, build_document
+from domain.match.events import NO_HASH, AccountId, RefusedLeaf, is_event, leaf_hash
+from domain.match.state import MatchState
+from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
 from infra.evidence.match_document import DocumentError, MatchDocument, write_document
+from infra.evidence.move_record import write_record
 from infra.log.key_files import (
-    FOLDER_NAME,
     LOG_KEY,
     RECEIPTS_KEY,
     LogKeyError,
+    keys_folder,
     read_public_keys,
 )
 from infra.log.published_log import LogDamagedError, TileCache
@@ -28,6 +31,9 @@ from infra.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
+from services.app.imports import imported_from
+from services.app.matches import load_state
+from services.app.receipts import gives_receipts
 
 logger = logging.getLogger(__name__)
 
@@ -56,13 +62,29 @@ def export_match(app: App, board: int, shows_outcome: OutcomeFilter) -> bytes:
         raise Refusal(Code.TOO_LONG, str(error)) from error
 
 
+def export_record(app: App, board: int) -> bytes:
+    """Return the move record of a match; refused as `unknown-board`, `damaged` and `not-started`."""
+    state = load_state(app, board)
+    return write_record(state, _userids(app, state), board).encode()
+
+
+def _userids(app: App, state: MatchState) -> list[str]:
+    """Return the userids by seat, each one word; a number stands for an erased account."""
+    found = app.accounts.name_of(state.seats)
+    return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
+
+
 def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchDocument:
     """Return the document of a match.
 
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
     published log can't be read now.
     """
-    additions = Additions(userids=app.accounts.name_of)
+    additions = Additions(
+        userids=app.accounts.name_of,
+        receipts=partial(_receipts, app),
+        imported_from=partial(imported_from, app),
+    )
     try:
         with refuse_damaged(app.damage, board):
             found = _build(app, board, additions, shows_outcome)
@@ -96,9 +118,22 @@ def _build(
         raise ObjectStoreError(f"a checkpoint can't be used: {error}") from error
 
 
+def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
+    """Return the receipts of a match's leaves from an index on; none where they are not durable."""
+    if match.indexes[-1] < first or not gives_receipts(app) or not app.durability_watch().confirm():
+        return []
+    found, seq, head = [], 0, NO_HASH
+    for index, leaf in zip(match.indexes, match.leaves, strict=True):
+        if index >= first:
+            found.append(app.receipt_signer.sign(match.shard, leaf, seq, head))
+        if is_event(leaf):
+            seq, head = seq + 1, leaf_hash(leaf)
+    return [one for one in found if one is not None]
+
+
 def server_logs(settings: Settings) -> ServerLogs | None:
     """Return the published logs of a server; None if it has no keys. `LogKeyError` if they can't be used."""
-    folder = settings.keys or settings.data / FOLDER_NAME
+    folder = keys_folder(settings)
     keys = _public_keys(folder, LOG_KEY)
     if not keys:
         return None

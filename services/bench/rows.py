@@ -52,7 +52,7 @@ def run(bench: BenchEnvironment, matches: int, players: int) -> Report:
         full = used_memory(client)
         objects = FileObjects(folder)
         began = time.perf_counter()
-        work = RowOffload(store, client, objects, settled_ms=0)
+        work = RowOffload(store, client, objects, set, settled_ms=0)
         while work.step() is not None:
             pass
         seconds = time.perf_counter() - began

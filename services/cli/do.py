@@ -3,29 +3,62 @@
 import os
 import sys
 from getpass import getpass
+from pathlib import Path
 
 from domain.errors import Code, Refusal
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN
+from services.cli.receipt_file import ReceiptFile
 from services.language import LOCAL, Answer, Language
 from services.language.parser import PasswordBlank, password_blanks
 
 
-def run(line: str, url: str, key: str | None, wait: float, settings: Settings) -> int:
-    """Carry out the line, on the server at `url` if there is one, and return the exit code."""
+def run(
+    line: str, url: str, key: str | None, wait: float, settings: Settings, receipt: str | None
+) -> int:
+    """Carry out the line, on the server at `url` if there is one, and return the exit code.
+
+    With `receipt` the receipt of the command is written to that file.
+    """
     try:
         line = _fill_in_input(line)
+        if receipt is None:
+            return _do(line, url, key, wait, settings, None)
+        with _receipt_file(receipt, line) as file:
+            return _do(line, url, key, wait, settings, file)
     except Refusal as reason:
         print(reason, file=sys.stderr)
         return CODE_INFO[reason.code].exit
+
+
+def _receipt_file(name: str, line: str) -> ReceiptFile:
+    if [word.lower() for word in line.split()[:1]] == ["multiple"]:
+        raise Refusal(
+            Code.USAGE, "--receipt is for one command, and `multiple` has several; nothing was sent"
+        )
+    return ReceiptFile(Path(name))
+
+
+def _do(
+    line: str, url: str, key: str | None, wait: float, settings: Settings, file: ReceiptFile | None
+) -> int:
     if url:
-        return _do_remotely(url, line, key, wait)
+        return _do_remotely(url, line, key, wait, file)
     with App(settings) as parts:
-        return _print_answer(Language(parts, origin=LOCAL).do(line, key, wait))
+        language = Language(parts, origin=LOCAL)
+        if file is not None and not language.gives_receipts:
+            raise Refusal(Code.NOT_FOUND, "this server gives no receipts; nothing was sent")
+        answer = language.do(line, key, wait)
+        code = _print_answer(answer)
+        if file is not None:
+            file.write("".join(language.receipts(answer)))
+        return code
 
 
-def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
+def _do_remotely(
+    url: str, line: str, key: str | None, wait: float, file: ReceiptFile | None
+) -> int:
     """Send the line to the server at `url`, and return the exit code."""
     # slow to import, and rarely needed
     from httpx import InvalidURL, TransportError  # noqa: PLC0415
@@ -44,6 +77,8 @@ def _do_remotely(url: str, line: str, key: str | None, wait: float) -> int:
             file=sys.stderr,
         )
         return EXIT_UNKNOWN
+    if file is not None:
+        file.write(answer.receipt)
     if not answer.code:
         print(answer.text)
         return EXIT_OK

@@ -1,20 +1,34 @@
-"""`matchpost export BOARD`: write a match as a match document to standard output, one line."""
+"""`matchpost export BOARD`: write a match as a match document to standard output, one line.
+
+The document is built whole before its first byte is written, so nothing is written of a match that is refused.
+
+Exit codes: 0 if it was written; 1 if there is no such match, or its document would be too long; 2 if match or
+published log can't be read now. A refusal is one line on standard error, as elsewhere. `matchpost verify -`
+checks what was written, and `matchpost referee` judges it.
+
+With `--record` it writes a move record, the lines of commands by which the match was played.
+"""
 
 import sys
 
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
-from services.app.exports import export_match, for_operator
+from services.app.exports import export_match, export_record, for_operator
 from services.language.arguments import read_board
 
 
-def run(number: str, settings: Settings) -> int:
+def run(number: str, settings: Settings, record: bool = False) -> int:  # noqa: FBT001, FBT002 - called by keyword
     """Write the match with that number, with the outcomes of all refusals, and return the exit code.
 
-    The bytes are written as they are, because a terminal's encoding must not change them.
+    With `record` only its moves are written, which nothing proves.
+
+    The operator can read the data anyway, so that the document shows nothing new.
     """
+    board = read_board(number)
     with App(settings) as parts:
-        line = export_match(parts, read_board(number), for_operator)
+        line = export_record(parts, board) if record else export_match(parts, board, for_operator)
+    # the bytes as they are, because the encoding of a terminal must not change them
     sys.stdout.buffer.write(line)
+    sys.stdout.buffer.flush()
     return EXIT_OK

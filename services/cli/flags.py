@@ -64,7 +64,7 @@ def settings_of(arguments: Namespace) -> Any:
     return load({name: getattr(arguments, name) for name in SETTINGS}, environ)
 
 
-_VALUED: Final = frozenset({"--key", "--wait", "--config"}) | {
+_VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {
     f"--{name.replace('_', '-')}" for name in SETTINGS
 }
 _FLAGS: Final = _VALUED | {"-h", "--help"}

@@ -12,6 +12,7 @@ WAIT_SECONDS: Final = 10.0
 
 PROJECTIONS: Final = (
     "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
+    "cases",
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
@@ -87,8 +88,9 @@ SUBCOMMANDS: Final = (
                 "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
             }),
+            ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
     ),
     Subcommand(
         "serve",
@@ -117,30 +119,49 @@ SUBCOMMANDS: Final = (
     ),
     Subcommand(
         "arbiter",
-        "make an account an arbiter",
-        "Make an account an arbiter; arbiters may write to every player.",
+        "make an account an arbiter, or list them",
+        "Make an account an arbiter, or list them all with `matchpost arbiter list`. Arbiters rule on "
+        "claims, and may write to every player.",
         (
-            ("name", {"metavar": "USERID"}),
+            ("name", {"metavar": "USERID", "help": "the account, or `list`"}),
             ("--revoke", {
                 "dest": "is_arbiter", "action": "store_false", "help": "dismiss an arbiter",
             }),
         ),
     ),
     Subcommand(
+        "correct",
+        "apply one ruling to many matches, in the name of an arbiter",
+        "Apply one ruling to many matches, in the name of an arbiter. Shows for each match what would "
+        "change, or why it can't be ruled on. It can be stopped and run again: no match is ruled on "
+        "twice. Exit code 1: some matches can't be ruled on; 2: an outcome is not known, run it again.",
+        (
+            ("plan", {"metavar": "PLAN", "help": "a JSON file; see docs/disputes.md"}),
+            ("--dry-run", {
+                "dest": "dry_run", "action": "store_true", "help": "only show what would be done",
+            }),
+            ("--yes", {"action": "store_true", "help": "do it"}),
+        ),
+    ),
+    Subcommand(
         "verify",
-        "check a match's whole history, or a file that proves something",
+        "check a match's whole history, a file that proves something, or everything",
         "Check that a match's history is complete, chained and logged, and decide it again; or check a "
-        "match document, a receipt or a proof, without a server. Exit code 0: it holds; 1: it does not; "
-        "2: it can't be checked.",
+        "match document, a receipt or a proof, without a server; or everything. Exit code 0: it holds; "
+        "1: it does not; 2: something could not be checked.",
         (
             ("what", {
-                "metavar": "WHAT",
+                "metavar": "WHAT", "nargs": "?", "default": "",
                 "help": "a match's number, or a file; `-` for standard input",
             }),
             ("--key", {
                 "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
                 "help": "a key from elsewhere by which a file is checked, or a file with such keys; "
                 "can be repeated",
+            }),
+            ("--all", {
+                "dest": "everything", "action": "store_true",
+                "help": "check all matches and logs, while the server runs",
             }),
         ),
     ),
@@ -149,7 +170,40 @@ SUBCOMMANDS: Final = (
         "write a match as one JSON document, with proofs",
         "Write a match as one line of JSON to standard output: all its events, and proofs that they "
         "are in the published log. `matchpost verify` checks it, `matchpost referee` judges it.",
-        (("number", {"metavar": "BOARD", "help": "the match's number"}),),
+        (
+            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("--record", {
+                "action": "store_true",
+                "help": "write only the moves, as lines of commands; nothing proves them",
+            }),
+        ),
+    ),
+    Subcommand(
+        "import",
+        "propose a match from another server to its players here",
+        "Check a match document, or a move record, and propose the match to its players, who go on with "
+        "it here once all have accepted. `-` reads standard input.",
+        (
+            ("file", {"metavar": "FILE", "help": "what `matchpost export` wrote, or a move record"}),
+            ("--player", {
+                "dest": "players", "action": "append", "default": [], "metavar": "SIDE=USERID",
+                "help": "who plays a side here; once for each side",
+            }),
+            ("--key", {
+                "dest": "trusted", "action": "append", "default": [], "metavar": "VKEY",
+                "help": "a public key of the server that it comes from, or a file with keys; otherwise "
+                "the keys in the file are used, which prove nothing by themselves",
+            }),
+            ("--still-running", {
+                "action": "store_true",
+                "help": "import a match that its players have not ended there by a transfer",
+            }),
+            ("--wait", {
+                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "help": "how long to wait for an outcome (default 10)",
+            }),
+        ),
+        "services.cli.import_match",
     ),
     Subcommand(
         "rebuild",

@@ -14,6 +14,7 @@ import redis
 from domain.match.history import BrokenHistory
 from infra.audit.stored_match import check
 from infra.heartbeats import SILENT_MS, read_heartbeats
+from infra.people.accounts import Accounts
 from infra.redis.clients import make_client, time_ms
 from infra.settings import Settings
 from infra.store.upgrade import Upgrade, UpgradeCounts, UpgradeError
@@ -48,6 +49,7 @@ def upgrade_server(client: redis.Redis) -> None:
             f"copied and verified: matches {counts.matches}, leaves of the logs {counts.leaves}, "
             f"waiting commands {counts.waiting}"
         )
+    Accounts(client).index_arbiters()
     deleted = upgrade.delete_old()
     _say(f"{deleted} keys of format 1 are deleted; the data has format 2")
 

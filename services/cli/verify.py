@@ -1,6 +1,6 @@
 """`matchpost verify WHAT`: check a match's whole history, from its bytes up; or a file, without a server.
 
-Its leaves must be in the published log, too, as far as a signed checkpoint covers them.
+Its leaves must be in the published log, too, as far as a signed checkpoint covers them. `--all` checks everything.
 """
 
 import sys
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from infra.archive.store import StoreWithArchive
-from infra.audit.published_match import NotCompared, PublishedMatches
+from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
 from infra.settings import Settings
 from infra.store.published_sizes import read_published_sizes
@@ -20,14 +20,24 @@ from services.cli.verify_file import names_file, run_file
 from services.language.arguments import read_board
 
 
-def run(what: str, settings: Settings, trusted: Sequence[str] = ()) -> int:
-    """Check the match with that number, or the file of that name, and return the exit code.
+def run(
+    what: str, settings: Settings, trusted: Sequence[str] = (), *, everything: bool = False
+) -> int:
+    """Check the match with that number, the file of that name, or everything; return the exit code.
 
     `trusted` are keys from elsewhere by which a file is checked, or files with such keys.
     """
-    if names_file(what):
-        return run_file(what, trusted)
-    board = read_board(what)
+    if everything + bool(what) != 1:
+        raise Refusal(Code.USAGE, "write the number of a match, the name of a file, or --all")
+    if everything:
+        from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
+
+        return verify_all.run(settings)
+    return run_file(what, trusted) if names_file(what) else _check_match(what, settings)
+
+
+def _check_match(number: str, settings: Settings) -> int:
+    board = read_board(number)
     with App(settings) as parts:
         try:
             return _check_board(parts, board)
@@ -43,7 +53,8 @@ def _check_board(parts: App, board: int) -> int:
     recorded = read_published_sizes(parts.data, shards)[board % shards].size
     published, reason = None, ""
     try:
-        published = PublishedMatches(published_logs(parts.settings).of, board % shards, recorded)
+        log = open_published(published_logs(parts.settings).of, board % shards, recorded)
+        published = PublishedMatches(log)
     except NotCompared as error:
         reason = str(error)
     try:

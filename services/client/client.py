@@ -10,6 +10,7 @@ reveals the texts of matches in which all players have committed.
 import json
 import logging
 import time
+from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from types import TracebackType
@@ -26,6 +27,9 @@ logger = logging.getLogger(__name__)
 
 CODE: Final = "Matchpost-Code"
 """The header with the stable code of a text answer."""
+
+RECEIPT: Final = "Matchpost-Receipt"
+"""The header with a receipt in base64."""
 
 _ATTEMPTS: Final = 3
 
@@ -59,6 +63,8 @@ class Text(msgspec.Struct, frozen=True):
     text: str
     code: str
     """Empty if the line was accepted or answered."""
+    receipt: str = ""
+    """The receipt, if the line was one command in a match and the server gives receipts."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -129,7 +135,8 @@ class Client:
         )
         if response.headers.get("content-type", "").startswith("application/problem"):
             raise _problem(response)
-        return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""))
+        receipt = b64decode(response.headers.get(RECEIPT, "")).decode()
+        return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""), receipt)
 
     def _is_committed_to(self, said: CommittingLine) -> bool:
         """Return whether a line leads to a match whose players commit."""

@@ -44,6 +44,13 @@ from services.http.api.routes.command_line import (
 )
 from services.http.api.routes.commands import command_outcome, give_command, reveal_text
 from services.http.api.routes.conditional_moves import drop_replies, lay_replies, show_replies
+from services.http.api.routes.disputes import (
+    give_ruling,
+    list_cases,
+    list_waiting_cases,
+    make_appeal,
+    make_claim,
+)
 from services.http.api.routes.drafts import confirm_draft, drop_draft, show_draft, submit_draft
 from services.http.api.routes.events import follow_account, show_events
 from services.http.api.routes.matches import (
@@ -115,6 +122,11 @@ ROUTES: Final[tuple[Any, ...]] = (
     confirm_draft,
     show_chat,
     say,
+    make_claim,
+    make_appeal,
+    give_ruling,
+    list_cases,
+    list_waiting_cases,
     list_challenges,
     open_challenge,
     show_challenge,

@@ -35,6 +35,7 @@ from services.app.matches import check_exists
 from services.app.receipts import DecidedCommand
 from services.http.anonymous_limit import RequestLimits
 from services.http.health import HealthCheck
+from services.http.recent_sizes import RecentPublishedSizes
 from services.http.streams.event_stream import MatchWatch
 from services.http.streams.limits import StreamLimits
 from services.http.streams.notice_stream import NoticeStream, NoticeWatermark, leaf_counts_of
@@ -96,6 +97,9 @@ class ApiContext:
         self.health = health
         self.marks = MarkWatch(parts)
         self.intervals = intervals
+        self.published_sizes = RecentPublishedSizes(
+            lambda: self.app.data, lambda: self.app.store.layout().shards
+        )
         self.request_limits = RequestLimits(parts.settings)
         self.stream_limits = StreamLimits()
         self.app = App(

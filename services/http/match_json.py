@@ -8,6 +8,7 @@ import msgspec
 from domain.clocks import match_clock
 from domain.clocks.time_control import describe_time_control, write_time_control
 from domain.match.history import Snapshot
+from domain.match.imports import describe_source
 from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
 from services.app.endings import ending_clause
@@ -94,6 +95,27 @@ class BeforeDraw(msgspec.Struct, frozen=True):
     without a limit."""
 
 
+class ImportedFrom(msgspec.Struct, frozen=True):
+    """Where an imported match was played before."""
+
+    kind: str
+    """`document`, which its log proves, or `record`, a bare list of moves that nothing proves."""
+    origin: str
+    """The name of the log there; empty if none is known."""
+    board: int
+    """The number of the match there; 0 if it is not known."""
+    head: str
+    """Leaf hash of the last event there, in hex; empty for a record."""
+    events: int
+    """The number of events there; 0 for a record."""
+    digest: str
+    """SHA-256 of what was imported, in hex."""
+    ply: int
+    """The number of moves that were played there."""
+    text: str
+    """The same in words."""
+
+
 class Place(msgspec.Struct, frozen=True):
     """A match at one ply."""
 
@@ -148,6 +170,8 @@ class Match(msgspec.Struct, frozen=True):
     """Leaf hash of the last event, in hex; the ETag depends on it."""
     draw: BeforeDraw | None
     """Null after the draw, and for a match whose players do not commit to texts."""
+    imported: ImportedFrom | None
+    """Null for a match that began on this server."""
 
 
 def match_json(
@@ -179,6 +203,23 @@ def match_json(
         updated=state.at,
         head=snapshot.head.hex(),
         draw=_before_draw_json(state),
+        imported=_imported_json(state),
+    )
+
+
+def _imported_json(state: MatchState) -> ImportedFrom | None:
+    if state.imported is None:
+        return None
+    source = state.imported.source
+    return ImportedFrom(
+        kind=source.kind,
+        origin=source.origin,
+        board=source.board,
+        head=source.head.hex(),
+        events=source.events,
+        digest=source.digest.hex(),
+        ply=state.imported.ply,
+        text=describe_source(source),
     )
 
 

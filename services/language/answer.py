@@ -4,6 +4,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from services.app.receipts import DecidedCommand
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -19,6 +20,8 @@ class Answer(msgspec.Struct, frozen=True):
     code: str = ""
     account: AccountId | None = None
     """The account that the password in the line has proven."""
+    decided: tuple[DecidedCommand, ...] = ()
+    """The commands in matches to which the line led, accepted or refused, by which receipts are made."""
 
     @property
     def text(self) -> str:

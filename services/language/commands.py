@@ -1,17 +1,15 @@
 """The table of forms: each of the grammar's rules with its usage, its meaning and its handler."""
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
-import msgspec
-
-from services.language.answer import Answer
-from services.language.authentication import Proof, challenger, nobody, signer
+from services.language.authentication import challenger, signer
+from services.language.form import CommandForm
 from services.language.handlers import (
     accounts,
     blocks,
     boards,
     conditional_moves,
+    disputes,
     drafts,
     help_pages,
     listing,
@@ -22,36 +20,6 @@ from services.language.handlers import (
     rankings,
     vacations,
 )
-from services.language.invocation import Invocation
-
-
-class CommandForm(msgspec.Struct, frozen=True):
-    """A way to write a command."""
-
-    rule: str
-    """The grammar's rule."""
-    name: str
-    """The words it begins with, after the game's if it is one of a game's."""
-    rest: str
-    """The rest of the line, as usage shows it."""
-    summary: str
-    handler: Callable[[Invocation], Answer]
-    of_game: bool = False
-    proof: Proof = nobody
-    """Returns the account that gives the command."""
-    in_match: bool = False
-    """Whether its board names a match, which is loaded before the proof."""
-
-    def usage(self, game: str = "GAME") -> str:
-        """Return how the command is written."""
-        return " ".join(
-            part for part in (game if self.of_game else "", self.name, self.rest) if part
-        )
-
-    def called(self, words: Sequence[str]) -> bool:
-        """Return whether these are its name, or the beginning of it."""
-        return bool(words) and self.name.split()[: len(words)] == list(words)
-
 
 _OWN: Final = "userid password"
 _IN_MATCH: Final = "BOARD userid password"
@@ -169,6 +137,47 @@ GENERAL_FORMS: Final = (
         f"{_OWN} TEXT",
         "write to everybody; arbiters only",
         messages.broadcast,
+        proof=signer,
+    ),
+    CommandForm(
+        "claim",
+        "claim",
+        f"{_IN_MATCH} #PLY TEXT",
+        "ask an arbiter to look at a match, from a ply on; the text says what is wrong",
+        disputes.claim,
+        proof=signer,
+    ),
+    CommandForm(
+        "appeal",
+        "appeal",
+        f"{_IN_MATCH} TEXT",
+        "object to a ruling, once, within 14 days; another arbiter rules on it",
+        disputes.appeal,
+        proof=signer,
+    ),
+    CommandForm(
+        "case",
+        "case",
+        _IN_MATCH,
+        "show the claims and rulings of a match, to its players and to arbiters",
+        disputes.show_case,
+        proof=signer,
+    ),
+    CommandForm(
+        "cases",
+        "cases",
+        f"{_OWN} [FROM]",
+        "list the cases that wait for a ruling, the oldest first; arbiters only",
+        disputes.list_cases,
+        proof=signer,
+    ),
+    CommandForm(
+        "rule",
+        "rule",
+        f"{_IN_MATCH} [--own-motion] dismissed|back #PLY [time SIDE=DAYS]|result SIDE[,SIDE]|draw|annul"
+        "|time SIDE=DAYS[,SIDE=DAYS] REASONS",
+        "rule on the case of a match that waits, or of your own motion; arbiters only",
+        disputes.rule,
         proof=signer,
     ),
     CommandForm(

@@ -17,11 +17,23 @@ from services.language.parser import CommandLine
 
 _HIDDEN: Final = "'...'"
 
-_DISPLACED: Final = frozenset({"address", "board", "userid", "value"})
+_DISPLACED: Final = frozenset({"address", "board", "grants", "userid", "value", "winners"})
 """Parts in whose place a password stands when a word is missing or too many."""
 
 _ELSEWHERE: Final = frozenset(
-    {"address", "board", "flag", "move", "recipient", "recipients", "step", "value"}
+    {
+        "address",
+        "at_ply",
+        "board",
+        "flag",
+        "grants",
+        "move",
+        "recipient",
+        "recipients",
+        "step",
+        "value",
+        "winners",
+    }
 )
 """Parts whose words a refusal may repeat."""
 

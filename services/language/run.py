@@ -13,9 +13,11 @@ from services.app.actor import Actor
 from services.app.commands import WAIT_SECONDS
 from services.app.context import App
 from services.app.games import game_keys
+from services.app.receipts import gives_receipts, receipt_if_any
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
-from services.language.commands import FORMS, GAME_FORMS, GENERAL_FORMS, CommandForm
+from services.language.commands import FORMS, GAME_FORMS, GENERAL_FORMS
+from services.language.form import CommandForm
 from services.language.handlers.boards import match_of_game
 from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parser import (
@@ -70,6 +72,16 @@ class Language:
         except Refusal as reason:
             return refusal(reason)
 
+    @property
+    def gives_receipts(self) -> bool:
+        """Whether commands have receipts at all."""
+        return gives_receipts(self._app)
+
+    def receipts(self, answer: Answer) -> list[str]:
+        """Return the receipts of the commands to which a line led, in their order."""
+        found = [receipt_if_any(self._app, decided) for decided in answer.decided]
+        return [receipt for receipt in found if receipt is not None]
+
     def _do(
         self,
         line: CommandLine,
@@ -103,6 +115,8 @@ class Language:
         except Refusal as reason:
             language = call.language or (self._app.accounts.language_of(account) if account else "")
             answer = refusal(redact_refusal(reason, line, call.usage, language))
+        if call.decided:
+            answer = replace(answer, decided=tuple(call.decided))
         return replace(answer, account=account) if line.has("password") else answer
 
 

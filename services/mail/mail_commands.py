@@ -42,15 +42,16 @@ _OWN_SUBJECT: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
 """The beginning of the server's own subjects; no command begins like this."""
 
 _WITH_TEXT: Final = re.compile(
-    r"(?:message|broadcast)\s|\S+\s+chat\s|(?:say|chat)(?:\s|$)", re.IGNORECASE
+    r"(?:message|broadcast|claim|rule)\s|\S+\s+chat\s|(?:say|chat|appeal)(?:\s|$)", re.IGNORECASE
 )
 """Commands whose text may stand on the lines below."""
 
-_CHAT: Final = re.compile(r"(?:say|chat)(?:\s|$)", re.IGNORECASE)
+_CHAT: Final = re.compile(r"(?:say|chat|claim|appeal)(?:\s|$)", re.IGNORECASE)
 
 _SHORT: Final = re.compile(
     r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
     r"|reveal\s+[0-9a-f]+"
+    r"|case|claim\s+#\d+\s[\s\S]+|appeal\s[\s\S]+"
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )

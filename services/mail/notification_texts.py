@@ -226,7 +226,7 @@ def _how(scene: NamedMatch, seat: Seat) -> str:
     others = (
         ["chat TEXT"] if scene.state.awaits_entropy else ["resign", "propose draw", "chat TEXT"]
     )
-    if not scene.state.acted >> seat & 1:
+    if scene.state.awaits_entropy or not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
     return f"{asked}, in the first line of a reply.\nYou can also write: {', '.join(others)}."
 

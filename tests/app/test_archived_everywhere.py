@@ -13,6 +13,7 @@ from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import open_receipt
 from infra.redis import keys
+from infra.store.port import ARCHIVED_TEXT
 from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, Result, same
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
@@ -238,7 +239,7 @@ def test_a_new_command_is_refused_alike_by_all(archived):
     result = at_all(
         lambda where: archived.everywhere.act(where, archived.one, archived.board, MOVE)
     )
-    assert result == Result("match-over", "The match is over, and in the archive.")
+    assert result == Result("match-over", f"T{ARCHIVED_TEXT[1:]}.")
 
 
 def test_conditional_moves_and_drafts_are_refused_as_of_any_match_that_is_over(archived):

@@ -33,6 +33,9 @@ NO_DRAFTS_ON_PAGES: Final = Row(
 
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
+RECEIPTS_LATER: Final = Row(
+    (API, WEB), "the language gives a receipt with its command, and a proof is a file"
+)
 NO_MESSAGE_FORM: Final = Row((LANGUAGE, API), "pages show messages and have no form to write one")
 
 USE_CASES: Final[dict[str, Row]] = {
@@ -95,11 +98,30 @@ USE_CASES: Final[dict[str, Row]] = {
     "messages.read_chat": Row(
         (LANGUAGE, API), "a page reads the chat with marks and note, in one round trip"
     ),
+    "disputes.dispute_command": Row(
+        (LANGUAGE,), "the others wait for the outcome, by `disputes.carry_out`"
+    ),
+    "disputes.settle": Row((LANGUAGE,), "the others wait for the outcome, by `disputes.carry_out`"),
+    "disputes.carry_out": Row((API, WEB), "a line submits as all its commands do"),
+    "disputes.is_arbiter": Row((WEB,), "a page shows arbiters what only they can do"),
+    "disputes.check_arbiter": WITHIN,
+    "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
+    "corrections.boards_of": Row((), "corrections are made by `matchpost correct` alone"),
+    "cases.cases_of": Row(),
+    "cases.case_of": Row((WEB,), "a page shows one case, the others all of a match"),
+    "cases.queue_of": Row(),
     "messages.write_note": Row((WEB,), "a note stands on the page of its match"),
     "names.userids_of": Row((API,), "a program gets null for an account that was erased"),
     "names.names_of": Row((LANGUAGE, WEB), "a program gets userids"),
     "names.names_by_seat": Row(),
     "names.name_of": Row((LANGUAGE,), "the others have the userid in their answer"),
+    "receipts.receipt_if_any": Row((LANGUAGE, API), "a page has no place for it in its answer"),
+    "receipts.gives_receipts": Row((LANGUAGE, WEB), "the API says it by the receipt itself"),
+    "receipts.receipt_of_leaf": WITHIN,
+    "receipts.leaf_of_command": Row((API,), "a refusal is asked for by the id of its command"),
+    "receipts.leaf_of_event": RECEIPTS_LATER,
+    "receipts.require_receipt": RECEIPTS_LATER,
+    "receipts.proof_of": RECEIPTS_LATER,
     "recent_password.check_recent_password": Row((API, WEB), "each command line has the password"),
     "preferences.change_preferences": Row(),
     "queries.find_player": Row((API, WEB), "the language has no form about a player as such"),
@@ -116,6 +138,7 @@ USE_CASES: Final[dict[str, Row]] = {
 BY_CONTEXT: Final = {
     "command": ("commands.command_of",),
     "send": ("commands.finish",),
+    "receipt": ("receipts.receipt_if_any",),
 }
 """The use cases behind the methods of `ApiContext`, which waits for outcomes in the event loop."""
 

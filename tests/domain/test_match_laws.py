@@ -38,6 +38,7 @@ from domain.match.events import (
     Ended,
     Event,
     Flagged,
+    MatchSource,
     MatchStarted,
     Moved,
     Nagged,
@@ -45,6 +46,7 @@ from domain.match.events import (
     Undone,
     decode_event,
 )
+from domain.match.imports import import_command
 from domain.match.state import MatchState, deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
 from tests.domain.matches_given import KINDS, any_move, called, seeds
@@ -61,6 +63,7 @@ TERMS = [
     ("--totaltime=9", "--days=4", "--weekends=off"),
     ("--forfeittime=0",),
 ]
+ELSEWHERE = MatchSource("document", "elsewhere/log/s00", 1, bytes(32), 1, bytes(32))
 KEPT = b"a text of 32 bytes that is kept."
 COMMITTED = Commitment(sha256(KEPT).digest())
 BEFORE_A_DRAW = [
@@ -94,6 +97,14 @@ class Table:
             self.match.kept = {seat: KEPT for seat in range(2) if self.rng.random() < 0.2}
             given = tuple(self.rng.choice([Commitment(), COMMITTED, COMMITTED]) for _ in range(2))
             self.match.do(actor, replace(start, gather=True, commitments=given), self.now)
+        elif kind == "imported":
+            source = Table(self.rng.choice(list(KINDS)), seed)
+            for _ in range(self.rng.randrange(STEPS)):
+                source.step()
+            self.now, seats = source.now, source.state.seats
+            self.match = Match(board=2)
+            command = import_command(source.state, seats, ELSEWHERE)
+            self.match.do(SERVER_ACCOUNT, command, self.now)
         else:
             self.match.do(*called(kind, *terms), self.now)
 
@@ -176,6 +187,7 @@ class Table:
     def rare(self) -> Sequence[Command]:
         """What ends a match, or may."""
         ends = [ResignMatch(), DeclineMatch(), MakeOffer(kind="draw"), MakeOffer(kind="abort")]
+        ends.append(MakeOffer(kind="transfer"))
         return ends if self.rng.random() < 0.1 else []
 
     def lay(self) -> None:
@@ -270,7 +282,7 @@ def played(kind: str, seed: int) -> Match:
     return table.match
 
 
-EVERY = [*KINDS, "gathered", "committed"]
+EVERY = [*KINDS, "gathered", "committed", "imported"]
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -286,6 +298,7 @@ def test_in_these_matches_everything_happens() -> None:
     assert {type(body) for body in bodies} == set(get_args(Event))
     assert any(isinstance(body, Moved) and body.queued for body in bodies)
     reasons = {body.reason for body in bodies if isinstance(body, Ended)}
-    assert {"time", "resignation", "agreement", "aborted", "declined", "no-tile"} <= reasons
+    wanted = {"time", "resignation", "agreement", "aborted", "declined", "no-tile", "transferred"}
+    assert wanted <= reasons
     changed = {body.reason for body in bodies if isinstance(body, ResultChanged)}
     assert changed == {"ruling", "annulled"}

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import pytest
 
-from infra.evidence.build import ServerLogs
+from infra.evidence.build import ServerLogs, build_document
+from infra.evidence.match_document import MatchDocument
 from infra.valkey.server import EmbeddedServer
-from tests.helpers.archiving import SECRET, Archiving
+from tests.helpers.archiving import SECRET, Archiving, publish
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.evidence import server_logs
@@ -21,6 +22,8 @@ class Played(NamedTuple):
     over: list[int]
     """Matches that were retired."""
     logs: ServerLogs
+    before: dict[int, MatchDocument | None]
+    """Their documents before that."""
 
 
 @pytest.fixture(scope="module")
@@ -36,8 +39,10 @@ def played(valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> 
         over = [
             board for shard in range(4) for board in bench.store.ended_boards(shard, 1 << 50, 99)
         ]
+        publish(bench.store, archiving.objects)
+        logs = server_logs(archiving.log_of, SECRET)
+        before = {board: build_document(bench.store, board, logs) for board in over}
         assert archiving.retire() == len(over) > 15
         for _ in range(8):
             corpus.step()
-        logs = server_logs(archiving.log_of, SECRET)
-        yield Played(archiving, list(range(1, max(over) + 1)), over, logs)
+        yield Played(archiving, list(range(1, max(over) + 1)), over, logs, before)

@@ -19,6 +19,8 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.sessions import Sessions
+from infra.people.statements import Statements
+from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
 from infra.projections.leaderboards import Leaderboards
@@ -66,6 +68,7 @@ class FakeApp:
         self.accounts = Accounts(self.client, CHEAP)
         self.sessions = Sessions(self.client)
         self.notes = Notes(self.client)
+        self.statements = Statements(self.client, lambda: 4)
         self.words = DrawTexts(self.client)
         self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)
@@ -79,6 +82,12 @@ class FakeApp:
         """Who plays what, up to now."""
         catch_up(self.store, self.client)
         return MatchLists(self.client)
+
+    @property
+    def cases(self) -> OpenCases:
+        """Cases that wait, up to now."""
+        catch_up(self.store, self.client)
+        return OpenCases(self.client)
 
     @property
     def history(self) -> FinishedMatches:
@@ -116,6 +125,7 @@ class FakeApp:
         self.starts.forget(account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        self.statements.forget(account)
 
     def ready(self) -> None:
         """Promise what is not kept."""

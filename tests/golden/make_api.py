@@ -108,6 +108,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     alice, bob = (_player(said, name) for name in ("alice", "bob"))
     _play(said, alice, bob)
     _write(said, alice, bob)
+    _dispute(said, alice, bob)
     _challenge(said, alice, bob)
     _look(said, alice, bob)
     _reveal(said, alice, bob)
@@ -166,6 +167,20 @@ def _write(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("send_message", alice, {"to": ["bob"], "text": "Another one?"})
     (message,) = said.call("list_messages", bob)["messages"]
     said.call("mark_messages", bob, {"until": message["at"]})
+
+
+def _dispute(said: Exchange, alice: Player, bob: Player) -> None:
+    arbiter = said.api.player_of("carol")
+    said.api.parts.accounts.set_arbiter("carol", True)
+    key = {"Idempotency-Key": "7d3c-3"}
+    claim = {"ply": 2, "text": "My clock ran during the pause."}
+    said.call("make_claim", alice, claim, board=1, **key)
+    said.api.caught_up()
+    said.call("list_waiting_cases", arbiter)
+    ruling = {"verdict": "result", "winners": ["Dark"], "text": "The pause was over by then."}
+    said.call("give_ruling", arbiter, ruling, board=1)
+    said.call("make_appeal", alice, {"text": "Nobody had ended it."}, board=1)
+    said.call("list_cases", bob, board=1)
 
 
 def _challenge(said: Exchange, alice: Player, bob: Player) -> None:

@@ -31,7 +31,8 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import ConditionalMove
-from domain.match.events import SERVER_ACCOUNT
+from domain.match.events import SERVER_ACCOUNT, MatchSource
+from domain.match.imports import import_command
 from tests.helpers.given import ALICE, BOB, CAROL, Match, challenge, pow2
 
 FILE = Path(__file__).parent / "events-2.json"
@@ -162,7 +163,24 @@ def disputed():
     return match
 
 
+def imported():
+    """The timed match goes on elsewhere, as it stood when its players transferred it."""
+    source = Match()
+    source.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off"), BEGIN)
+    source.play("m13-m9", "a13-c11", at=BEGIN + DAY)
+    source.do(ALICE, MakeOffer(kind="transfer"), BEGIN + 2 * DAY)
+    source.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
+    origin = MatchSource("record", "", source.board, b"", 0, bytes(range(32)))
+    here = Match(board=2)
+    here.do(SERVER_ACCOUNT, import_command(source.state, (BOB, CAROL), origin), BEGIN + 3 * DAY)
+    here.do(BOB, AnswerOffer(accept=True), BEGIN + 4 * DAY)
+    here.do(CAROL, AnswerOffer(accept=True), BEGIN + 5 * DAY)
+    here.play("m9-m13", "a1-a5", at=BEGIN + 6 * DAY)
+    return here
+
+
 MATCHES = {
+    "imported": imported,
     "committed": committed,
     "disputed": disputed,
     "kept": kept_text,

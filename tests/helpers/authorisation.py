@@ -36,6 +36,12 @@ TABLE = {
     "confirm_draft": ("unauthorized", "not-a-player", "no-draft", "missing-scope"),
     "show_chat": OF_THE_MATCH_TO_READ,
     "say": OF_THE_MATCH_TO_PLAY,
+    # disputes; nobody has ruled, and nobody of the four is an arbiter
+    "make_claim": OF_THE_MATCH_TO_PLAY,
+    "make_appeal": ("unauthorized", "not-a-player", "unknown-claim", "missing-scope"),
+    "give_ruling": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "missing-scope"),
+    "list_cases": OF_THE_MATCH_TO_READ,
+    "list_waiting_cases": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "not-an-arbiter"),
     # challenges; the one that is meant is of neither of the four
     "list_challenges": PUBLIC,
     "show_challenge": PUBLIC,

@@ -21,12 +21,15 @@ from domain.match.commands import (
     RevealText,
     StartMatch,
 )
+from domain.match.events import SERVER_ACCOUNT, MatchSource
 from domain.match.history import unpack_snapshot
+from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from tests.helpers.bench import Bench
+from tests.helpers.given import Match
 
 GAMES = (
     ("torere/1", 2),
@@ -93,7 +96,22 @@ class Corpus:
             own = [Commitment(sha256(account).digest()) for account in seats]
             given = tuple(self._chance.choice([one, one, Commitment()]) for one in own)
             start = replace(start, text=b"", commitments=given)
+        if self._chance.random() < 0.15:
+            return SERVER_ACCOUNT, self._from_elsewhere(replace(start, gather=False, text=b""))
         return seats[0], start
+
+    def _from_elsewhere(self, start: StartMatch) -> Command:
+        """A match that was played on another server, and may be over there."""
+        there = Match((start.seats[0], replace(start, commitments=UNSET)))
+        for _ in range(self._chance.randrange(12)):
+            if there.state.next is not None:
+                there.do(
+                    there.state.seats[there.state.next], PlayMove(text=self._move(there.state))
+                )
+        if not there.state.over and self._chance.random() < 0.3:
+            there.do(self._chance.choice(start.seats), ResignMatch())
+        source = MatchSource("record", "", 1, b"", 0, bytes(32))
+        return import_command(there.state, start.seats, source)
 
     def _action(self, state: MatchState) -> Action:
         """Choose what somebody does next; now and then what is refused."""
@@ -120,7 +138,7 @@ class Corpus:
 
     def _odd(self) -> Command | None:
         """Choose something that is no move of who is to move, one time in ten."""
-        kind = self._chance.choice(("draw", "undo", "abort", "pause"))
+        kind = self._chance.choice(("draw", "undo", "abort", "pause", "transfer"))
         text = self._chance.choice(("a1", "done", "what is no move"))
         odd = (ResignMatch(), MakeOffer(kind=kind), PlayMove(text=text), DeclineMatch())
         nothing = 0.9

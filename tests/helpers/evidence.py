@@ -6,8 +6,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from domain.fairness import previous_seed
-from domain.match.audit import possible_commands
-from domain.match.commands import CommandEnvelope, command_digest, encode_command
+from domain.match.audit import ply_after, possible_digests
 from domain.match.events import (
     SCHEMA,
     AnchorLeaf,
@@ -17,7 +16,6 @@ from domain.match.events import (
     encode_event,
 )
 from domain.match.history import pack_snapshot
-from domain.match.state import evolve, initial
 from infra.evidence.build import Additions, ServerLogs, build_document
 from infra.evidence.match_document import MatchDocument
 from infra.log.log_writer import LogWriter
@@ -59,7 +57,7 @@ class HistoryStore:
             for envelope in group:
                 self.indexes.append(len(self.log))
                 self.log.append(match.events[envelope.seq - 1])
-            ply = _fold(match.events[: group[-1].seq]).ply
+            ply = ply_after(group, ply)
         self.objects: ObjectStore = MemoryObjects()
         size = len(self.log) if published is None else published
         writer = LogWriter(self.objects, self.shard, [SECRET.signer(self.shard)])
@@ -67,11 +65,7 @@ class HistoryStore:
         writer.append(self.log[:size])
 
     def _store(self, group: list[EventEnvelope], ply: int) -> None:
-        first = group[0]
-        sent = CommandEnvelope(
-            first.match, first.command, first.actor, possible_commands(first, ply, group[1:])[0]
-        )
-        digest = command_digest(encode_command(sent))
+        first, digest = group[0], possible_digests(group, ply)[0]
         self.stored[first.command] = encode_stored(digest, len(self.log), tail("", first.seq))
 
     def layout(self) -> Layout:
@@ -114,14 +108,6 @@ class HistoryStore:
 def server_logs(open_log: Callable[[int], PublishedLog], secret: LogSecret = SECRET) -> ServerLogs:
     """The logs of a server that signs with this key."""
     return ServerLogs(open_log, [secret.public], [secret.public])
-
-
-def _fold(events: list[bytes]) -> Any:
-    state = initial()
-    for data in events:
-        envelope = decode_event(data)
-        state = evolve(state, envelope.body, envelope.at)
-    return state
 
 
 def _commands(events: list[bytes]) -> Iterator[list[EventEnvelope]]:

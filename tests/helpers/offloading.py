@@ -1,5 +1,7 @@
 """Matches that are over, and their rows in row pages."""
 
+from collections.abc import Callable, Container, Sequence
+
 from redis import Redis
 
 from domain.match.events import AccountId
@@ -46,8 +48,13 @@ def finish(logs: Logs, board: int, at: int | None = None) -> None:
     logs.add(board, at, other, ended(board % 2))
 
 
-def run(logs: Logs, client: Redis, objects: FileObjects) -> int:
-    work = RowOffload(logs.store, client, objects, settled_ms=0)
+def run(
+    logs: Logs,
+    client: Redis,
+    objects: FileObjects,
+    in_archive: Callable[[Sequence[int]], Container[int]] = set,
+) -> int:
+    work = RowOffload(logs.store, client, objects, in_archive, settled_ms=0)
     while work.step() is not None:
         pass
     return work.rows

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ from domain.clocks.time_control import TimeControl
 from domain.match.commands import Command, CommandEnvelope, PlayMove, ResignMatch, StartMatch
 from domain.match.events import AccountId
 from infra.archive.archive import Archive
-from infra.archive.store import StoreWithArchive
+from infra.archive.store import StoreWithArchive, boards_in_archive
 from infra.durability import Mode
 from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
@@ -192,7 +193,10 @@ class ScrubbedServer:
 
     def offload(self) -> int:
         """Move rows to pages, and return how many went."""
-        work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=-86_400_000)
+        in_archive = partial(boards_in_archive, self.client, SHARDS)
+        work = offload.RowOffload(
+            self.plain, self.client, self.objects, in_archive, settled_ms=-86_400_000
+        )
         while work.step() is not None:
             pass
         return work.rows
@@ -235,7 +239,7 @@ def populated(
     server.refused(long, alice, [one for one in ended if one % SHARDS == 0])
     sizes = server.publish()
     server.list_all()
-    server.offload()
     retired = set(ended[: finished // 2])
     assert server.retire(sizes, retired) == len(retired)
+    assert server.offload()
     return server

@@ -1,5 +1,6 @@
 """Events of matches, told in short."""
 
+from domain.match.dispute_events import Claimed, ResultChanged, Ruled, SetBack
 from domain.match.events import (
     AccountId,
     Challenged,
@@ -11,6 +12,9 @@ from domain.match.events import (
     Undone,
 )
 from tests.helpers.given import ALICE, BOB, CAROL
+
+ARBITER = b"arbiter1"
+TEXT = bytes(32)
 
 
 def started(
@@ -54,3 +58,23 @@ def offered(seat: int, kind: str = "draw") -> OfferMade:
 def ended(*winners: int, reason: str = "goal") -> Ended:
     """The end."""
     return Ended(winners=winners, reason=reason)
+
+
+def claimed(seat: int | None, ply: int = 0) -> Claimed:
+    """A claim."""
+    return Claimed(seat=seat, ply=ply, text=TEXT)
+
+
+def ruled(claim: int | None = None, *, upheld: bool = True) -> Ruled:
+    """A ruling."""
+    return Ruled(claim=claim, upheld=upheld, text=TEXT)
+
+
+def set_back(ply: int, turn: int, *back: int) -> SetBack:
+    """A match is set back, and some seats are back."""
+    return SetBack(ply=ply, next=turn, back=back)
+
+
+def result_changed(*winners: int) -> ResultChanged:
+    """Another result; annulled without winners."""
+    return ResultChanged(winners=winners, reason="ruling" if winners else "annulled")

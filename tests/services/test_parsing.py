@@ -205,7 +205,9 @@ def test_several_commands_are_all_the_lines_after_the_first(lines):
 
 
 def test_the_forms_with_a_text_are_named():
-    assert forms_with_text() == {"message", "broadcast", "chat", "multiple"}
+    assert forms_with_text() == {
+        "message", "broadcast", "claim", "appeal", "rule", "chat", "multiple",
+    }  # fmt: skip
 
 
 # whatever is typed

@@ -12,7 +12,7 @@ from infra.people.messages import MessageStore
 from infra.projections.buckets import Bucket
 from infra.projections.generations import EXPIRE_SECONDS, Generations
 from infra.projections.match_lists import MatchLists
-from infra.projections.specs import LISTS, SPECS
+from infra.projections.specs import LISTS, RATINGS, SPECS
 from infra.redis import keys
 from infra.settings import Settings
 from infra.valkey.server import EmbeddedServer
@@ -145,7 +145,7 @@ def test_any_difference_is_found(
     bench: Bench, settings: Settings, capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
     catch_up(bench.store, bench.client)
-    found = Generations(bench.client, SPECS[-1]).live()
+    found = Generations(bench.client, RATINGS).live()
     assert found is not None
     bucket = found[1].bucket(0)
     players = bucket.key("players:pow2")

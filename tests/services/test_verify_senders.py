@@ -5,11 +5,21 @@ from hashlib import sha256
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 
+from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.games.halves.position import HalvesMove, canonical
 from domain.match import events
-from domain.match.commands import AnswerOffer, CommandEnvelope, EndVacation, StartMatch
+from domain.match.commands import (
+    AnswerOffer,
+    CommandEnvelope,
+    EndVacation,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
+    StartMatch,
+)
 from domain.match.events import Event, Flagged, Nagged, command_id, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import next_due, position_of
@@ -175,7 +185,38 @@ def by_commands_of_before_commitments(api: Api) -> set[type]:
     return kinds_of(api.parts.store, board)
 
 
+def by_arbiters(api: Api) -> set[type]:
+    """A claim, a ruling by which the match goes on, an appeal, and a result; with refusals in between."""
+    one, other = api.players()
+    board = api.match(one, other, terms=TIMED)
+    assert one.move(board, "m13-j7").is_success
+    assert other.give(board, {"do": "resign"}).is_success
+    (player, rival), text = seats_of(api, board), bytes(32)
+    claim = len(api.parts.store.events(board)) + 1
+    ruling = GiveRuling(claim=claim, upheld=True, text=text)
+    asked = [
+        (rival, MakeClaim(ply=9, text=text)),
+        (rival, MakeClaim(ply=1, text=text)),
+        (rival, ruling),
+        (b"arbiter1", replace(ruling, back_to=1, time=((1, DAY), (0, 7)))),
+        (player, MakeAppeal(claim=claim, text=text)),
+        (b"arbiter1", replace(ruling, winners=(0,))),
+        (b"arbiter2", replace(ruling, winners=(0,))),
+    ]
+    codes = []
+    for number, (actor, command) in enumerate(asked):
+        id_ = command_id("test", actor, f"{board}.{number}")
+        codes.append(api.parts.gateway.send(CommandEnvelope(board, id_, actor, command), 0).code)
+    assert codes == ["unknown-ply", "", "not-an-arbiter", "", "", "not-an-arbiter", ""]
+    return kinds_of(api.parts.store, board)
+
+
+def seats_of(api: Api, board: int) -> tuple[bytes, ...]:
+    return unpack_snapshot(api.parts.store.snapshots([board])[0]).state.seats
+
+
 SENDERS = (
+    by_arbiters,
     by_api,
     by_the_web,
     by_a_terminal,

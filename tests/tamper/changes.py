@@ -30,6 +30,7 @@ RECORDS: Final = {
     "MAC": r"\{a:[0-9a-f]{16}\}:mac",
     "userid": r"\{u:\w+\}",
     "list of userids": r"\{users\}",
+    "list of arbiters": r"\{arbiters\}",
     "lists and ratings": r"\{p:[a-z-]+:b\d\}:\d+:(?!at$|keys$|offloaded$|hold$|stuck$).+",
 }
 """The kinds of keys that are changed. The others:
@@ -132,6 +133,7 @@ class Tampering:
             b"list": [self._edit_list, self._drop_list, self._swap_list, self._insert_list],
             b"hash": [self._edit_hash, self._drop_hash, self._swap_hash],
             b"zset": [self._edit_set, self._drop_set, self._insert_set],
+            b"set": [self._drop_member],
             b"stream": [self._edit_stream, self._drop_stream, self._cut_stream],
         }
         ways: list[Callable[..., str]] = [*of_type[self._client.type(name)], self._drop]
@@ -142,12 +144,8 @@ class Tampering:
         if kind == "list of userids" and way == self._insert_set:
             return "", ""  # any reader of the list removes it
         place = way(name, kind, chance)
-        how = way.__name__.strip("_").partition("_")
-        return (
-            (f"{how[0]}{' an element' if how[2] in _ELEMENTS else ''}", place)
-            if place
-            else ("", "")
-        )
+        how = _HOW[way.__name__.strip("_")]
+        return (how, place) if place else ("", "")
 
     # strings
 
@@ -256,6 +254,11 @@ class Tampering:
         self._client.zadd(name, {other: score})
         return f" at {_shown(other)}"
 
+    def _drop_member(self, name: bytes, _kind: str, chance: random.Random) -> str:
+        member = chance.choice(sorted(self._client.smembers(name)))
+        self._client.srem(name, member)
+        return f" at {_shown(member)}"
+
     # streams
 
     def _edit_stream(self, name: bytes, _kind: str, chance: random.Random) -> str:
@@ -321,7 +324,7 @@ class Tampering:
             case "edit":
                 place = chance.randrange(len(data))
                 file.write_bytes(_other_byte(data, place, chance))
-                return way, f" at byte {place}"
+                return _HOW[way], f" at byte {place}"
             case "cut":
                 file.write_bytes(data[: chance.randrange(len(data))])
             case "longer":
@@ -334,14 +337,42 @@ class Tampering:
                     return "", ""
                 file.write_bytes(other.read_bytes())
                 other.write_bytes(data)
-                return way, f" with {other.relative_to(self._server.folder)}"
+                return _HOW[way], f" with {other.relative_to(self._server.folder)}"
             case _:
                 assert earlier is not None
                 file.write_bytes(earlier)
-        return way, ""
+        return _HOW[way], ""
 
 
-_ELEMENTS: Final = ("list", "hash", "set", "stream")
+_HOW: Final = {
+    "edit_string": "a byte or number edited",
+    "cut_string": "cut off",
+    "longer_string": "a byte more",
+    "edit_list": "an element edited",
+    "drop_list": "an element dropped",
+    "swap_list": "two elements swapped",
+    "insert_list": "an element inserted",
+    "edit_hash": "a value edited",
+    "drop_hash": "a field dropped",
+    "swap_hash": "two values swapped",
+    "edit_set": "a score edited",
+    "drop_set": "a member dropped",
+    "insert_set": "a member inserted",
+    "drop_member": "a member dropped",
+    "edit_stream": "an entry edited",
+    "drop_stream": "an entry dropped",
+    "cut_stream": "its end cut off",
+    "drop": "dropped",
+    "swap_keys": "swapped with another",
+    "other_type": "of another type",
+    "roll_back": "rolled back",
+    "edit": "a byte edited",
+    "cut": "cut off",
+    "longer": "a byte more",
+    "swap": "swapped with another",
+    "roll back": "rolled back",
+}
+"""The ways in words."""
 
 
 def _other_byte(data: bytes, place: int, chance: random.Random) -> bytes:

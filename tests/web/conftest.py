@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
+from infra.log.key_files import generate_keys
 from infra.people.sessions import Sessions
 from tests.helpers.api import Api, Player
 from tests.helpers.browser import Person, chromium
@@ -33,6 +34,7 @@ def browser() -> Iterator[Browser]:
 def api(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     del browser  # where there is none no server is needed
     with Api(tmp_path_factory.mktemp("web")) as api:
+        generate_keys(api.settings.data / "keys", "play.example.org")
         yield api
 
 

@@ -41,6 +41,13 @@ def board(api, pair) -> int:
     hugo.post("/api/messages", {"to": ["gerd"], "text": "shall we play?"})
     for _ in range(51):
         hugo.give(api.match(gerd, hugo, game="torere"), {"do": "resign"})
+    disputed = api.match(hugo, api.player(), terms=["--days=3"])
+    assert disputed == board + 55
+    hugo.move(disputed, "m13-m13")
+    hugo.move(disputed, "m13-m5:l4")
+    hugo.post(f"/api/matches/{disputed}/claim", {"ply": 1, "text": "look at this"})
+    hugo.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "look at that"})
+    api.parts.accounts.set_arbiter("gerd", True)
     api.caught_up()
     return board
 
@@ -54,7 +61,8 @@ def every_page(board: int) -> list[str]:
         "/games/powerdrain/try?seed=00", "/m/999999",
         "/matches", "/matches?show=others", "/players/hugo/matches?show=finished",
         "/games/line/matches?show=finished", "/challenges", "/notices", "/messages",
-        "/games/one/scores",
+        "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
+        f"/m/{board + 55}/case",
     ]  # fmt: skip
 
 

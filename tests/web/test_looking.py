@@ -7,7 +7,9 @@ from playwright.sync_api import expect
 
 from services.app.matches import load_state
 from tests.fakes.tokens import check_one
-from tests.helpers.browser import choices
+from tests.helpers.api import until
+from tests.helpers.browser import choices, faults_of
+from tests.helpers.publishing import publish
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +46,35 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     page.wait_for_url(f"**/m/{board}/2")
     expect(page.locator('[data-place="c11"] .piece')).to_have_count(1)
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
+
+
+def test_receipt_and_proof_are_files_behind_the_mark(api, person):
+    two = api.players()
+    board = api.match(*two)
+    for at, move in enumerate(MOVES):
+        assert two[at % 2].move(board, move).is_success
+    one = person(two[0])
+    page = one.goes_to(f"/m/{board}")
+    expect(page.locator("#recorded")).to_have_text("Recorded, being published")
+    publish(api)
+
+    def published() -> bool:
+        page.reload()
+        return "proof" in page.locator("#recorded").inner_text()
+
+    until(published)
+    expect(page.locator(".moves .kept")).to_have_count(4)
+    for name in ("Receipt", "proof"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        assert download.value.suggested_filename == f"{name.lower()}-{board}-5.txt"
+    one.goes_to(f"/m/{board}/2")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url(f"**/m/{board}/3")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Proof", exact=True).click()
+    assert download.value.suggested_filename == f"proof-{board}-4.txt"
+    assert faults_of(page) == []
 
 
 def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):

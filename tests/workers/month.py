@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.clocks.calendar import DAY
@@ -28,12 +29,14 @@ from domain.match.events import (
     SERVER_ACCOUNT,
     CommandId,
     EventEnvelope,
+    MatchSource,
     Moved,
     RefusedLeaf,
     decode_event,
     decode_refusal,
 )
 from domain.match.history import unpack_snapshot
+from domain.match.imports import import_command
 from domain.match.state import MatchState, next_due
 from infra.audit.stored_match import damaged_matches
 from infra.durability import Mode
@@ -41,7 +44,7 @@ from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.store.layout import Layout
 from tests.fakes.dying import DyingClient, Killed
-from tests.helpers.given import ALICE, BOB, CAROL
+from tests.helpers.given import ALICE, BOB, CAROL, Match
 from tests.helpers.timed import BEGIN, HOUR, TimedBench
 from tests.workers.misfortune import Darkness, Fate
 from tests.workers.plain_clock import Kept, PlainClock
@@ -147,9 +150,21 @@ class Month(TimedBench):
         terms = TERMS[board % len(TERMS)]
         seats = (ALICE, BOB, CAROL)[:players]
         start = StartMatch(rules=rules, options=options, seats=seats, gather=gather, terms=terms)
-        self._say(board, ALICE, start)
+        if board % 5:
+            self._say(board, ALICE, start)
+        else:
+            self._say(board, SERVER_ACCOUNT, self._elsewhere(replace(start, gather=False)))
         pace = self.chance.choice(PACES)
         self._after(self.chance.expovariate(1 / pace), lambda: self._play(board, pace))
+
+    def _elsewhere(self, start: StartMatch) -> Command:
+        """A match of a few moves on another server goes on here."""
+        there = Match((ALICE, start))
+        for _ in range(self.chance.randrange(9)):
+            if there.state.next is not None:
+                there.do(*self._players.move(there.state), 1_000 + DAY * there.state.ply // 9)
+        source = MatchSource("document", "elsewhere/log/s00", 1, there.snapshot.head, 1, bytes(32))
+        return import_command(there.state, start.seats, source)
 
     def _play(self, board: int, pace: int) -> None:
         state = self.state(board)

@@ -19,6 +19,7 @@ from domain.match.events import (
     Event,
     EventEnvelope,
     Flagged,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -113,10 +114,14 @@ class PlainClock:
             case _:
                 assert flag is None or at < flag, f"{body} taken {at - flag} ms after the flag"
 
-    def _apply(self, body: Event, at: int) -> None:  # noqa: C901 - one case an event
+    def _apply(self, body: Event, at: int) -> None:  # noqa: C901, PLR0912 - one case an event
         match body:
             case MatchStarted() | Challenged():
                 self.terms = body.terms
+                if isinstance(body, Imported):
+                    # a byte for the seat, and five for the ms
+                    records = [body.turns[i : i + 6] for i in range(0, len(body.turns), 6)]
+                    self.turns = [(one[0], int.from_bytes(one[1:])) for one in records]
                 self._begin(at, body.next if isinstance(body, MatchStarted) else None)
             case Moved():
                 if self.terms:

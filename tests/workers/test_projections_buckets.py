@@ -34,11 +34,16 @@ from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.side import catch_up, contents, settle
 from tests.helpers.stories import (
+    ARBITER,
     challenged,
+    claimed,
     ended,
     moved,
     offered,
     resigned,
+    result_changed,
+    ruled,
+    set_back,
     started,
     undone,
 )
@@ -87,14 +92,16 @@ class Chance:
         seats = tuple(self._chance.sample(PLAYERS, count))
         if count == 1:
             one = started(*seats, rules="one/1", turn=0)
-            return [(seats[0], body) for body in ((one,), (moved(1, 0, 0),), (ended(0),))]
-        story: Story = []
+            story = [(seats[0], body) for body in ((one,), (moved(1, 0, 0),), (ended(0),))]
+            return [*story, *self._disputes(seats, 1)]
+        story = []
         if count == 2 and self._often(0.2):
             story.append((seats[0], (challenged(*seats),)))
             if self._often(0.5):
                 return [*story, (seats[1], (Declined(1), ended(reason=Reason.DECLINED)))]
         story.append((seats[0], (self._start(seats),)))
-        for ply in range(1, self._chance.randrange(2, 8)):
+        plies = self._chance.randrange(1, 7)
+        for ply in range(1, plies + 1):
             story.append((seats[ply % count - 1], (moved(ply, (ply - 1) % count, ply % count),)))
             if self._often(0.3):
                 story.append((seats[0], (offered(0),)))
@@ -107,6 +114,34 @@ class Chance:
         if self._often(0.7):
             winners = self._chance.choice([(0,), (1,), (0, 1), ()])
             story.append((seats[0], (resigned(1), ended(*winners))))
+            story += self._disputes(seats, plies)
+        return story
+
+    def _disputes(self, seats: tuple[AccountId, ...], plies: int) -> Story:
+        """What arbiters rule after the end, some of which makes a match go on and end again."""
+        story: Story = []
+        while self._often(0.5):
+            story.append((self._chance.choice(seats), (claimed(0),)))
+            match self._chance.choice(["dismissed", "annulled", "winners", "back", "back"]):
+                case "dismissed":
+                    story.append((ARBITER, (ruled(upheld=False),)))
+                case "annulled":
+                    story.append((ARBITER, (ruled(), result_changed())))
+                case "winners":
+                    winner = self._chance.randrange(len(seats))
+                    story.append((ARBITER, (ruled(), result_changed(winner))))
+                case _:
+                    plies = self._chance.randrange(plies + 1)
+                    gone = tuple(range(1, len(seats)))
+                    back = set_back(plies, plies % len(seats), *gone)
+                    story.append((ARBITER, (ruled(), back)))
+                    if self._often(0.3):
+                        return story
+                    plies += 1
+                    mover = (plies - 1) % len(seats)
+                    story.append((seats[mover], (moved(plies, mover, plies % len(seats)),)))
+                    winner = self._chance.randrange(len(seats))
+                    story.append((seats[0], (ended(winner),)))
         return story
 
     def _start(self, seats: tuple[AccountId, ...]) -> MatchStarted:

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from infra.projections.cases import CasesProjection
 from infra.projections.finished_matches import FinishedMatchesProjection
 from infra.projections.head_to_head import HeadToHeadProjection
 from infra.projections.leaderboards import LeaderboardsProjection
@@ -19,5 +20,6 @@ PROJECTIONS: Final[tuple[Projection, ...]] = (
     StandingsProjection(),
     HeadToHeadProjection(),
     RatingsProjection(),
+    CasesProjection(),
 )
 """Every one of `infra.projections.specs`; a test keeps them complete."""

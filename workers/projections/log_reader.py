@@ -14,21 +14,18 @@ import msgspec
 from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
+from domain.match.dispute_events import ResultChanged, SetBack
 from domain.match.events import (
     Challenged,
     Ended,
     EventEnvelope,
-    Flagged,
     MatchStarted,
-    Moved,
-    Resigned,
-    Undone,
     decode_event,
     is_event,
     leaf_hash,
 )
 from domain.match.history import PackedSnapshot, unpack_snapshot
-from domain.match.state import MatchState, Reason
+from domain.match.state import MatchState, Reason, fold
 from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
@@ -87,11 +84,6 @@ class LogChunk(msgspec.Struct, frozen=True):
     def facts(self) -> list[Fact]:
         """The events among the leaves."""
         return [leaf.fact for leaf in self.leaves if leaf.fact is not None]
-
-
-def is_rated(started: MatchStarted) -> bool:
-    """Return whether a match counts for ratings; one without a time control does."""
-    return started.terms is None or started.terms.rated
 
 
 _ERRORS: Final = (LookupError, TypeError, ValueError, ResponseError, Refusal)
@@ -233,14 +225,30 @@ class LogReader:
         if event is None:
             return None
         setup = self._setup(event, firsts)
+        if isinstance(event.body, SetBack | ResultChanged):
+            return self._changed(event, setup, leaf.shard)
         if not isinstance(event.body, Ended):
             return Fact(event, setup, None, leaf.shard)
         result = _without_history(leaf.data, event.body, setup, endings[event.match])
         if result is None:
             # what may follow the end does not count
-            history = tuple(map(decode_event, self._store.events(event.match)[: event.seq]))
-            result = _from_history(event.body, history, setup)
+            result = _from_history(event.body, self._history(event, event.seq), setup)
         return Fact(event, setup, result, leaf.shard)
+
+    def _changed(self, event: EventEnvelope, setup: MatchSetup, shard: int) -> Fact:
+        """Return the fact of an event by which a ruling changes whether and how a match is over."""
+        history = self._history(event, event.seq - 1)
+        before = fold((one.body, one.at) for one in history).result
+        result = None
+        if isinstance(event.body, ResultChanged):
+            ended = Ended(winners=event.body.winners, reason=event.body.reason)
+            result = _from_history(ended, (*history, event), setup)
+        revoked = _from_history(before, history, setup) if before else None
+        return Fact(event, setup, result, shard, revoked=revoked)
+
+    def _history(self, event: EventEnvelope, count: int) -> tuple[EventEnvelope, ...]:
+        """Return the first events of a match."""
+        return tuple(map(decode_event, self._store.events(event.match)[:count]))
 
     def _setup(self, event: EventEnvelope, firsts: _FirstEvents) -> MatchSetup:
         board = event.match
@@ -325,33 +333,19 @@ def _from_snapshot(
 
 
 def _result(ended: Ended, setup: MatchSetup, state: MatchState) -> MatchResult:
-    played = state.acted == (1 << len(setup.seats)) - 1
     left = [seat for seat, _ in state.out]
     return MatchResult(
         winners=ended.winners,
         reason=ended.reason,
         ranks=ranking(len(setup.seats), ended.winners, left),
         plies=state.ply,
-        rated=played and (state.clock is None or state.clock.terms.rated),
-        played=played,
+        rated=state.rated,
+        played=state.played,
     )
 
 
 def _from_history(
     ended: Ended, history: tuple[EventEnvelope, ...], setup: MatchSetup
 ) -> MatchResult:
-    bodies = [event.body for event in history]
-    started = [body for body in bodies if isinstance(body, MatchStarted)]
-    left = [body.seat for body in bodies if isinstance(body, Resigned | Flagged)]
-    plies = [body.ply for body in bodies if isinstance(body, Moved | Undone)]
-    # every seat has moved, because otherwise the match counts nowhere
-    played = len({body.seat for body in bodies if isinstance(body, Moved)}) == len(setup.seats)
-    return MatchResult(
-        winners=ended.winners,
-        reason=ended.reason,
-        ranks=ranking(len(setup.seats), ended.winners, left),
-        plies=plies[-1] if plies else 0,
-        rated=all(map(is_rated, started)) and played,
-        played=played,
-        history=history,
-    )
+    state = fold((event.body, event.at) for event in history)
+    return msgspec.structs.replace(_result(ended, setup, state), history=history)

@@ -1,7 +1,8 @@
 """Moves the oldest rows of long lists of finished matches from Redis to row pages.
 
 A page is written first; then one script replaces its rows by its entry, if the list is as it was read. Killed
-between the two, the next run writes the same object again. A row that is in several lists leaves Redis when no
+between the two, the next run writes the same object again. A match that is not in the archive keeps its rows in
+Redis, because a ruling may still change its result or have it go on. A row that is in several lists leaves Redis when no
 list needs it there any longer. Members whose rows may have become free are noted by that script, so that a run
 that was killed before it looked leaves nothing behind.
 
@@ -10,7 +11,7 @@ entries are replaced.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from operator import ge
 from typing import Any, Final
 
@@ -37,6 +38,7 @@ from infra.projections.row_pages import (
     FOLDERS,
     MOST_ROWS,
     PAGE_ROWS,
+    ROWS_KEPT,
     ListedRow,
     PageEntry,
     RowPages,
@@ -54,6 +56,9 @@ logger = logging.getLogger(__name__)
 SETTLED_MS: Final = 60_000
 """How long before the rows that may still come a row must have ended, so that few come late."""
 
+_LOOKED_AT: Final = 4 * PAGE_ROWS
+"""The oldest rows of a list, among which a page's are looked for: some may be of matches not in the archive."""
+
 _FREED: Final = 1_000
 """Rows that are looked at together."""
 
@@ -61,7 +66,8 @@ _FREED: Final = 1_000
 class RowOffload:
     """Offloads the live generations of all projections with pages; `step` until it returns None.
 
-    At most one at a time works on a generation. Errors of the servers pass through, and `Refusal` if a page that
+    `in_archive` returns which of some boards have matches in the archive. At most one run at a time works on a
+    generation. Errors of the servers pass through, and `Refusal` if a page that
     is there can't be read.
     """
 
@@ -70,12 +76,14 @@ class RowOffload:
         store: Store,
         client: redis.Redis,
         objects: ObjectStore,
+        in_archive: Callable[[Sequence[int]], Container[int]],
         settled_ms: int = SETTLED_MS,
     ) -> None:
         self._store = store
         # redis-py types no answer precisely
         self._client: Any = client
         self._objects = objects
+        self._in_archive = in_archive
         self._pages = RowPages(lambda: objects)
         self._settled_ms = settled_ms
         self.rows = 0
@@ -131,15 +139,18 @@ class RowOffload:
         return [name for name, size in zip(names, sizes, strict=True) if size > MOST_ROWS]
 
     def _offload(self, kind: PagedRows, generation: Generation, one: ListKey, until: int) -> int:
-        """Move the oldest rows of a list to a page, if it is too long; return their number."""
+        """Move the oldest rows of a list that may move to a page, if it is too long; return their number."""
         rows_key, entries_key = one.bucket.key(one.name), one.bucket.key(pages_key(one.name))
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.zrange(rows_key, 0, PAGE_ROWS - 1, withscores=True)
+            pipe.zrange(rows_key, 0, _LOOKED_AT - 1, withscores=True)
             pipe.zcard(rows_key)
             pipe.llen(entries_key)
             pipe.lindex(entries_key, -1)
             found, size, count, last = pipe.execute()
-        if size <= MOST_ROWS or found[-1][1] >= until:
+        if size <= MOST_ROWS:
+            return 0
+        found = self._movable(kind, found[: size - ROWS_KEPT])[:PAGE_ROWS]
+        if len(found) < PAGE_ROWS or found[-1][1] >= until:
             return 0
         members = [member for member, _ in found]
         without = [ListedRow(int(at), member, b"") for member, at in found]
@@ -172,6 +183,13 @@ class RowOffload:
         reply = scripts.call(self._client, scripts.OFFLOAD_ROWS, names, words)
         failpoint("offload.moved")
         return len(members) if reply == b"done" else 0
+
+    def _movable(
+        self, kind: PagedRows, found: Sequence[tuple[bytes, float]]
+    ) -> list[tuple[bytes, float]]:
+        """Return the members, with their scores, of matches in the archive."""
+        archived = self._in_archive([kind.board_of(member) for member, _ in found])
+        return [(member, at) for member, at in found if kind.board_of(member) in archived]
 
     def _overlapping(self, one: ListKey, oldest: ListedRow, count: int) -> list[PageEntry]:
         """Return the entries of the pages that have rows later than the oldest one to move."""

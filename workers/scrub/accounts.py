@@ -39,6 +39,15 @@ class AccountCheck:
         self._fault: list[ScrubFault] = []
         self._load()
 
+    def _lists_are_lists(self) -> list[ScrubFault]:
+        """Find lists of accounts that are of another type."""
+        wanted = {keys.USERS: b"zset", keys.ARBITERS: b"set"}
+        return [
+            ScrubFault(f"key {name}", "it is of another type than this program writes there")
+            for name, kind in wanted.items()
+            if self._client.type(name) not in (kind, b"none")
+        ]
+
     def begin(self) -> None:
         """Begin a walk; only a walk without interruption shows that every record has a MAC."""
         self._whole_walk, self._has_macs = True, False
@@ -104,19 +113,30 @@ class AccountCheck:
         about = f"account {account.hex()} of {record.name}"
         if self._client.get(keys.user(record.name)) != account:
             return [ScrubFault(about, f"the userid {record.name} does not point to it")]
+        if faults := self._lists_are_lists():
+            return faults
         listed = self._client.zscore(keys.USERS, record.name)
         adopted = False
         if self._key is not None and mac != self._key.mac(account, data):
             if self._key.since:
                 return [ScrubFault(about, self._why(mac))]
             adopted = write_account(self._client, account, data, data, self._key.mac(account, data))
+        faults = self._arbiter_faults(about, account, record)
         if listed == 0.0:
-            return []
+            return faults
         if adopted:  # an account that is older than the list is added there, as by its next login
             self._list(record.name)
-            return []
+            return faults
         why = "it was not in the list of all userids: the list was repaired"
-        return [ScrubFault(about, why, mend=partial(self._list, record.name))]
+        return [*faults, ScrubFault(about, why, mend=partial(self._list, record.name))]
+
+    def _arbiter_faults(self, about: str, account: AccountId, record: Account) -> list[ScrubFault]:
+        """Check that an arbiter is in the index, which names those to ask; only the record makes one."""
+        if not record.arbiter or self._client.sismember(keys.ARBITERS, account):
+            return []
+        why = "it is an arbiter, and was not in the list of all arbiters: the list was repaired"
+        add = partial(self._client.sadd, keys.ARBITERS, account)
+        return [ScrubFault(f"arbiter {about}", why, mend=add)]
 
     def _list(self, name: str) -> None:
         self._client.zadd(keys.USERS, {name: 0})

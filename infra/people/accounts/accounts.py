@@ -43,6 +43,8 @@ ID_BYTES: Final = 8
 UNCLAIMED_SECONDS: Final = 3600
 """How long a record lasts before a name points to it, because nobody could delete it."""
 
+_INDEXED_AT_ONCE: Final = 500
+
 
 def _notify_nobody(_: Profile) -> None:
     """Do nothing: the default for `readdressed`."""
@@ -168,8 +170,27 @@ class Accounts:
         found = self._users.read(name)
         if found is None:
             raise _unknown_user(name)
+        # crash window: the index has an account that is no arbiter; `arbiters` leaves it out
+        if yes:
+            self._client.sadd(keys.ARBITERS, found[0])
         self._store(*found, lambda a: replace(a, arbiter=yes))
+        if not yes:
+            self._client.srem(keys.ARBITERS, found[0])
         return found[0]
+
+    def arbiters(self) -> list[AccountId]:
+        """Return the arbiters, sorted by id."""
+        members: Any = self._client.smembers(keys.ARBITERS)
+        profiles = [(account, self.record_of(account)) for account in sorted(members)]
+        return [account for account, profile in profiles if profile and profile.arbiter]
+
+    def index_arbiters(self) -> None:
+        """Add all arbiters to their index, for data of a program that had none."""
+        for start in range(0, self.count(), _INDEXED_AT_ONCE):
+            for name in self.names(start, _INDEXED_AT_ONCE):
+                found = self._users.read(name)
+                if found is not None and decode_profile(found[1]).arbiter:
+                    self._client.sadd(keys.ARBITERS, found[0])
 
     def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
         """Delete an account and free its userid; return the id that it had.
@@ -184,6 +205,7 @@ class Accounts:
         # crash window: the name points nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was added while the record still existed
         self._client.srem(ADDRESSES_TO_VERIFY, account)
+        self._client.srem(keys.ARBITERS, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
         return account

@@ -84,6 +84,7 @@ def local_path(path: str) -> str:
 
 
 def add_security_headers(response: Response[Any]) -> Response[Any]:
-    """Add the security headers of every page."""
-    response.headers.update(HEADERS)
+    """Add the security headers of every page; a page may have a stricter policy of its own."""
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
     return response

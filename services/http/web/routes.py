@@ -21,6 +21,14 @@ from services.http.web.pages.account import (
     take_vacation,
 )
 from services.http.web.pages.blocks import block_player, unblock_player
+from services.http.web.pages.cases import (
+    give_ruling,
+    make_appeal,
+    make_claim,
+    show_case,
+    show_claim_form,
+    show_queue,
+)
 from services.http.web.pages.exports import (
     download_document,
     export_film,
@@ -61,10 +69,17 @@ from services.http.web.pages.players import (
     show_ratings,
 )
 from services.http.web.pages.puzzles import show_puzzles
+from services.http.web.pages.records import (
+    export_move_proof,
+    export_move_receipt,
+    export_proof,
+    export_receipt,
+)
 from services.http.web.pages.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
+from services.http.web.verify_page import show_verify_page
 
 PAGES: Final[tuple[Any, ...]] = (
     show_asset,
@@ -83,6 +98,12 @@ PAGES: Final[tuple[Any, ...]] = (
     write_chat_line,
     add_conditional_moves,
     write_note,
+    show_claim_form,
+    make_claim,
+    make_appeal,
+    give_ruling,
+    show_case,
+    show_queue,
     show_ply,
     compare,
     what_if,
@@ -92,6 +113,10 @@ PAGES: Final[tuple[Any, ...]] = (
     download_document,
     export_text,
     export_film,
+    export_receipt,
+    export_proof,
+    export_move_receipt,
+    export_move_proof,
     show_picture,
     show_new,
     start_new,
@@ -122,6 +147,7 @@ PAGES: Final[tuple[Any, ...]] = (
     delete_account,
     show_help,
     show_log,
+    show_verify_page,
     follow,
     show_own,
     show_players,

@@ -28,7 +28,7 @@ from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
 from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
 from infra.redis.reads import read_all
-from infra.store.snapshots import read_with_conditional_moves
+from infra.store.snapshots import read_locator, read_with_conditional_moves
 from services.app.damaged_match import UNREADABLE
 from services.http.context import ApiContext
 
@@ -67,6 +67,8 @@ class MatchOfPage(NamedTuple):
     """The conditional moves."""
     userids: list[str | None]
     """Those of the players; None for a deleted account."""
+    locator: bytes
+    """Where its leaves are in the log of its shard."""
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -175,8 +177,11 @@ def _session_and_match(
         # a command changes the match, and is followed by another read
         return app.sessions.check(text), None
     shard_of = app.store.layout().shard_of
-    session, ((stored, moves),) = read_all(
-        app.data, app.sessions.read(text), read_with_conditional_moves(shard_of, [board])
+    session, ((stored, moves),), locator = read_all(
+        app.data,
+        app.sessions.read(text),
+        read_with_conditional_moves(shard_of, [board]),
+        read_locator(shard_of, board),
     )
     if session is None:
         return None, None
@@ -189,7 +194,8 @@ def _session_and_match(
         app.data, app.sessions.read_account(session), app.accounts.read_names(seats)
     )
     app.sessions.note_use(text, found)
-    return found, MatchOfPage(snapshot, moves, userids) if snapshot else None
+    match = MatchOfPage(snapshot, moves, userids, locator) if snapshot else None
+    return found, match
 
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:

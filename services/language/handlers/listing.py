@@ -91,7 +91,7 @@ def _options(row: MatchListRow) -> str:
 def _standing(row: MatchListRow, names: Mapping[AccountId, str]) -> str:
     if row.winners is not None:
         winners = [names[row.seats[seat]] for seat in row.winners]
-        return f"{ending_in_list(row.reason, winners, len(row.seats))}, {instant(row.at)}"
+        return f"{ending_in_list(row.reason, winners, len(row.seats))}, {instant(row.ended)}"
     waited = join_names([names[row.seats[seat]] for seat in row.waits])
     if not row.started:
         return f"waits for {waited} to say accept"

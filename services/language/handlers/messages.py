@@ -20,7 +20,7 @@ def message(call: Invocation) -> Answer:
     """Write to players."""
     account = call.account()
     to = _read_recipients(call)
-    use_cases.send_message(call.app, account, to, _text(call), _id(call, account))
+    use_cases.send_message(call.app, account, to, text_of(call), _id(call, account))
     found = names_by_seat(call.app, to)
     return Answer(f"{join_names(found)} {'finds' if len(to) == 1 else 'find'} it in `messages`")
 
@@ -56,7 +56,7 @@ def messages(call: Invocation) -> Answer:
 def broadcast(call: Invocation) -> Answer:
     """Write to everybody, as an arbiter."""
     account = call.account()
-    use_cases.broadcast(call.app, account, _text(call), _id(call, account))
+    use_cases.broadcast(call.app, account, text_of(call), _id(call, account))
     return Answer("everybody finds it in `messages`")
 
 
@@ -64,13 +64,13 @@ def chat(call: Invocation) -> Answer:
     """Write to the players of a match, or show their chat; nobody else can."""
     board, account = call.board, call.account()
     if call.line.has("text") or call.line.has("body"):
-        use_cases.write_chat(call.app, board, account, _text(call), _id(call, account))
+        use_cases.write_chat(call.app, board, account, text_of(call), _id(call, account))
         return Answer(f"said in match {board}")
     page = _page(call, use_cases.read_chat(call.app, board, account))
     return Answer(page=page or f"nothing was said in match {board} yet")
 
 
-def _text(call: Invocation) -> str:
+def text_of(call: Invocation) -> str:
     """Return the text of a command; refused if the password stands in it by mistake."""
     text = call.line.get("text") or call.line.get("body")
     if call.line.get("password") in text.split():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import Final
 
 from domain.errors import Code, Refusal
@@ -45,8 +46,10 @@ def _shorten_key(key: str) -> str:
 def _combine(answers: Sequence[Answer]) -> Answer:
     """Return several answers as one, with the first code among them."""
     page = "\n\n".join(f"{number}: {one.text_with_code}" for number, one in enumerate(answers, 1))
+    decided = tuple(chain.from_iterable(one.decided for one in answers))
     bad = [number for number, one in enumerate(answers, 1) if one.code]
     if not bad:
-        return Answer(page=page)
+        return Answer(page=page, decided=decided)
     which = f"line {bad[0]} was" if len(bad) == 1 else f"lines {', '.join(map(str, bad))} were"
-    return Answer(f"{which} not accepted; see below", page, answers[bad[0] - 1].code)
+    code = answers[bad[0] - 1].code
+    return Answer(f"{which} not accepted; see below", page, code, decided=decided)

@@ -1,6 +1,6 @@
 """Commands that change a match: challenge, move, resign, decline."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from redis.exceptions import RedisError
 
@@ -24,14 +24,17 @@ from services.app.commands import (
     command_of,
     finish,
 )
+from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.draws import DrawPart, server_keeps_text
 from services.app.error_codes import server_failure
+from services.app.matches import preferred_display
 from services.app.move_text import split_ply
+from services.app.receipts import DecidedCommand
 from services.app.start import start_by_name
 from services.language.answer import Answer
 from services.language.authentication import names_challenger
-from services.language.handlers.boards import display_of, draw
+from services.language.handlers.boards import draw
 from services.language.invocation import Invocation
 from services.language.parser import CommandLine
 from services.language.render.match_text import NamedMatch, describe_events
@@ -111,10 +114,18 @@ def _reveal(line: CommandLine) -> RevealAction:
     return RevealAction(text)
 
 
-def deliver(call: Invocation, command: MatchCommand) -> Answer:
+Finish = Callable[[App, CommandEnvelope, CommandOutcome], CommandOutcome]
+"""Returns the outcome of an accepted command, and refuses a refused one."""
+
+
+def _finish(app: App, _: CommandEnvelope, outcome: CommandOutcome) -> CommandOutcome:
+    return finish(app, outcome)
+
+
+def deliver(call: Invocation, command: MatchCommand, finished: Finish = _finish) -> Answer:
     """Submit a command, and return the answer to its outcome."""
     try:
-        return _outcome(call, command)
+        return _outcome(call, command, finished)
     except OutcomePending as pending:
         return _outcome_unknown(call, command, Code.PENDING, str(pending))
     except RedisError as error:
@@ -122,10 +133,11 @@ def deliver(call: Invocation, command: MatchCommand) -> Answer:
         return _outcome_unknown(call, command, Code.UNAVAILABLE, why)
 
 
-def _outcome(call: Invocation, command: MatchCommand) -> Answer:
+def _outcome(call: Invocation, command: MatchCommand, finished: Finish) -> Answer:
     outcome = call.app.gateway.send(command.sent, command.ply, call.seconds)
+    call.decided.append(DecidedCommand(command.sent.match, command.sent.id, outcome))
     try:
-        return _accepted(call, command.sent, finish(call.app, outcome))
+        return _accepted(call, command.sent, finished(call.app, command.sent, outcome))
     except OutcomeNotDurable as pending:
         answer = _accepted(call, command.sent, outcome)
         sentence = f"{pending}; {answer.sentence}"
@@ -156,7 +168,7 @@ def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) 
         sentence += (
             "; the server keeps your text for the draw: you trust its operator for your part"
         )
-    return Answer(sentence, draw(scene, display_of(call, sent.actor)))
+    return Answer(sentence, draw(scene, preferred_display(call.app, sent.actor, scene.rules)))
 
 
 def _events_of_command(

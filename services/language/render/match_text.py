@@ -16,6 +16,7 @@ from domain.match.events import (
     Event,
     Flagged,
     Gathered,
+    Imported,
     MatchStarted,
     Moved,
     Nagged,
@@ -30,6 +31,7 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
+from domain.match.imports import describe_source
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from services.app.context import App
@@ -41,6 +43,7 @@ _OFFERS = {
     "undo": "to take the last move back",
     "pause": "a pause",
     "abort": "to break the match off",
+    "transfer": "to go on at another server",
     "count": "to count",
 }
 
@@ -131,6 +134,13 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
             started = f"{scene.rules.title}{scene.options} has started, {players}"
             note = scene.rules.option_warning(scene.rules.read_options(scene.state.options))
             return f"{started} ({note})" if note else started
+        case Imported():
+            players = " against ".join(map(scene.who, range(len(scene.names))))
+            plies, everybody = len(event.moves.split()), scene.everyone(range(len(scene.names)))
+            return (
+                f"{scene.rules.title}{scene.options} is to go on here from #{plies}, {players}; "
+                f"{describe_source(event.source)}; it waits for {everybody} to say accept"
+            )
         case Challenged():
             players = " against ".join(map(scene.who, range(len(scene.names))))
             called = f"{scene.rules.title}{scene.options} is proposed, {players}"
@@ -152,6 +162,8 @@ def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0
         case Withheld():
             return f"{scene.who(event.seat)} did not reveal the text for the draw"
         case Gathered():
+            if scene.state.imported is not None:
+                return f"{scene.who(event.seat)} accepted"
             gave = "gave entropy" if event.text else "gave no entropy"
             return f"{scene.who(event.seat)} accepted and {gave}"
         case Moved():
@@ -223,6 +235,8 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
         f"players: {players}",
         f"#{state.ply}: {_progress(scene)}",
     ]
+    if state.imported is not None:
+        lines.append(describe_source(state.imported.source))
     if state.offer is not None:
         maker = state.offer.seat
         lines.append(

@@ -25,6 +25,7 @@ from infra.projections.paged_lists import OFFLOADED, pages_key
 from infra.projections.paged_projections import PagedGenerations
 from infra.projections.row_pages import MOST_ROWS, PAGE_ROWS
 from infra.projections.specs import LISTS
+from infra.redis import keys
 from infra.rq_jobs import MAINTENANCE, OFFLOAD, queue_key
 from infra.settings import Settings
 from infra.store.redis_store import RedisStore
@@ -62,6 +63,9 @@ def bench(redis_client: Redis, tmp_path: Path) -> Bench:
             made.send(ALICE if board % 2 else BOB, ResignMatch(), board)
         made.drain()
     made.store = now
+    for board in range(1, MATCHES + 1):
+        # as if they were in the archive
+        redis_client.setbit(*keys.archive_mark(board, 4), 1)
     catch_up(now, redis_client)
     return made
 
@@ -155,7 +159,7 @@ def test_rows_are_moved_when_the_server_has_no_memory_left(settings, bench):
         for name in ("lists", "history"):
             live = app.data.get(f"{{p:{name}}}:live")
             PagedGenerations(app.data, name).add(int(live.split(b":")[1]))
-        work = RowOffload(app.store, app.data, app.objects)
+        work = RowOffload(app.store, app.data, app.objects, set)
         bench.client.config_set("maxmemory", 1)
         try:
             while work.step() is not None:

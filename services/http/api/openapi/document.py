@@ -42,6 +42,7 @@ TAGS: Final = {
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
     "drafts": "Moves that you look at before you play them",
     "letters": "Messages between players",
+    "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
     "tokens": "A program sends a token in place of a password",
     "players": "Players, ratings, standings, finished matches",

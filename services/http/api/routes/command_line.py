@@ -19,7 +19,7 @@ from services.app.queries import best_scores
 from services.http.api.auth import Caller
 from services.http.api.bodies import TEXT, check_media_type
 from services.http.api.declared_errors import declare_errors
-from services.http.api.problem_details import headers_of_code
+from services.http.api.problem_details import headers_of_code, receipt_headers
 from services.http.api.routes.commands import Key, Wait
 from services.http.api.routes.players import GameKey
 from services.http.context import ApiContext
@@ -68,7 +68,8 @@ class Score(msgspec.Struct, frozen=True):
     opt=declare_errors(),
     summary="Carry out a command line",
     description="The body is a line of the command language in plain UTF-8 (several lines after "
-    "`multiple`). The answer is text, with the status of its code. To start a match, send a token "
+    "`multiple`). The answer is text, with the status of its code. A line that is one command in a "
+    "match has its receipt, in base64, in the header `Matchpost-Receipt`. To start a match, send a token "
     "with the scope `play`, or the password in the line.",
     media_type=TEXT,
 )
@@ -87,9 +88,9 @@ async def do_line(
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
     key = key or uuid4().hex
     origin = _origin(request, context, caller)
-    return _text_response(
-        await context.wait(lambda: context.language.do(line, key, wait, origin=origin))
-    )
+    answer = await context.wait(lambda: context.language.do(line, key, wait, origin=origin))
+    receipt = await context.receipt(answer.decided[0]) if len(answer.decided) == 1 else None
+    return _text_response(answer, receipt)
 
 
 def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
@@ -100,14 +101,12 @@ def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> 
     return Origin(proven, count=lambda: context.app.pace.check(caller.account))
 
 
-def _text_response(answer: Answer) -> Response[str]:
-    status, headers = _FINE, {}
+def _text_response(answer: Answer, receipt: str | None = None) -> Response[str]:
+    status, headers = _FINE, receipt_headers(receipt)
     if answer.code:
         code = Code(answer.code)
-        status, headers = (
-            CODE_INFO[code].status,
-            {"Matchpost-Code": str(code), **headers_of_code(code)},
-        )
+        status = CODE_INFO[code].status
+        headers |= {"Matchpost-Code": str(code), **headers_of_code(code)}
     return Response(
         f"{answer.text_with_code}\n", status_code=status, headers=headers, media_type=TEXT
     )

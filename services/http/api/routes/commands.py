@@ -82,7 +82,7 @@ class Offer(AskedInMatch, frozen=True, tag="offer"):
     """Make an offer, which needs the consent of the other players."""
 
     kind: Annotated[str, msgspec.Meta(max_length=24, examples=["draw", "undo", "pause"])]
-    """`draw`, `undo`, `abort`, `pause`, or an offer of the game."""
+    """`draw`, `undo`, `abort`, `pause`, `transfer`, or an offer of the game."""
 
 
 class Accept(AskedInMatch, frozen=True, tag="accept"):

@@ -9,7 +9,7 @@ from litestar.params import PathParameter
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from infra.store.outcomes import parse
-from services.app.matches import load_snapshot
+from services.app.matches import load_state
 from services.app.receipts import (
     DecidedCommand,
     PlacedLeaf,
@@ -120,7 +120,7 @@ def command_proof(
 
 def _leaf(context: ApiContext, caller: Caller, board: int, command: str) -> PlacedLeaf:
     """Return the first leaf of a command, for a player of its match."""
-    seat_of(caller.account, load_snapshot(context.app, board).state)
+    seat_of(caller.account, load_state(context.app, board))
     id_ = bytes.fromhex(command)
     stored = context.app.store.outcome(board, id_)
     if stored is None:

@@ -23,7 +23,8 @@ _MAX_DRAWN: Final = 400
 """Moves of a match that are drawn, from its start."""
 
 
-def _attachment(text: str | bytes, kind: str, name: str) -> Response[Any]:
+def attachment(text: str | bytes, kind: str, name: str) -> Response[Any]:
+    """Return a file to download."""
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
         "Cache-Control": "private, no-cache",
@@ -59,7 +60,7 @@ def export_json(
         else {"winners": list(view.result.winners), "reason": view.result.reason},
     }
     data = msgspec.json.format(msgspec.json.encode(document), indent=2)
-    return _attachment(data, "application/json", f"match-{board}.json")
+    return attachment(data, "application/json", f"match-{board}.json")
 
 
 @get("/m/{board:int}/document.json", sync_to_thread=True, opt={WEIGHT: 20})
@@ -68,7 +69,7 @@ def download_document(
 ) -> Response[Any]:
     """Return a match as a match document, which proves its moves."""
     line = export_match(context.app, board, for_reader(visitor.account))
-    return _attachment(line, "application/json", f"match-{board}-document.json")
+    return attachment(line, "application/json", f"match-{board}-document.json")
 
 
 @get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
@@ -80,7 +81,7 @@ def export_text(
     scene = NamedMatch.of(context.app, board, table.state)
     more = [_cut_note(table.state)] if table.state.ply > _MAX_DRAWN else []
     text = "\n\n\n".join([summary(scene), *_boards_with_moves(table), *more])
-    return _attachment(f"{text}\n", "text/plain", f"match-{board}.txt")
+    return attachment(f"{text}\n", "text/plain", f"match-{board}.txt")
 
 
 def _boards_with_moves(table: MatchView) -> list[str]:
@@ -110,7 +111,7 @@ def export_film(
 ) -> Response[Any]:
     """Return a match as an animated picture."""
     table = _load_with_position(context, board, visitor)
-    return _attachment(
+    return attachment(
         animate_match(_shorten(table.state), table.names), "image/svg+xml", f"match-{board}.svg"
     )
 

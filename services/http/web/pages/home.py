@@ -69,6 +69,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         quick=featured_games(),
         chance={rules.key for rules in featured_games() if needs_draw_by_default(rules)},
         quick_time=TIME_CHOICES[DEFAULT_TIME][0],
+        cases=context.app.cases.count() if visitor.profile and visitor.profile.arbiter else 0,
         key=uuid4().hex,
     )
 

@@ -11,6 +11,7 @@ from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import legal_moves_json, preview_move
 from services.http.web.views.match_view import NO_WRITING, MatchView, MatchWriting, match_writing
+from services.http.web.views.recorded import RecordedMark
 from services.language.render.conditional_moves import conditional_move_lines
 
 AnyRequest = Request[Any, Any, Any]
@@ -63,6 +64,7 @@ def match_page(
         score=score,
         note=writing.note,
         offers=_offers(table),
+        recorded=RecordedMark.of(context, table),
     )
 
 
@@ -75,7 +77,7 @@ def _offers(table: MatchView) -> list[str]:
     kinds = ["draw"]
     if table.moves and table.moved:
         kinds.append("undo")
-    kinds.append("abort")
+    kinds += ["abort", "transfer"]
     if clock is not None and not clock.paused:
         kinds.append("pause")
     return [*kinds, *table.rules.offers]

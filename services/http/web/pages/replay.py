@@ -27,6 +27,7 @@ from services.http.web.views.board_view import (
     preview_move,
 )
 from services.http.web.views.match_view import MatchView
+from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.variations import Variation
 
 AnyRequest = Request[Any, Any, Any]
@@ -50,6 +51,7 @@ def show_ply(
         svg=draw_match(table.state, ply, table.names),
         move=table.state.first_moves(ply)[-1] if ply else "",
         turn="" if mover is None else table.names[mover],
+        recorded=RecordedMark.of(context, table),
     )
 
 

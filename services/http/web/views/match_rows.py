@@ -59,6 +59,7 @@ def finished_row(row: FinishedMatchRow) -> MatchListRow:
         at=row.at,
         winners=row.winners,
         reason=row.reason,
+        ended=row.at,
     )
 
 

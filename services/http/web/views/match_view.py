@@ -45,6 +45,10 @@ class MatchView(msgspec.Struct, frozen=True):
     """The key of the commands that this page sends; see `match_actions`."""
     conditional_moves: ConditionalMoves
     """The visitor's own."""
+    locator: bytes | None
+    """Where the leaves of the match are in the log of its shard; None if it was not read."""
+    disputable: bool = False
+    """Whether the visitor can make a claim: a player of the match, or an arbiter."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
@@ -56,13 +60,16 @@ class MatchView(msgspec.Struct, frozen=True):
             users = context.app.accounts.name_of(snapshot.state.seats)
         else:
             snapshot, moves, users = found.snapshot, found.moves, found.userids
+        locator = found.locator if found else None
         state = snapshot.state
         now = visitor.now or context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
         view = match_json(board, snapshot, users, now, legal=False)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
-        return cls(board, state, view, shown_names(users), now, seat, uuid4().hex, own)
+        disputable = seat is not None or bool(visitor.profile and visitor.profile.arbiter)
+        names, key = shown_names(users), uuid4().hex
+        return cls(board, state, view, names, now, seat, key, own, locator, disputable)
 
     @property
     def rules(self) -> AnyRules:

@@ -1,0 +1,112 @@
+"""The order of a shard's leaves: each readable, of a match of the shard, and after what it follows.
+
+The events of a match are numbered from 1 without gaps. Seeds are used one after another, from chains that were
+anchored before.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from domain.match.events import (
+    AnchorLeaf,
+    CommandId,
+    EventEnvelope,
+    MatchStarted,
+    RefusedLeaf,
+    Revealed,
+    Sealed,
+)
+from infra.audit.leaf_kinds import decode_leaf
+from infra.redis.keys import shard_of
+
+_MOST_FAULTS: Final = 100
+
+
+class LeafOrder:
+    """The leaves of a shard, read in order from the first."""
+
+    def __init__(self, shard: int, shards: int) -> None:
+        self._shard = shard
+        self._shards = shards
+        self._events: list[int] = []
+        """Of each place of a board, the number of its last event."""
+        self._sealed: CommandId = b""
+        """The command that has sealed its draw, or revealed a text for it, last."""
+        self.faults: list[str] = []
+        self.anchors: dict[int, int] = {}
+        """The index of the leaf that anchored each chain of seeds."""
+        self.used: dict[int, int] = {}
+        """The number of the last seed of each chain that was used."""
+        self.events = 0
+        self.refusals = 0
+
+    @property
+    def highest_board(self) -> int:
+        """Return the highest board that has a leaf; 0 without any."""
+        return (len(self._events) - 1) * self._shards + self._shard if self._events else 0
+
+    def add(self, index: int, data: bytes) -> int | None:
+        """Read the next leaf, and return its board's place in the shard; None if it is no match's."""
+        try:
+            leaf = decode_leaf(data)
+        except msgspec.MsgspecError as error:
+            self._fault(index, f"can't be read: {error}")
+            return None
+        if isinstance(leaf, AnchorLeaf):
+            self._anchor(index, leaf)
+            return None
+        if shard_of(leaf.match, self._shards) != self._shard:
+            self._fault(index, f"is of match {leaf.match}, which belongs to another shard")
+            return None
+        place = leaf.match // self._shards
+        if place >= len(self._events):
+            self._events += [0] * (place + 1 - len(self._events))
+        if isinstance(leaf, RefusedLeaf):
+            self.refusals += 1
+        else:
+            self._event(index, place, leaf)
+        return place
+
+    def anchored(self) -> Mapping[int, int]:
+        """Return of each anchored chain the number of its last used seed."""
+        return {chain: self.used.get(chain, 0) for chain in self.anchors}
+
+    def _fault(self, index: int, sentence: str) -> None:
+        if len(self.faults) < _MOST_FAULTS:
+            self.faults.append(f"the log of shard {self._shard}: leaf {index} {sentence}")
+
+    def _anchor(self, index: int, leaf: AnchorLeaf) -> None:
+        if leaf.shard != self._shard or leaf.chain != len(self.anchors) + 1:
+            self._fault(index, f"anchors chain {leaf.chain} of shard {leaf.shard} out of turn")
+        self.anchors[leaf.chain] = index
+
+    def _event(self, index: int, place: int, event: EventEnvelope) -> None:
+        self.events += 1
+        self._events[place] += 1
+        if event.seq != self._events[place]:
+            self._fault(
+                index,
+                f"is event {event.seq} of match {event.match}, and comes after event "
+                f"{self._events[place] - 1}",
+            )
+            self._events[place] = event.seq
+        match event.body:
+            case Revealed():
+                self._sealed = event.command
+            case Sealed(chain=chain, k=k):
+                self._sealed = event.command
+                self._use_seed(index, chain, k)
+            case MatchStarted(draw=draw) if draw is not None and event.command != self._sealed:
+                self._use_seed(index, draw.chain, draw.k)
+
+    def _use_seed(self, index: int, chain: int, k: int) -> None:
+        """Note the first use of a seed, which must be the next of the last chain."""
+        last = self.used.get(chain, 0)
+        if chain != len(self.anchors) or k != last + 1:
+            self._fault(
+                index,
+                f"draws with seed {k} of chain {chain}, and it is not the next after seed {last}",
+            )
+        self.used[chain] = max(k, last)

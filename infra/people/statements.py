@@ -1,0 +1,154 @@
+"""Statements: the texts of claims, appeals and rulings, kept outside the log.
+
+The event has a digest, SHA-256(salt || text), so that a text can be shown to be the one that was meant, and the
+log keeps nothing of a text that was erased: without the salt nobody can try texts.
+
+A match's statements are one hash: id of the command -> MessagePack of [salt, account, time, text]. A statement
+is stored before its command is submitted. A repeated command finds its salt by its id, and so it is the same
+command. A statement is personal data, and is erased with its author's account, which has a hash of the boards
+where it has stated something.
+
+Durable as `infra.people.messages` is.
+"""
+
+import secrets
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, CommandId
+from infra.people.account_index import index_under_account
+from infra.people.messages import read_text
+from infra.redis import keys
+from infra.redis.clients import Clock, time_ms
+
+SALT_BYTES: Final = 16
+
+MOST_STATEMENTS: Final = 100
+"""Statements of a match, with those whose command has no outcome yet."""
+
+_MOST_BOARDS: Final = 1_000_000
+"""Matches about which one account has stated something."""
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """A text, its author, and what binds it to an event."""
+
+    command: CommandId
+    """The command that carries its digest."""
+    salt: bytes
+    account: AccountId
+    at: int
+    """When it was stored, ms."""
+    text: str
+
+    @property
+    def digest(self) -> bytes:
+        """The digest in the event."""
+        return digest_of(self.salt, self.text)
+
+
+class _StoredStatement(msgspec.Struct, frozen=True, array_like=True):
+    salt: bytes
+    account: AccountId
+    at: int
+    text: str
+
+
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_STORED: Final = msgspec.msgpack.Decoder(_StoredStatement)
+
+
+def digest_of(salt: bytes, text: str) -> bytes:
+    """Return the digest of a text: 32 bytes."""
+    return sha256(salt + text.encode()).digest()
+
+
+class Statements:
+    """The statements on a server. Errors of the server pass through; thread-safe.
+
+    `shards` returns how many shards the matches are in. The caller decides who may state or read what.
+    """
+
+    def __init__(
+        self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
+    ) -> None:
+        self._client = client
+        self._shards = shards
+        self._clock = clock
+
+    def put(self, board: int, account: AccountId, text: str, command: CommandId) -> Statement:
+        """Store the text of a command, and return it; for a repeated command, the one from before.
+
+        Refused as `read_text` does, as `id-reused` for another text with the same command, as
+        `too-many`, and as `unknown-user` for a deleted account.
+        """
+        text = read_text(text)
+        name = self._name(board)
+        found: Any = self._client.hget(name, command)
+        if found is None:
+            found = self._add(board, account, text, command)
+        statement = _statement(command, found)
+        if (statement.account, statement.text) != (account, text):
+            raise Refusal(Code.ID_REUSED, "the key was used before, for another text")
+        return statement
+
+    def of_match(self, board: int) -> list[Statement]:
+        """Return a match's statements, the first stored first, also those that no event has yet."""
+        found: Any = self._client.hgetall(self._name(board))
+        statements = [_statement(command, data) for command, data in found.items()]
+        return sorted(statements, key=lambda one: (one.at, one.command))
+
+    def count(self, board: int) -> int:
+        """Return the number of a match's statements."""
+        found: Any = self._client.hlen(self._name(board))
+        return int(found)
+
+    def remove(self, board: int, command: CommandId) -> None:
+        """Erase the statement of a command; safe to repeat."""
+        self._client.hdel(self._name(board), command)
+
+    def forget(self, account: AccountId) -> None:
+        """Erase all statements of an account; safe to repeat, see `Accounts.delete`."""
+        index = keys.statement_boards(account)
+        boards: Any = self._client.hkeys(index)
+        for board in map(int, boards):
+            for statement in self.of_match(board):
+                if statement.account == account:
+                    self.remove(board, statement.command)
+        # crash window: until here all statements of the account can still be found
+        self._client.delete(index)
+
+    def _add(self, board: int, account: AccountId, text: str, command: CommandId) -> bytes:
+        name = self._name(board)
+        if self.count(board) >= MOST_STATEMENTS:
+            raise Refusal(
+                Code.TOO_MANY,
+                f"match {board} has {MOST_STATEMENTS} statements, and that is the most",
+            )
+        index = keys.statement_boards(account)
+        if not index_under_account(self._client, account, index, str(board), "", _MOST_BOARDS):
+            raise Refusal(
+                Code.TOO_MANY, f"an account has statements in at most {_MOST_BOARDS} matches"
+            )
+        # crash window: the board is remembered without a statement; erasing looks there in vain
+        now = time_ms(self._client, self._clock)
+        stored = _StoredStatement(secrets.token_bytes(SALT_BYTES), account, now, text)
+        self._client.hsetnx(name, command, _ENCODER.encode(stored))
+        # another process may have stored it at the same moment
+        found: Any = self._client.hget(name, command)
+        if found is None:
+            raise Refusal(Code.NOT_FOUND, "the statement was erased at this moment")
+        return bytes(found)
+
+    def _name(self, board: int) -> str:
+        return keys.statements(keys.shard_of(board, self._shards()), board)
+
+
+def _statement(command: bytes, data: bytes) -> Statement:
+    stored = _STORED.decode(data)
+    return Statement(command, stored.salt, stored.account, stored.at, stored.text)

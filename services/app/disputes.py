@@ -1,0 +1,207 @@
+"""Disputes: claims, appeals and rulings, each from its text to the command of the match.
+
+The text is stored before its command is submitted, so that no event has the digest of a text that nobody
+has. A front end calls `dispute_command`, submits what it returns, and passes the outcome to `settle`; or it
+calls `carry_out`, which does all of that.
+"""
+
+from typing import Final
+
+import msgspec
+
+from domain.errors import Code, Refusal
+from domain.match.cases import Case
+from domain.match.commands import Command, CommandEnvelope, MakeAppeal, MakeClaim
+from domain.match.decide import seat_of
+from domain.match.dispute_events import Appealed, Ruled
+from domain.match.disputes import open_case
+from domain.match.events import AccountId, CommandId, decode_event
+from domain.match.state import MatchState
+from infra.people.statements import MOST_STATEMENTS, Statement
+from infra.store.outcomes import CommandOutcome, parse
+from services.app.actor import Actor
+from services.app.commands import WAIT_SECONDS, MatchCommand, finish
+from services.app.context import App
+from services.app.matches import load_state
+from services.app.rulings import Verdict, ruling_of
+
+_ABANDONED_MS: Final = 3_600_000
+"""Age at which a statement whose command has no outcome is taken for abandoned."""
+
+
+class ClaimAction(msgspec.Struct, frozen=True):
+    """Claim that something is wrong from a ply on."""
+
+    ply: int
+    text: str
+
+
+class AppealAction(msgspec.Struct, frozen=True):
+    """Object to a ruling."""
+
+    text: str
+    claim: int | None = None
+    """The number of the case; None for the last on which an arbiter has ruled."""
+
+
+class RuleAction(msgspec.Struct, frozen=True):
+    """Rule on a case."""
+
+    verdict: Verdict
+    text: str
+    """The reasons."""
+    claim: int | None = None
+    """The number of the case; None for the one that waits."""
+    own_motion: bool = False
+    """Whether it is a ruling without a claim."""
+
+
+DisputeAction = ClaimAction | AppealAction | RuleAction
+
+
+def is_arbiter(app: App, account: AccountId) -> bool:
+    """Return whether an account is an arbiter."""
+    profile = app.accounts.record_of(account)
+    return profile is not None and profile.arbiter
+
+
+def check_arbiter(app: App, account: AccountId) -> None:
+    """Refuse an account that is no arbiter: `not-an-arbiter`."""
+    if not is_arbiter(app, account):
+        raise Refusal(Code.NOT_AN_ARBITER, "only arbiters can do this; an operator makes arbiters")
+
+
+def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
+    """Refuse an account that may not read a match's statements: `not-a-player`."""
+    if account not in state.seats and not is_arbiter(app, account):
+        raise Refusal(
+            Code.NOT_A_PLAYER, "only the players of a match and arbiters can read its cases"
+        )
+
+
+def dispute_command(
+    app: App, actor: Actor, board: int, state: MatchState, action: DisputeAction
+) -> MatchCommand:
+    """Store the text of an action, and return the command that carries its digest.
+
+    Refused as `Statements.put` does, as `not-a-player`, `not-an-arbiter`, `unknown-claim`, and for a ruling as
+    `ruling_of` does.
+    """
+    id_ = actor.command_id()
+    _check_role(app, actor.account, state, action)
+    claim = _known_claim(app, board, id_)
+    command = _command(app, actor, board, state, action, claim)
+    return MatchCommand(CommandEnvelope(board, id_, actor.account, command), state.ply)
+
+
+def settle(app: App, sent: CommandEnvelope, outcome: CommandOutcome) -> CommandOutcome:
+    """Return the outcome of an accepted command; refuse a refused one, whose text is erased."""
+    if not outcome.accepted:
+        app.statements.remove(sent.match, sent.id)
+    return finish(app, outcome)
+
+
+def carry_out(
+    app: App, actor: Actor, board: int, action: DisputeAction, seconds: float = WAIT_SECONDS
+) -> tuple[CommandId, CommandOutcome]:
+    """Carry out an action, and return the id of its command and the outcome; refused as the others are."""
+    command = dispute_command(app, actor, board, load_state(app, board), action)
+    outcome = app.gateway.send(command.sent, command.ply, seconds)
+    return command.sent.id, settle(app, command.sent, outcome)
+
+
+def case_to_rule(state: MatchState) -> Case:
+    """Return the case of a match that waits for a ruling; `unknown-claim` for none."""
+    waiting = open_case(state)
+    if waiting is None:
+        raise Refusal(
+            Code.UNKNOWN_CLAIM,
+            "no case of this match waits for a ruling; to rule all the same, say that it is of your own motion",
+        )
+    return waiting
+
+
+def _check_role(app: App, account: AccountId, state: MatchState, action: DisputeAction) -> None:
+    match action:
+        case ClaimAction() if account not in state.seats:
+            if not is_arbiter(app, account):
+                raise Refusal(
+                    Code.NOT_A_PLAYER, "only the players of a match and arbiters can make a claim"
+                )
+        case AppealAction():
+            seat_of(account, state)
+        case RuleAction():
+            check_arbiter(app, account)
+            if account in state.seats:
+                raise Refusal(
+                    Code.NOT_AN_ARBITER, "you play in this match; another arbiter rules on it"
+                )
+        case _:
+            pass
+
+
+def _command(
+    app: App,
+    actor: Actor,
+    board: int,
+    state: MatchState,
+    action: DisputeAction,
+    known: int | None,
+) -> Command:
+    match action:
+        case ClaimAction():
+            digest = _store(app, actor, board, action.text).digest
+            return MakeClaim(ply=action.ply, text=digest)
+        case AppealAction():
+            claim = action.claim or known or _case_to_appeal(state)
+            return MakeAppeal(claim=claim, text=_store(app, actor, board, action.text).digest)
+        case RuleAction():
+            names = app.accounts.name_of(state.seats)
+            ruled = None
+            if not action.own_motion:
+                ruled = action.claim or known or case_to_rule(state).claim
+            ruling = ruling_of(state, names, action.verdict, ruled)
+            digest = _store(app, actor, board, action.text).digest
+            return msgspec.structs.replace(ruling, text=digest)
+
+
+def _case_to_appeal(state: MatchState) -> int:
+    """Return the number of the last case on which an arbiter has ruled; `unknown-claim` for none."""
+    ruled = [case.claim for case in state.cases if case.ruled_at]
+    if not ruled:
+        raise Refusal(Code.UNKNOWN_CLAIM, "no arbiter has ruled in this match")
+    return ruled[-1]
+
+
+def _store(app: App, actor: Actor, board: int, text: str) -> Statement:
+    """Store the text of a command once; a repetition returns what was stored."""
+    if app.statements.count(board) >= MOST_STATEMENTS // 2:
+        _remove_abandoned(app, board)
+    return app.statements.put(board, actor.account, text.replace("\r\n", "\n"), actor.command_id())
+
+
+def _known_claim(app: App, board: int, id_: CommandId) -> int | None:
+    """Return the number of the case that a repeated command was about; None for a new command.
+
+    A command that was refused before is refused again, without storing its text again.
+    """
+    stored = app.store.outcome(board, id_)
+    if stored is None:
+        return None
+    outcome = parse(stored)
+    if not outcome.accepted:
+        raise Refusal(Code(outcome.code), outcome.text)
+    if not any(one.command == id_ for one in app.statements.of_match(board)):
+        raise Refusal(Code.ID_REUSED, "the key was used before, and the text of then was erased")
+    body = decode_event(app.store.events(board)[outcome.seq - 1]).body
+    return body.claim if isinstance(body, Ruled | Appealed) else None
+
+
+def _remove_abandoned(app: App, board: int) -> None:
+    """Erase the texts of commands that never led to an event, because a process was killed."""
+    before = app.store.now() - _ABANDONED_MS
+    outcomes = app.store.outcomes(board)
+    for one in app.statements.of_match(board):
+        stored = outcomes.get(one.command)
+        if one.at < before and (stored is None or not parse(stored).accepted):
+            app.statements.remove(board, one.command)

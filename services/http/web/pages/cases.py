@@ -1,0 +1,217 @@
+"""Pages of disputes: making a claim, a case with its ruling, and the queue of the arbiters."""
+
+from hashlib import sha256
+from typing import Final
+from uuid import uuid4
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+
+from domain.errors import Code, Refusal
+from domain.match.state import MatchState
+from services.app.actor import Actor
+from services.app.cases import PAGE, CaseView, case_of, cases_of, queue_of
+from services.app.disputes import (
+    AppealAction,
+    ClaimAction,
+    DisputeAction,
+    RuleAction,
+    carry_out,
+    check_may_see,
+    is_arbiter,
+)
+from services.app.names import names_of
+from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
+from services.http.anonymous_limit import WEIGHT
+from services.http.context import ApiContext
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.params import (
+    BoardNumber,
+    CaseNumber,
+    ClaimPly,
+    ContextDependency,
+    FormDependency,
+    StartIndex,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Form, Visitor
+from services.http.web.views.board_view import draw_match
+from services.http.web.views.case_view import case_page
+from services.http.web.views.match_view import MatchView
+from services.http.web.views.pagination import ListPart
+from services.language.render.case_text import describe_remedies
+from services.language.render.match_text import NamedMatch
+
+_MOST_DIGITS: Final = 6
+
+
+@get("/m/{board:int}/claim", sync_to_thread=True, opt={WEIGHT: 2})
+def show_claim_form(
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    ply: ClaimPly = None,
+) -> Response[str]:
+    """Show the form for a claim, which says what follows from it."""
+    account = visitor.require_account()
+    table = MatchView.of(context, board, visitor)
+    check_may_see(context.app, account, table.state)
+    at = table.state.ply if ply is None else min(ply, table.state.ply)
+    return render(
+        "claim.html",
+        visitor,
+        table=table,
+        match=table.view,
+        ply=at,
+        svg=None if table.state.has_no_position else draw_match(table.state, at, table.names),
+        move=table.state.first_moves(at)[-1] if at else "",
+    )
+
+
+@post("/m/{board:int}/claim", sync_to_thread=True)
+def make_claim(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Make a claim."""
+    action = ClaimAction(_number(form.get("ply"), Code.UNKNOWN_PLY), form.get("text"))
+    return _act(board, form, context, visitor, action)
+
+
+@post("/m/{board:int}/appeal", sync_to_thread=True)
+def make_appeal(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Appeal against a ruling."""
+    claim = _number(form.get("case"), Code.UNKNOWN_CLAIM)
+    return _act(board, form, context, visitor, AppealAction(form.get("text"), claim))
+
+
+@post("/m/{board:int}/rule", sync_to_thread=True, status_code=200)
+def give_ruling(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Response[str] | Redirect:
+    """Show what a ruling will do; or give it, once that was shown."""
+    claim = _number(form.get("case"), Code.UNKNOWN_CLAIM)
+    verdict = _verdict(form)
+    if form.get("do") != "preview":
+        return _act(board, form, context, visitor, RuleAction(verdict, form.get("text"), claim))
+    account = visitor.require_account()
+    state, case = case_of(context.app, account, board, claim)
+    names = context.app.accounts.name_of(state.seats)
+    ruling = ruling_of(state, names, verdict, claim)
+    tried = try_ruling(account, state, ruling, context.app.store.now())
+    scene = NamedMatch.of(context.app, board, tried.after)
+    what = describe_remedies(scene, tried.remedies) if tried.remedies else "nothing changes"
+    if tried.after.next is not None and tried.remedies:
+        what += f"; it is {scene.turn(tried.after.next)}"
+    return _case(context, visitor, state, case, form=form, preview=what)
+
+
+@get("/m/{board:int}/case", sync_to_thread=True, opt={WEIGHT: 3})
+def show_case(
+    board: BoardNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    number: CaseNumber = None,
+) -> Response[str]:
+    """Show a case of a match, by default the one that waits, or else the last."""
+    state, case = case_of(context.app, visitor.require_account(), board, number)
+    return _case(context, visitor, state, case)
+
+
+def _case(
+    context: ApiContext,
+    visitor: Visitor,
+    state: MatchState,
+    case: CaseView,
+    *,
+    form: Form | None = None,
+    preview: str = "",
+) -> Response[str]:
+    account = visitor.require_account()
+    rules_here = is_arbiter(context.app, account) and account not in state.seats
+    now = visitor.now or context.app.store.now()
+    others = cases_of(context.app, account, case.board)[1]
+    return render(
+        "case.html",
+        visitor,
+        page=case_page(context.app, state, case),
+        case=case,
+        others=[one for one in others if one.number != case.number],
+        can_rule=rules_here and case.waits and account not in case.arbiters,
+        can_appeal=account in state.seats and case.can_appeal(now),
+        typed=form.get if form else _nothing,
+        winners=form.all("winner") if form else (),
+        preview=preview,
+        key=(form.get("key")[:64] if form else "") or uuid4().hex,
+    )
+
+
+def _nothing(_: str) -> str:
+    return ""
+
+
+@get("/cases", sync_to_thread=True, opt={WEIGHT: 3})
+def show_queue(
+    context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
+) -> Response[str]:
+    """Show the cases that wait for a ruling, the oldest first, to an arbiter."""
+    queued = queue_of(context.app, visitor.require_account(), start)
+    views = [one.view for one in queued if one.view]
+    total = context.app.cases.count()
+    return render(
+        "cases.html",
+        visitor,
+        queued=queued,
+        now=visitor.now,
+        names=names_of(context.app, [step.event.actor for view in views for step in view.steps]),
+        part=ListPart.of(
+            "Cases", start=start, shown=len(queued), total=total, path="/cases", size=PAGE
+        ),
+    )
+
+
+def _act(
+    board: int, form: Form, context: ApiContext, visitor: Visitor, action: DisputeAction
+) -> Redirect:
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    actor = Actor(account, WEB_FRONT_END, _key(form))
+    carry_out(context.app, actor, board, action)
+    number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
+    return redirect_to(f"/m/{board}/case{number}")
+
+
+def _key(form: Form) -> str:
+    """Return the key of the command: a form sent twice is one command, with other fields another."""
+    page = form.get("key")[:64] or uuid4().hex
+    rest = sorted((name, form.all(name)) for name in form.fields if name not in ("csrf", "key"))
+    return f"{page} dispute {sha256(repr(rest).encode()).hexdigest()[:32]}"
+
+
+def _verdict(form: Form) -> Verdict:
+    kind = form.get("verdict")
+    grants = tuple(
+        (name.removeprefix("time-"), _span(form.get(name)))
+        for name in form.fields
+        if name.startswith("time-") and form.get(name) and kind in ("back", "time")
+    )
+    back = kind == "back"
+    return Verdict(
+        kind,
+        ply=_number(form.get("ply"), Code.UNKNOWN_PLY) if back else None,
+        winners=form.all("winner") if kind == "result" else (),
+        time=grants,
+    )
+
+
+def _span(text: str) -> int:
+    """Read hours as a form has them."""
+    return _number(text, Code.BAD_RULING) * HOUR
+
+
+def _number(text: str, code: Code) -> int:
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        raise Refusal(code, "write a whole number")
+    return int(text)

@@ -1,0 +1,90 @@
+// The form of a match document: which fields it has, before anything is checked against anything.
+
+const FORMAT = "matchpost-match/1";
+const MOST_IMPORTS = 16;
+
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+const isExact = (value) => Number.isSafeInteger(value) && value >= 0;
+const isAccount = (value) => isText(value) && /^[0-9a-f]{16}$/.test(value);
+const orNull = (right) => (value) => value === null || right(value);
+
+/** Return a test for objects that have these fields and no others. */
+function fields(spec, optional = []) {
+  return (value) =>
+    isObject(value) &&
+    Object.keys(value).every((name) => Object.hasOwn(spec, name)) &&
+    Object.entries(spec).every(([name, right]) =>
+      Object.hasOwn(value, name) ? right(value[name]) : optional.includes(name),
+    );
+}
+
+const FIELDS = {
+  format: (value) => value === FORMAT,
+  game: isText,
+  rules: isText,
+  players: isExact,
+  options: listOf(isText),
+  setup: () => true,
+  moves: listOf(isText),
+  board: isExact,
+  server: orNull(isText),
+  seats: listOf(fields({ account: isAccount, userid: orNull(isText), side: isText })),
+  result: orNull(fields({ winners: listOf(isExact), reason: isText })),
+  leaves: listOf(fields({ index: isExact, leaf: isText, outcome: isText }, ["outcome"])),
+  log: fields({
+    shard: isExact,
+    origin: orNull(isText),
+    keys: listOf(isText),
+    receipt_keys: listOf(isText),
+    checkpoint: orNull(isText),
+    proofs: listOf(fields({ index: isExact, hashes: listOf(isText) })),
+  }),
+  anchor: orNull(
+    fields({ chain: isExact, index: isExact, leaf: isText, proof: orNull(listOf(isText)) }),
+  ),
+  receipts: listOf(isText),
+  statements: listOf(
+    fields({ digest: isText, salt: isText, account: isAccount, at: isExact, text: isText }),
+  ),
+  clock: listOf(isObject),
+  imported_from: orNull(isObject),
+};
+
+/** Read a match document from its text. */
+function readDocument(text) {
+  let found = null;
+  try {
+    found = JSON.parse(text);
+  } catch (error) {
+    throw new Problem(`The file begins like a match document, but is no JSON: ${error.message}.`);
+  }
+  return checkForm(found, 0);
+}
+
+function checkForm(found, depth) {
+  require(isObject(found), "A match document is one JSON object.");
+  require(found.format === FORMAT, `The file is not of the format ${FORMAT}, which this page reads.`);
+  for (const [name, right] of Object.entries(FIELDS)) {
+    const has = Object.hasOwn(found, name) && right(found[name]);
+    require(has, `The field “${name}” of the document is missing, or is not what it should be.`);
+  }
+  const other = Object.keys(found).find((name) => !Object.hasOwn(FIELDS, name));
+  require(other === undefined, `The document has a field “${other}”, which nobody would check.`);
+  require(depth <= MOST_IMPORTS, "Too many match documents are in each other.");
+  if (found.imported_from !== null) checkForm(found.imported_from, depth + 1);
+  return found;
+}
+
+/** Return the text of the document in a document's field `imported_from`, as it was written. */
+function innerText(text) {
+  // names within strings have escaped quotation marks, so the first at this depth is the field
+  let [depth, at] = [0, 0];
+  const strings = /"(?:[^"\\]|\\.)*"|[{}[\]]/gs;
+  for (let found; (found = strings.exec(text)); ) {
+    if ("{[".includes(found[0])) depth += 1;
+    else if ("}]".includes(found[0])) depth -= 1;
+    else if (depth === 1 && found[0] === '"imported_from"') at = strings.lastIndex;
+  }
+  const start = text.indexOf("{", at);
+  return text.slice(start, text.lastIndexOf("}")).trimEnd();
+}

@@ -1,0 +1,92 @@
+// A report: the steps of a check, in their order. A step holds, fails, or is open: nothing proves it here.
+
+const [HOLDS, FAILS, OPEN] = ["holds", "fails", "open"];
+
+class Report {
+  constructor() {
+    this.groups = [];
+  }
+
+  /** Begin a group of steps, such as those of one file. */
+  begin(title, about = "") {
+    this.groups.push({ title, about, steps: [] });
+  }
+
+  /** Add a step; `name` is what it is about, and `shown` lists the bytes behind it. */
+  add(name, mark, sentence, shown = []) {
+    this.groups.at(-1).steps.push({ name, mark, sentence, shown });
+    return mark === HOLDS;
+  }
+
+  /** Add a step whose `check` returns a sentence, or a sentence and bytes; a `Problem` makes it fail. */
+  async step(name, check) {
+    try {
+      const found = await check();
+      const [sentence, shown, mark] = Array.isArray(found) ? found : [found];
+      return this.add(name, mark ?? HOLDS, sentence, shown);
+    } catch (problem) {
+      if (!(problem instanceof Problem)) throw problem;
+      return this.add(name, FAILS, problem.message, problem.shown);
+    }
+  }
+
+  get steps() {
+    return this.groups.flatMap((group) => group.steps);
+  }
+
+  /** Return the first step that fails. */
+  get failure() {
+    return this.steps.find((step) => step.mark === FAILS);
+  }
+
+  get open() {
+    return this.steps.filter((step) => step.mark === OPEN);
+  }
+}
+
+/** Return a step's result that is open. */
+const unproven = (sentence, shown = []) => [sentence, shown, OPEN];
+
+/** Check the signatures of a note by the key `name`, and report where that key comes from. */
+async function checkSignature(report, note, name, what, keys) {
+  const shown = [
+    { label: "The text that is signed", text: note.text },
+    ...note.signatures.map(({ name: by, id, bytes }) => ({
+      label: `Signature by ${by}, key id ${toHex(id)}`,
+      bytes,
+    })),
+  ];
+  await report.step("signature", async () => {
+    const own = keys.entered.length === 0;
+    const usable = (own ? keys.own : keys.entered).filter((key) => key.name === name);
+    const by = note.signatures.filter((signature) => signature.name === name);
+    require(by.length, `${what} has no signature in the name ${name}.`, shown);
+    const found = by.map((signature) => [signature, keyOf(usable, signature)]).filter(([, key]) => key);
+    if (!usable.length && own) {
+      return unproven(
+        `Who signed ${lowered(what)} is not proven: the files have no key called ${name}. Enter it above.`,
+        shown,
+      );
+    }
+    const which = own ? "the keys in the files" : "the keys that you entered";
+    require(found.length, `${what} is signed by none of ${which} for ${name}.`, shown);
+    if (!(await canVerify)) {
+      return unproven(
+        `This browser can't check Ed25519 signatures on this page, so who signed ${lowered(what)} is not proven. Use a newer browser, open the page over https, or save it and open the file.`,
+        shown,
+      );
+    }
+    for (const [signature, key] of found) {
+      const right = await signatureHolds(key, note.text, signature.bytes);
+      require(right, `The signature under ${lowered(what)} is not by the key ${name}.`, [
+        ...shown,
+        { label: "The key", text: key.text },
+      ]);
+    }
+    keys.used.push(...found.map(([, key]) => ({ ...key, own })));
+    const source = own ? "a key that came with the files" : "a key that you entered";
+    return [`${what} is signed by ${name}, with ${source}.`, [...shown, { label: "The key", text: found[0][1].text }]];
+  });
+}
+
+const lowered = (text) => text[0].toLowerCase() + text.slice(1);

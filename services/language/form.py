@@ -1,0 +1,37 @@
+"""A form of the command language: how one of its commands is written, and what carries it out."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from services.language.answer import Answer
+from services.language.authentication import Proof, nobody
+from services.language.invocation import Invocation
+
+
+class CommandForm(msgspec.Struct, frozen=True):
+    """A way to write a command."""
+
+    rule: str
+    """The grammar's rule."""
+    name: str
+    """The words it begins with, after the game's if it is one of a game's."""
+    rest: str
+    """The rest of the line, as usage shows it."""
+    summary: str
+    handler: Callable[[Invocation], Answer]
+    of_game: bool = False
+    proof: Proof = nobody
+    """Returns the account that gives the command."""
+    in_match: bool = False
+    """Whether its board names a match, which is loaded before the proof."""
+
+    def usage(self, game: str = "GAME") -> str:
+        """Return how the command is written."""
+        return " ".join(
+            part for part in (game if self.of_game else "", self.name, self.rest) if part
+        )
+
+    def called(self, words: Sequence[str]) -> bool:
+        """Return whether these are its name, or the beginning of it."""
+        return bool(words) and self.name.split()[: len(words)] == list(words)

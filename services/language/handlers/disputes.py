@@ -1,0 +1,89 @@
+"""Commands of disputes: claim, appeal, case, cases, rule."""
+
+from typing import Final
+
+from domain.errors import Code, Refusal
+from services.app.cases import PAGE, cases_of, queue_of
+from services.app.disputes import (
+    AppealAction,
+    ClaimAction,
+    DisputeAction,
+    RuleAction,
+    dispute_command,
+    settle,
+)
+from services.app.matches import load_state
+from services.app.rulings import KINDS, Verdict, read_grants
+from services.language.answer import Answer
+from services.language.arguments import read_board
+from services.language.handlers.messages import text_of
+from services.language.handlers.play import deliver
+from services.language.invocation import Invocation
+from services.language.render.case_text import case_page, queue_lines
+
+_MOST_DIGITS: Final = 6
+
+
+def claim(call: Invocation) -> Answer:
+    """Claim that something is wrong in a match."""
+    return _act(call, ClaimAction(_read_ply(call.line.get("at_ply")), text_of(call)))
+
+
+def appeal(call: Invocation) -> Answer:
+    """Object to the last ruling in a match."""
+    return _act(call, AppealAction(text_of(call)))
+
+
+def rule(call: Invocation) -> Answer:
+    """Rule on the case of a match that waits, or of the arbiter's own motion."""
+    own_motion = call.line.has("own_motion")
+    return _act(call, RuleAction(_read_verdict(call), text_of(call), own_motion=own_motion))
+
+
+def show_case(call: Invocation) -> Answer:
+    """Show the cases of a match."""
+    board = read_board(call.line.get("board"))
+    state, cases = cases_of(call.app, call.account(), board)
+    if not cases:
+        return Answer(f"match {board} has no case")
+    return Answer(page=case_page(call.app, board, state, cases))
+
+
+def list_cases(call: Invocation) -> Answer:
+    """List the cases that wait for a ruling."""
+    first = read_board(call.line.get("value") or "1")
+    queued = queue_of(call.app, call.account(), first - 1)
+    count = call.app.cases.count()
+    lines = queue_lines(call.app, queued)
+    if not lines:
+        return Answer("no case waits for a ruling" if first == 1 else f"{count} cases wait")
+    more = (
+        f"; `cases userid password {first + PAGE}` shows the next" if count >= first + PAGE else ""
+    )
+    one = "1 case waits" if count == 1 else f"{count} cases wait"
+    return Answer(f"{one} for a ruling{more}", "\n".join(lines))
+
+
+def _act(call: Invocation, action: DisputeAction) -> Answer:
+    board = read_board(call.line.get("board"))
+    state = load_state(call.app, board)
+    command = dispute_command(call.app, call.actor, board, state, action)
+    return deliver(call, command, settle)
+
+
+def _read_verdict(call: Invocation) -> Verdict:
+    line = call.line
+    kind = next(kind for kind in KINDS if line.has(kind))
+    return Verdict(
+        kind,
+        ply=_read_ply(line.get("at_ply")) if line.has("at_ply") else None,
+        winners=tuple(filter(None, line.get("winners").split(","))),
+        time=read_grants(line.get("grants")) if line.has("grants") else (),
+    )
+
+
+def _read_ply(text: str) -> int:
+    digits = text.removeprefix("#")
+    if not digits.isdecimal() or len(digits) > _MOST_DIGITS:
+        raise Refusal(Code.UNKNOWN_PLY, "write the ply as #4, the number of moves before it")
+    return int(digits)

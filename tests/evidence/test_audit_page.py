@@ -1,0 +1,217 @@
+"""The commands and programs of docs/audit.md, tried on the worked dispute and on a draw; and the dispute replayed."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from domain.match.events import decode_event, decode_refusal, is_event
+from infra.evidence.check_file import check_file
+from infra.evidence.match_document import read_document, write_document
+from infra.log.signed_note import VerifierKey
+from services.cli.referee import judge
+from services.cli.verify_file import run_file
+from tests.golden.make_dispute import FOLDER, files
+from tests.helpers.evidence import golden_document
+
+PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
+FILES = sorted(path.name for path in FOLDER.iterdir())
+KEYS = [VerifierKey.parse(line) for line in (FOLDER / "keys").read_text("utf-8").split()]
+
+needs_tools = pytest.mark.skipif(
+    not all(map(shutil.which, ("openssl", "jq", "xxd"))), reason="OpenSSL, jq or xxd is missing"
+)
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the files of the dispute, and the programs of the page."""
+    for name in FILES:
+        shutil.copy(FOLDER / name, tmp_path)
+    names = ("leaves", "check_match", "check_receipt", "check_draw")
+    for name, text in zip(names, blocks("python"), strict=True):
+        (tmp_path / f"{name}.py").write_text(text, "utf-8")
+    return tmp_path
+
+
+def run(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-E", "-S", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def shell(folder: Path, commands: str, **names: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["bash", "-c", commands],
+        cwd=folder,
+        env={**os.environ, **names},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+# the dispute
+
+
+def test_the_files_are_those_that_the_script_makes():
+    made = files()
+    assert sorted(made) == FILES
+    changed = [name for name, data in made.items() if (FOLDER / name).read_bytes() != data]
+    assert not changed, "run `python -m tests.golden.make_dispute`, if they were meant to change"
+
+
+@pytest.mark.parametrize(
+    "name", ["evidence.json", "match.json", "receipt.txt", "proof.txt", "rewritten.json"]
+)
+def test_each_file_holds_alone(name, capsys):
+    assert run_file(str(FOLDER / name), [str(FOLDER / "keys")]) == 0, capsys.readouterr().err
+    assert not check_file((FOLDER / name).read_bytes(), KEYS).verdict.fault
+
+
+def test_the_story_is_in_the_events():
+    document = read_document((FOLDER / "match.json").read_bytes())
+    tags = [
+        decode_event(one.leaf).body.__struct_config__.tag
+        if is_event(one.leaf)
+        else decode_refusal(one.leaf).code
+        for one in document.leaves
+    ]
+    assert tags == [
+        "match-started", "moved", "moved", "moved", "flagged", "ended", "match-over", "claimed",
+        "ruled", "set-back", "time-given", "moved", "resigned", "ended",
+    ]  # fmt: skip
+    assert document.moves[3] == decode_refusal(document.leaves[6].leaf).move == "a1-e5"
+    assert document.result is not None
+    assert document.result.winners == (1,)
+    evidence = read_document((FOLDER / "evidence.json").read_bytes())
+    assert evidence.leaves == document.leaves[:8]
+    assert [one.text[:6] for one in document.statements] == ["My sec", "Upheld"]
+
+
+# without this program
+
+
+@needs_tools
+@pytest.mark.parametrize(("note", "name"), [("receipt.txt", "/receipts"), ("checkpoint", "")])
+def test_openssl_says_who_signed(folder, note, name):
+    commands = blocks("sh")[0]
+    names = {"NOTE": note, "NAME": f"play.example.org/log/s01{name}"}
+    assert "Signature Verified Successfully" in shell(folder, commands, **names).stdout
+    text = (folder / note).read_text("utf-8")
+    (folder / note).write_text(
+        text.replace("\n17\n", "\n18\n").replace("\n25\n", "\n26\n"), "utf-8"
+    )
+    assert shell(folder, commands, **names).returncode == 1
+
+
+@needs_tools
+def test_the_checkpoints_of_documents_and_proofs_are_taken_out_as_the_page_says(folder):
+    commands = blocks("sh")[0]
+    names = {"NOTE": "checkpoint", "NAME": "play.example.org/log/s01"}
+    taken = re.findall(r"`((?:jq -j|sed '1).*?> checkpoint)`", PAGE.read_text("utf-8"))
+    assert len(taken) == 2
+    for command in taken:
+        (folder / "checkpoint").unlink(missing_ok=True)
+        assert shell(folder, command).returncode == 0
+        assert "Signature Verified Successfully" in shell(folder, commands, **names).stdout
+
+
+@needs_tools
+@pytest.mark.parametrize("which", [1, 2])
+def test_a_link_of_the_chain_and_a_statement_are_hashed_with_sha256sum(folder, which):
+    lines = shell(folder, blocks("sh")[which]).stdout.split()
+    assert len(lines) == 2
+    assert lines[0] == lines[1]
+    assert len(lines[0]) == 64
+
+
+@pytest.mark.parametrize("name", ["evidence.json", "match.json", "rewritten.json"])
+def test_a_match_is_checked_with_the_standard_library(folder, name):
+    found = run(folder, "check_match.py", name)
+    assert found.returncode == 0, found.stderr
+    document = read_document((folder / name).read_bytes())
+    assert f"{len(document.moves)} moves and the result are those of the events" in found.stdout
+    count = len(document.leaves)
+    assert f"{count} of {count} leaves are among the" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"moves":["m13-m9"', '"moves":["m13-m8"', "the events say"),
+        ('"reason":"resignation"', '"reason":"time"', "the events say"),
+        ('"hashes":["', '"hashes":["AAAA', "is not in the log that was signed"),
+        ('"board":17', '"board":18', "does not follow event 0"),
+    ],
+)
+def test_a_tampered_match_is_found_with_the_standard_library(folder, old, new, said):
+    text = (folder / "match.json").read_text("utf-8")
+    assert old in text
+    (folder / "match.json").write_text(text.replace(old, new, 1), "utf-8")
+    found = run(folder, "check_match.py", "match.json")
+    assert found.returncode == 1
+    assert said in found.stderr
+
+
+def test_every_changed_leaf_is_found_with_the_standard_library(folder):
+    document = read_document((folder / "match.json").read_bytes())
+    for place, one in enumerate(document.leaves):
+        leaf = one.leaf[:40] + bytes([one.leaf[40] ^ 1]) + one.leaf[41:]
+        leaves = list(document.leaves)
+        leaves[place] = msgspec.structs.replace(one, leaf=leaf)
+        changed = msgspec.structs.replace(document, leaves=tuple(leaves))
+        (folder / "changed.json").write_bytes(write_document(changed))
+        assert run(folder, "check_match.py", "changed.json").returncode == 1, place
+
+
+def test_the_receipt_fits_the_evidence_and_contradicts_what_was_rewritten(folder):
+    for name in ("evidence.json", "match.json"):
+        found = run(folder, "check_receipt.py", "receipt.txt", name)
+        assert found.stdout == "leaf 19 is the one that the server promised\n", found.stderr
+    found = run(folder, "check_receipt.py", "receipt.txt", "rewritten.json")
+    assert found.returncode == 1
+    assert "lacks the leaf that the server promised" in found.stderr
+
+
+def test_the_proof_and_what_was_rewritten_have_two_roots_of_one_size():
+    shown = read_document((FOLDER / "rewritten.json").read_bytes()).log.checkpoint or ""
+    proven = (FOLDER / "proof.txt").read_text("utf-8").partition("\n\n")[2]
+    assert shown.split("\n")[:2] == proven.split("\n")[:2]
+    assert shown.split("\n")[2] != proven.split("\n")[2]
+
+
+@pytest.mark.parametrize("kind", ["committed", "gathered"])
+def test_a_draw_is_checked_and_drawn_again_without_the_server(folder, kind):
+    document = golden_document(kind)
+    (folder / "drawn.json").write_bytes(write_document(document))
+    found = run(folder, "check_draw.py", "drawn.json")
+    assert found.returncode == 0, found.stderr
+    assert ("the texts are those" in found.stdout) == (kind == "committed")
+    request = {
+        "game": document.game,
+        "rules": document.rules,
+        "players": document.players,
+        "options": list(document.options),
+        "seed": found.stdout.split()[-1],
+    }
+    assert judge(msgspec.json.encode(request))["setup"] == document.setup
+
+
+def test_another_seed_or_text_is_found_without_the_server(folder):
+    whole = golden_document("committed")
+    assert whole.anchor is not None
+    anchor = msgspec.structs.replace(whole.anchor, leaf=whole.anchor.leaf[:-1] + b"\0")
+    later = msgspec.structs.replace(whole.anchor, index=99)
+    for wrong in (anchor, later):
+        changed = msgspec.structs.replace(whole, anchor=wrong)
+        (folder / "drawn.json").write_bytes(write_document(changed))
+        assert run(folder, "check_draw.py", "drawn.json").returncode == 1

@@ -1,0 +1,229 @@
+"""Matches that move between real servers: with their history, and with all that proves it."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.helpers.served import Served, until
+
+
+@pytest.fixture(scope="module")
+def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
+    """Three servers, each with players of its own."""
+    with ExitStack() as stack:
+        found = []
+        for name, players in (
+            ("a", ("alice", "bob")),
+            ("b", ("anna", "ben")),
+            ("c", ("ada", "bo")),
+        ):
+            served = Served(
+                tmp_path_factory.mktemp(name) / "data",
+                {"MATCHPOST_MAIL_DOMAIN": f"{name}.example.org", "MATCHPOST_SHARDS": "4"},
+            )
+            stack.enter_context(served)
+            served.do(*(f"signup {player} {player}-word" for player in players))
+            found.append(served)
+        yield found
+
+
+def words(player: str) -> str:
+    return f"{player} {player}-word"
+
+
+def move(served: Served, board: int, player: str, text: str) -> None:
+    served.do(f"pow2 move {board} {words(player)} {text}")
+
+
+def challenge(served: Served, option: str = "") -> None:
+    served.do(f"pow2 challenge alice bob {option} --password=alice-word --as=alice")
+
+
+def transfer(served: Served, board: int, player: str, other: str) -> None:
+    move(served, board, player, "propose transfer")
+    move(served, board, other, "accept")
+
+
+def accept(served: Served, board: int, *players: str) -> None:
+    for player in players:
+        move(served, board, player, "accept")
+
+
+def import_to(served: Served, file: Path, light: str, dark: str, *more: str) -> str:
+    """Import a file, which must be accepted; return what was printed."""
+    players = ("--player", f"Light={light}", "--player", f"Dark={dark}")
+    done = served.run("import", str(file), *players, *more)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def board_of(said: str) -> int:
+    return int(re.search(r"^match (\d+):", said, re.MULTILINE)[1])
+
+
+def refused(served: Served, *words_: str) -> str:
+    """Run what must be refused; return the sentence."""
+    done = served.run(*words_)
+    assert done.returncode == 1, done.stdout
+    return done.stderr
+
+
+def exported(served: Served, board: int, folder: Path) -> Path:
+    """The document of a match, once all its leaves are published."""
+    file = folder / f"{served.data.parent.name}-{board}.json"
+
+    def whole() -> bool:
+        done = served.run("export", str(board))
+        assert done.returncode == 0, done.stderr
+        file.write_text(done.stdout)
+        document = json.loads(done.stdout)
+        return len(document["log"]["proofs"]) == len(document["leaves"])
+
+    until(whole)
+    return file
+
+
+def show(served: Served, board: int) -> str:
+    done = served.run("do", f"pow2 show {board}")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def key_of(served: Served) -> str:
+    return str(served.data / "keys" / "log-key.pub")
+
+
+def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served], tmp_path: Path):
+    a, b, c = servers
+    challenge(a)
+    move(a, 1, "alice", "m13-m9")
+    move(a, 1, "bob", "a13-c11")
+    running = ("import", str(exported(a, 1, tmp_path)), "--player", "Light=anna")
+    assert "the match still runs at a.example.org" in refused(b, *running)
+    transfer(a, 1, "alice", "bob")
+    assert "it goes on at another server, and counts for nothing here" in show(a, 1)
+
+    file = exported(a, 1, tmp_path)
+    other = refused(b, "import", str(file), "--key", key_of(b))
+    assert "none of the keys that you named is one of a.example.org/log/s01" in other
+    said = import_to(b, file, "anna", "ben", "--key", key_of(a))
+    assert "signed by a key that you named, covers all its leaves" in said
+    assert "imported from a.example.org, board 1; proven by its log" in said
+    assert "`pow2 move 1 USERID PASSWORD accept`" in said
+    again = import_to(b, file, "anna", "ben")
+    assert "it was imported before, as match 1" in again
+    assert "its key comes from the file itself" in again
+    swapped = ("--player", "Light=ben", "--player", "dark=anna")
+    assert "as match 1 for other players" in refused(b, "import", str(file), *swapped)
+
+    assert "#2: it waits for Light (anna) and Dark (ben) to say accept" in show(b, 1)
+    accept(b, 1, "anna", "ben")
+    assert "#2: it is Light's turn (anna); the last move was a13-c11" in show(b, 1)
+    move(b, 1, "anna", "m9-m13")
+    assert "imported from a.example.org, board 1" in b.run("verify", "1").stdout
+    transfer(b, 1, "ben", "anna")
+
+    second = exported(b, 1, tmp_path)
+    assert json.loads(second.read_text())["imported_from"] == json.loads(file.read_text())
+    import_to(c, second, "ada", "bo")
+    accept(c, 1, "ada", "bo")
+    move(c, 1, "bo", "a1-a5")
+    c.do("pow2 resign 1 ada ada-word")
+    assert "Dark (bo) has won by resignation" in show(c, 1)
+    _check_third(servers, exported(c, 1, tmp_path), json.loads(file.read_text()))
+
+
+def _check_third(servers: list[Served], file: Path, first: object) -> None:
+    """Check the document of the third server, which contains those of the others."""
+    keys = [word for served in servers for word in ("--key", key_of(served))]
+    verdict = servers[2].run("verify", str(file), *keys)
+    assert verdict.returncode == 0, verdict.stdout + verdict.stderr
+    for host in ("a", "b", "c"):
+        assert f"the checkpoint of {host}.example.org/log/s01" in verdict.stdout
+    assert "comes from the file itself" not in verdict.stdout
+    assert json.loads(file.read_text())["imported_from"]["imported_from"] == first
+    forged = file.with_name("forged.json")
+    forged.write_text(file.read_text().replace("m13-m9", "m13-m5", 1))
+    assert "does not hold" in refused(servers[2], "verify", str(forged))
+
+
+def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
+    servers: list[Served], tmp_path: Path
+):
+    a, b, _ = servers
+    challenge(a, "-fast")
+    a.do("pow2 resign 2 alice alice-word")
+    file = exported(a, 2, tmp_path)
+    import_to(b, file, "anna", "ben")
+    b.do("pow2 decline 2 ben ben-word")
+    assert "match 3: The Power of Two" in import_to(b, file, "anna", "ben")
+    accept(b, 3, "ben", "anna")
+    assert "Dark (ben) has won by resignation" in show(b, 3)
+
+    document = json.loads(file.read_text())
+    document["result"]["winners"] = [0]
+    file.write_text(json.dumps(document))
+    assert "the document does not hold: result" in refused(b, "import", str(file))
+
+
+def test_wrong_words_are_refused_with_a_sentence(servers: list[Served], tmp_path: Path):
+    a, b, _ = servers
+    challenge(a)
+    file = exported(a, 3, tmp_path)
+    for words_, said in (
+        (("--player", "Light"), "write --player SIDE=USERID"),
+        (("--player", "Light=anna"), "say who plays Dark"),
+        (("--player", "Red=anna"), "there is no side 'Red'"),
+        (("--player", "Light=anna", "--player", "Dark=nobody"), "nobody"),
+        (("--player", "Light=anna", "--player", "Dark=anna"), "two seats"),
+    ):
+        assert said in refused(b, "import", str(file), "--still-running", *words_)
+    assert b.run("import", str(tmp_path / "nothing"), "--player", "Light=anna").returncode == 2
+
+
+def test_a_record_goes_out_and_comes_in_and_is_called_unproven(
+    servers: list[Served], tmp_path: Path
+):
+    a, b, _ = servers
+    challenge(a, "-fast")
+    move(a, 4, "alice", "i5-g4:g5")
+    move(a, 4, "bob", "a13-c11")
+    done = a.run("export", "4", "--record")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "pow2 challenge -fast alice bob",
+        "pow2 move 4 alice * i5-g4:g5",
+        "pow2 move 4 bob * a13-c11",
+    ]
+    file = tmp_path / "record.txt"
+    file.write_text(done.stdout)
+    said = import_to(b, file, "ben", "anna")
+    assert "imported from a record: unproven" in said
+    board = board_of(said)
+    accept(b, board, "ben", "anna")
+    move(b, board, "ben", "i9-i5:h3,h6")
+    verified = b.run("verify", str(board))
+    assert "nothing shows that they were played" in verified.stdout
+    document = exported(b, board, tmp_path)
+    verdict = b.run("verify", str(document), "--key", key_of(b))
+    assert verdict.returncode == 0, verdict.stderr
+    assert "not proven: the match was imported from a record: unproven" in verdict.stdout
+
+
+def test_an_export_says_so_if_the_document_of_the_source_is_lost(
+    servers: list[Served], tmp_path: Path
+):
+    a, b, _ = servers
+    challenge(a)
+    a.do("pow2 resign 5 alice alice-word")
+    board = board_of(import_to(b, exported(a, 5, tmp_path), "anna", "ben"))
+    shutil.rmtree(b.data / "log" / "imports")
+    lost = b.run("export", str(board))
+    assert lost.returncode == 2
+    assert "imported from is missing in the object store; put imports/" in lost.stderr
+    assert b.run("verify", str(board)).returncode == 0

@@ -1,0 +1,64 @@
+"""The page about moving a match: each of its commands works, and answers as the page says."""
+
+import json
+import re
+import shutil
+import subprocess
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.helpers.served import SCRIPT, Served, until
+
+PAGE = Path(__file__).parents[2] / "docs" / "moving-a-match.md"
+BLOCK = re.compile(r"```console (\w)\n(.*?)```", re.DOTALL)
+
+
+def run(served: Served, folder: Path, line: str) -> str:
+    """Carry out a line of the page in the folder; return what it prints."""
+    done = subprocess.run(
+        ["bash", "-c", line],
+        env={**served.env, "PATH": f"{SCRIPT.parent}:/usr/bin:/bin"},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, f"{line}: {done.stderr}"
+    return done.stdout
+
+
+def is_published(served: Served, folder: Path) -> bool:
+    """Whether the document of match 1 has a proof for each leaf."""
+    document = json.loads(run(served, folder, "matchpost export 1"))
+    return len(document["log"]["proofs"]) == len(document["leaves"])
+
+
+def test_each_command_of_the_page_answers_as_it_says(tmp_path: Path):
+    with ExitStack() as stack:
+        servers = {}
+        for name in ("a", "b"):
+            env = {"MATCHPOST_MAIL_DOMAIN": f"{name}.example.org", "MATCHPOST_SHARDS": "4"}
+            served = Served(tmp_path / name / "data", env)
+            (tmp_path / name).mkdir()
+            servers[name] = stack.enter_context(served)
+            shutil.copy(served.data / "keys" / "log-key.pub", tmp_path / f"{name}-log-key.pub")
+        servers["a"].do(
+            "signup alice wonderland",
+            "signup bob builder2",
+            "pow2 challenge alice bob --password=wonderland --as=alice",
+            "pow2 move 1 alice wonderland m13-m9",
+            "pow2 move 1 bob builder2 a13-c11",
+        )
+        servers["b"].do("signup anna anna-word", "signup ben ben-word")
+        commands = 0
+        for name, block in BLOCK.findall(PAGE.read_text()):
+            for part in block.removeprefix("$ ").split("\n$ "):
+                line, *wanted = part.strip().splitlines()
+                if line.startswith("matchpost export 1 >"):
+                    until(lambda name=name: is_published(servers[name], tmp_path))
+                said = run(servers[name], tmp_path, line)
+                for text in wanted:
+                    assert text in said, line
+                commands += 1
+        assert commands > 10

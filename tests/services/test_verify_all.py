@@ -1,0 +1,339 @@
+"""`verify --all` holds for a server's life by chance, and finds each change, whatever else was made to fit."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, Future
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+
+from domain.match.commands import StartMatch
+from domain.match.events import decode_event
+from infra.audit.leaf_totals import new_secret
+from infra.log.key_files import generate_keys
+from infra.redis import keys
+from infra.settings import Settings
+from infra.store import locators
+from infra.valkey.server import EmbeddedServer
+from services.app.context import App
+from services.cli import verify, verify_all
+from services.cli.verify_all import Findings, begin_process, check_everything
+from tests.helpers import forging
+from tests.helpers.bench import Bench
+from tests.helpers.corpus import Corpus
+from tests.helpers.given import ALICE
+from tests.helpers.rollback import Copy, copy_of, put_back
+from tests.helpers.side import catch_up
+from workers.log.job import make_publisher
+from workers.log.trim import trim
+
+SHARDS = 4
+
+
+class Inline(Executor):
+    """Does at once, in this process, what it is asked for."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Server:
+    """A server with matches by chance, which are published."""
+
+    def __init__(self, valkey: EmbeddedServer, client: Redis, folder: Path) -> None:
+        self.settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url)
+        self.client = client
+        self.bench = Bench(client, folder / "seeds")
+        self.corpus = Corpus(self.bench, players=10, matches=60)
+        generate_keys(folder / "keys", "example.org")
+        self.publisher = make_publisher(self.settings, client, client)
+        self.publisher.begin()
+
+    def play(self, leaves: int) -> None:
+        while min(self.bench.store.watermark().ends) < leaves:
+            self.corpus.step()
+
+    def publish(self) -> None:
+        while self.publisher.round(0):
+            pass
+
+    def check(self) -> Findings:
+        begin_process(self.settings, new_secret(), niceness=0)
+        try:
+            return check_everything(Inline(), SHARDS)
+        finally:
+            verify_all._processes.pop().app.close()
+
+    def faults(self) -> list[str]:
+        return [*self.check().faults]
+
+
+@pytest.fixture(scope="module")
+def made(
+    valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Server, Copy]]:
+    """A server with matches by chance, most of them published, and a copy of its data."""
+    with valkey.client(blocking_timeout=5) as client:
+        client.flushall()
+        server = Server(valkey, client, tmp_path_factory.mktemp("all"))
+        server.play(300)
+        server.publish()
+        server.play(340)
+        client.set(keys.BOARDS, 1_000)  # the corpus chooses its boards by itself
+        yield server, copy_of(client)
+
+
+@pytest.fixture
+def server(made: tuple[Server, Copy]) -> Iterator[Server]:
+    one, copy = made
+    put_back(one.client, copy)
+    kept = one.settings.data / "log"
+    shutil.copytree(kept, one.settings.data / "kept")
+    yield one
+    shutil.rmtree(kept)
+    (one.settings.data / "kept").rename(kept)
+
+
+def some_board(server: Server, shard: int = 1) -> int:
+    """A match of a shard with all its leaves published."""
+    log = server.settings.data / "log" / f"s{shard:02}" / "checkpoint"
+    size = int(log.read_bytes().split(b"\n")[1])
+    for board in range(SHARDS + shard, 200, SHARDS):
+        indexes = locators.decode(server.client.get(keys.locator(shard, board)) or b"")
+        if len(indexes) > 8 and indexes[-1] < size:
+            return board
+    raise AssertionError("no match is published wholly")
+
+
+def test_a_server_by_chance_holds(server):
+    found = server.check()
+    assert [*found.faults] == []
+    assert [*found.not_compared] == []
+    assert found.exit_code() == 0
+    assert found.matches.matches == server.check().matches.matches > 50
+    assert found.matches.refusals[None] > 20
+    assert found.summary().startswith(f"all {found.matches.matches} matches hold: ")
+    assert sum(one.end for one in found.shards.values()) > found.matches.events > 1_000
+    assert all(0 < one.published < one.end for one in found.shards.values())
+
+
+def test_it_holds_after_trimming_too(server):
+    server.publish()
+    before = server.check()
+    catch_up(server.bench.store, server.client)
+    trim(server.client, SHARDS, kept=0)
+    after = server.check()
+    assert [*after.faults] == []
+    assert after.summary() == before.summary()
+
+
+def last_move(server: Server) -> str:
+    forging.without_last_command(server.client, some_board(server))
+    return "is missing in the data, and is published"
+
+
+def an_event(server: Server) -> str:
+    board = some_board(server)
+    name = keys.events(1, board)
+    event = bytearray(server.client.lindex(name, 2))
+    event[-1] ^= 1
+    server.client.lset(name, 2, bytes(event))
+    return f"match {board} does not hold: event "
+
+
+def a_refusals_outcome(server: Server) -> str:
+    board, command = a_refusal(server)
+    server.client.hdel(keys.outcomes(1, board), command)
+    return f"and no outcome is stored for its command {command.hex()}"
+
+
+def a_refusal_wholly(server: Server) -> str:
+    """Outcome, leaf and place in the locator are deleted."""
+    board, command = a_refusal(server)
+    index = int(server.client.hget(keys.outcomes(1, board), command)[8:].split(b":")[0])
+    server.client.hdel(keys.outcomes(1, board), command)
+    name = keys.locator(1, board)
+    left = [at for at in locators.decode(server.client.get(name)) if at != index]
+    server.client.set(name, locators.encode(left))
+    server.client.xdel(keys.log(1), f"{index}-1")
+    return f"leaf {index} is missing in the data, and is published"
+
+
+def a_refusal(server: Server) -> tuple[int, bytes]:
+    for board in range(5, 200, SHARDS):
+        accepted = {decode_event(data).command for data in server.bench.store.events(board)}
+        stored = server.client.hgetall(keys.outcomes(1, board))
+        for command, outcome in stored.items():
+            if command not in accepted and int(outcome[8:].split(b":")[0]) < 200:
+                return board, command
+    raise AssertionError("there is no refusal")
+
+
+def a_leaf_in_the_middle(server: Server) -> str:
+    server.client.xdel(keys.log(1), "20-1")
+    return "the log of shard 1: leaf 20 is missing in the data, and is published"
+
+
+def a_leaf_that_is_not_published(server: Server) -> str:
+    last = server.client.xrevrange(keys.log(1), count=2)[1][0].decode()
+    server.client.xdel(keys.log(1), last)
+    return f"the log of shard 1: leaf {last.partition('-')[0]} is missing"
+
+
+def two_leaves(server: Server) -> str:
+    def swap(at: int, leaf: bytes) -> bytes:
+        return rows[{20: 21, 21: 20}.get(at, at)] if at in (20, 21) else leaf
+
+    rows = {
+        at: server.client.xrange(keys.log(1), f"{at}-1", count=1)[0][1][b"l"] for at in (20, 21)
+    }
+    forging.rewrite_log(server.client, 1, swap)
+    return "leaf 20 is another one than the published leaf, which is signed"
+
+
+def a_match(server: Server) -> str:
+    board = some_board(server)
+    for suffix in ("", ":moves", ":turns", ":ev", ":at", ":out"):
+        server.client.delete(keys.snapshot(1, board) + suffix)
+    return f"match {board} does not hold: event 1: the log of shard 1 has "
+
+
+def a_match_with_its_leaves(server: Server) -> str:
+    forging.forget_match(server.client, some_board(server))
+    return "is missing in the data, and is published"
+
+
+def the_end_of_the_log(server: Server) -> str:
+    server.client.xtrim(keys.log(1), maxlen=0)
+    return "the log of shard 1"
+
+
+def the_counter_of_boards(server: Server) -> str:
+    server.client.set(keys.BOARDS, 3)
+    return "the counter of boards stands at "
+
+
+def the_counter_of_seeds(server: Server) -> str:
+    server.client.hset(keys.seed_chain(1), "k", 1)
+    return "the counter of used seeds of shard 1 stands at 1, and seed "
+
+
+def the_place_of_an_anchor(server: Server) -> str:
+    server.client.hset(keys.seed_chain(1), "index:1", 7)
+    return "chain 1 of seeds of shard 1 was anchored as leaf "
+
+
+def a_match_of_another_shard(server: Server) -> str:
+    leaf = server.client.xrevrange(keys.log(2), count=1)[0][1][b"l"]
+    server.client.xadd(keys.log(1), {"l": leaf}, f"{server.bench.store.watermark().ends[1]}-1")
+    return "which belongs to another shard"
+
+
+def a_leaf_that_nobody_wrote(server: Server) -> str:
+    server.client.xadd(keys.log(1), {"l": b"?"}, f"{server.bench.store.watermark().ends[1]}-1")
+    return "can't be read"
+
+
+def one_leaf_twice(server: Server) -> str:
+    leaf = server.client.xrevrange(keys.log(1), count=1)[0][1][b"l"]
+    server.client.xadd(keys.log(1), {"l": leaf}, f"{server.bench.store.watermark().ends[1]}-1")
+    return "leaves of the match up to leaf" if leaf[1] > 0x80 else ", and comes after event "
+
+
+def a_bundle(server: Server) -> str:
+    bundle = server.settings.data / "log" / "s01" / "tile" / "entries" / "000"
+    data = bytearray(bundle.read_bytes())
+    data[40] ^= 1
+    bundle.chmod(0o600)
+    bundle.write_bytes(data)
+    return "tile/0/000 does not have the hashes of the published leaves"
+
+
+def a_tile(server: Server) -> str:
+    tile = server.settings.data / "log" / "s01" / "tile" / "0" / "000"
+    tile.chmod(0o600)
+    tile.write_bytes(bytes(len(tile.read_bytes())))
+    return "tile/0/000 does not have the hashes of the published leaves"
+
+
+def a_missing_bundle(server: Server) -> str:
+    (server.settings.data / "log" / "s01" / "tile" / "entries" / "000").unlink()
+    return "its published leaves from 0 on can't be read"
+
+
+CHANGES: Mapping[str, Callable[[Server], str]] = {
+    change.__name__: change
+    for change in (
+        last_move,
+        an_event,
+        a_refusals_outcome,
+        a_refusal_wholly,
+        a_leaf_in_the_middle,
+        a_leaf_that_is_not_published,
+        two_leaves,
+        a_match,
+        a_match_with_its_leaves,
+        the_end_of_the_log,
+        the_counter_of_boards,
+        the_counter_of_seeds,
+        the_place_of_an_anchor,
+        a_match_of_another_shard,
+        a_leaf_that_nobody_wrote,
+        one_leaf_twice,
+        a_bundle,
+        a_tile,
+        a_missing_bundle,
+    )
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_each_change_is_found(server, change):
+    sentence = CHANGES[change](server)
+    found = server.check()
+    assert found.exit_code() == 1
+    assert sentence in "\n".join(found.faults)
+
+
+def test_a_lost_checkpoint_is_said_and_is_no_proof(server):
+    (server.settings.data / "log" / "s01" / "checkpoint").unlink()
+    found = server.check()
+    assert [*found.faults] == []
+    assert found.exit_code() == 2
+    (said,) = found.not_compared
+    assert "the published log of shard 1 has 0 leaves, though the data say that " in said
+
+
+def test_the_whole_command_says_what_holds_and_what_does_not(server, capsys):
+    assert verify.run("", server.settings, everything=True) == 0
+    said = capsys.readouterr()
+    assert said.err == ""
+    assert said.out.startswith("all ")
+    an_event(server)
+    assert verify.run("", server.settings, everything=True) == 1
+    said = capsys.readouterr()
+    assert "does not hold: event " in said.err
+    assert " matches hold: " in said.out
+    with App(server.settings) as parts:
+        (damaged,) = parts.damage.all()
+        assert f"match {damaged} does not hold" in said.err
+
+
+def test_matches_that_go_on_meanwhile_do_no_harm(server, monkeypatch):
+    scan = verify_all.scan_shard
+
+    def busy(shard: int) -> verify_all.ScannedShard:
+        scanned = scan(shard)
+        for _ in range(3):
+            server.corpus.step()
+        start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, b"bob....."))
+        server.bench.submit(server.bench.order(ALICE, start, 1_000 + shard))
+        server.bench.drain()
+        return scanned
+
+    monkeypatch.setattr(verify_all, "scan_shard", busy)
+    assert server.faults() == []

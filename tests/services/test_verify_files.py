@@ -1,0 +1,187 @@
+"""`matchpost verify FILE` and `matchpost export`, from files and from standard input, without a server."""
+
+import io
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from msgspec.structs import replace
+
+from infra.evidence import check_file as check_file_module
+from infra.evidence.match_document import write_document
+from infra.log.checkpoint import InclusionProof
+from infra.log.names import shard_key
+from infra.log.receipts import KEY_SUFFIX, Receipt
+from services.cli import verify_file
+from services.cli.main import main
+from tests.helpers.evidence import OTHER_SECRET, SECRET, golden_document
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+DOCUMENT = golden_document("timed")
+ORIGIN = "play.example.org/log/s01"
+KEY = str(SECRET.public)
+
+
+def proof_file(**changes) -> str:
+    one, proof = DOCUMENT.leaves[3], DOCUMENT.log.proofs[3]
+    assert DOCUMENT.log.checkpoint is not None
+    made = InclusionProof(proof.index, proof.hashes, DOCUMENT.log.checkpoint, one.leaf)
+    return str(replace(made, **changes))
+
+
+def receipt_file() -> str:
+    return Receipt.of_leaf(ORIGIN, DOCUMENT.leaves[3].leaf).sign([SECRET.signer(1, KEY_SUFFIX)])
+
+
+@pytest.fixture
+def verified(tmp_path, capfd):
+    """A function that verifies the bytes of a file; its code and both outputs."""
+
+    def verify(data: bytes | str, *words: str) -> tuple[int, str, str]:
+        file = tmp_path / "file.txt"
+        file.write_bytes(data if isinstance(data, bytes) else data.encode())
+        code = main(["verify", str(file), *words])
+        assert [one.name for one in tmp_path.iterdir() if one.is_dir()] == []
+        return code, *capfd.readouterr()
+
+    return verify
+
+
+def test_a_document_holds_by_its_own_key_and_that_is_said(verified):
+    code, out, err = verified(write_document(DOCUMENT))
+    assert (code, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == (
+        "15 events in sequence, chained, and decided again by pow2/1 with the same result"
+    )
+    assert lines[-1] == "the document of match 1 of play.example.org holds"
+    assert any(line.startswith("not proven: its key comes from the file itself") for line in lines)
+
+
+def test_a_document_holds_by_a_key_from_elsewhere(verified, tmp_path):
+    shard = str(shard_key(SECRET.public, 1))
+    keys = tmp_path / "keys.txt"
+    keys.write_text("\n".join(str(shard_key(SECRET.public, one)) for one in range(4)))
+    for key in (KEY, shard, str(keys)):
+        code, out, err = verified(write_document(DOCUMENT), "--key", key)
+        assert (code, err) == (0, "")
+        assert "signed by a key that you named, covers all its leaves" in out
+        assert "comes from the file" not in out
+    code, out, err = verified(
+        write_document(DOCUMENT), "--key", str(OTHER_SECRET.public), "--key", KEY
+    )
+    assert code == 0
+
+
+def test_what_does_not_hold_is_named_on_standard_error(verified):
+    forged = replace(DOCUMENT, moves=("m13-j7", *DOCUMENT.moves[1:]))
+    code, out, err = verified(write_document(forged))
+    assert code == 1
+    assert err == (
+        "the document of match 1 of play.example.org does not hold: "
+        "moves: move 1 is not the one that the events lead to\n"
+    )
+    assert "holds" not in out
+    code, _, err = verified(write_document(DOCUMENT), "--key", str(OTHER_SECRET.public))
+    assert code == 1
+    assert "the checkpoint: the note has no signature by a known key" in err
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "can't be read as a receipt or a proof"),
+        (b"\xff\xfe\x00", "because it is no UTF-8 text"),
+        (b"Hello!\n", "can't be read as a receipt or a proof"),
+        (b"{", "a match document is JSON: Input data was truncated"),
+        (b"[]", "expected `object`, got `array`"),
+        (b'{"format":"matchpost-match/9"}', "the document has the format matchpost-match/9"),
+        (b"c2sp.org/tlog-proof@v2\n\n", "a proof begins with"),
+        (b"\n" * (1 << 21), "too long for a receipt or a proof"),
+        (write_document(replace(DOCUMENT, rules="pow2/99")), "there are no rules 'pow2/99'"),
+        (write_document(replace(DOCUMENT, rules="nim/1")), "the rules 'nim/1' are not installed"),
+    ],
+)
+def test_what_is_none_of_these_can_not_be_checked(verified, data, said):
+    code, out, err = verified(data, "--key", KEY)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert "can't be checked" in err
+
+
+def test_a_receipt_is_checked_by_a_key(verified):
+    code, out, err = verified(receipt_file(), "--key", KEY)
+    assert (code, err) == (0, "")
+    assert f"it is signed by {ORIGIN}/receipts" in out
+    assert "not proven: a receipt is a promise" in out
+    assert out.endswith("the receipt for event 4 of match 1 holds\n")
+    code, _, err = verified(receipt_file(), "--key", str(OTHER_SECRET.public))
+    assert (code, "the note has no signature by a known key" in err) == (1, True)
+    code, _, err = verified(receipt_file().replace("\n4\n", "\n5\n"), "--key", KEY)
+    assert code == 1
+    code, _, err = verified(receipt_file())
+    assert (code, f"name the key {ORIGIN}/receipts with --key" in err) == (2, True)
+
+
+def test_a_proof_is_checked_by_a_key(verified):
+    code, out, err = verified(proof_file(), "--key", KEY)
+    assert (code, err) == (0, "")
+    assert "the leaf is event 4 of match 1, `nagged`, at 17911" in out
+    assert "a signed checkpoint at 22 leaves covers it" in out
+    index = DOCUMENT.leaves[3].index
+    assert out.endswith(f"the proof of leaf {index} of {ORIGIN} holds\n")
+    code, _, err = verified(proof_file(extra=DOCUMENT.leaves[4].leaf), "--key", KEY)
+    assert (code, "the proof leads to another root" in err) == (1, True)
+    code, _, err = verified(proof_file(extra=b"no leaf"), "--key", KEY)
+    assert code == 1
+    code, _, err = verified(proof_file(), "--key", str(OTHER_SECRET.public))
+    assert (code, "no signature by a known key" in err) == (1, True)
+    code, _, err = verified(proof_file())
+    assert (code, f"name the key {ORIGIN} with --key" in err) == (2, True)
+    code, _, err = verified(proof_file(extra=b""), "--key", KEY)
+    assert (code, "has no leaf in it" in err) == (2, True)
+
+
+def test_standard_input_is_read(monkeypatch, capfd):
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(write_document(DOCUMENT))))
+    assert main(["verify", "-", "--key", KEY]) == 0
+    assert "match 1 of play.example.org holds" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["no-such.json"], "no-such.json: No such file or directory"),
+        (["./17"], "./17: No such file or directory"),
+        (["."], ".: Is a directory"),
+    ],
+)
+def test_a_file_that_can_not_be_read_is_named(capfd, words, said):
+    assert main(["verify", *words]) == 2
+    assert said in capfd.readouterr().err
+
+
+def test_a_word_that_is_neither_a_file_nor_a_number_is_refused(capfd):
+    assert main(["verify", "abc"]) == 1
+    assert "'abc' is no board number" in capfd.readouterr().err
+    assert main(["export", "abc"]) == 1
+    assert "'abc' is no board number" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["nonsense", "keys.txt", "empty.txt"])
+def test_a_key_that_is_none_is_named(verified, key):
+    Path("keys.txt").write_text("nonsense\n")
+    Path("empty.txt").write_text("\n")
+    code, out, err = verified(write_document(DOCUMENT), "--key", key)
+    assert (code, out) == (2, "")
+    assert key in err
+
+
+def test_a_file_that_is_too_long_is_not_read_whole(verified, monkeypatch):
+    monkeypatch.setattr(verify_file, "DOCUMENT_LIMIT", 1000)
+    monkeypatch.setattr(verify_file._read, "__defaults__", (1000,))
+    code, _, err = verified(write_document(DOCUMENT))
+    assert (code, "has more than 1000 bytes" in err) == (2, True)
+    assert check_file_module.FILE_LIMIT > 1000
