@@ -4,13 +4,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
-from domain.match.commands import Command, CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from domain.match.commands import (
+    Command,
+    CommandEnvelope,
+    GiveRuling,
+    MakeClaim,
+    PlayMove,
+    ResignMatch,
+    StartMatch,
+)
 from domain.match.events import AccountId
+from domain.match.history import unpack_snapshot
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive, boards_in_archive
 from infra.durability import Mode
@@ -20,6 +29,7 @@ from infra.log.published_logs import PublishedLogs
 from infra.objects.files import FileObjects
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts
+from infra.people.statements import Statements
 from infra.projections import paged_lists, row_pages
 from infra.redis.clients import make_client
 from infra.seed_chains import SeedChains
@@ -172,6 +182,28 @@ class ScrubbedServer:
             self.send(boards[number % len(boards)], actor, PlayMove(text="m13-j7"))
         self.drain()
 
+    def claim(self, board: int, actor: AccountId, ply: int, text: str) -> None:
+        """Make a claim, with its statement."""
+        digest = self._state_text(board, actor, text)
+        self.send(board, actor, MakeClaim(ply=ply, text=digest))
+        self.drain()
+
+    def rule(self, board: int, arbiter: AccountId, text: str, **ruling: Any) -> None:
+        """Uphold the open claim of a match."""
+        state = unpack_snapshot(self.plain.snapshots([board])[0]).state
+        digest = self._state_text(board, arbiter, text)
+        (case,) = state.cases
+        command = GiveRuling(claim=case.claim, upheld=True, text=digest, **ruling)
+        self.send(board, arbiter, command)
+        self.drain()
+        after = unpack_snapshot(self.plain.snapshots([board])[0]).state
+        assert after.cases[0].ruled_at
+
+    def _state_text(self, board: int, actor: AccountId, text: str) -> bytes:
+        """Store the statement of the next command, and return its digest."""
+        id_ = (self._numbers + 1).to_bytes(16)
+        return Statements(self.client, lambda: SHARDS).put(board, actor, text, id_).digest
+
     def publish(self) -> list[int]:
         """Publish all leaves, and return the sizes."""
         sizes = []
@@ -236,6 +268,9 @@ def populated(
     server.play(plain, alice, bob)
     server.play(timed, bob, carol, moves=2)
     ended = server.over(finished, alice, bob)
+    server.claim(ended[-1], bob, 1, "that was not my move")
+    server.rule(ended[-1], carol, "it goes on there", back_to=1)
+    server.claim(ended[-2], bob, 2, "a claim that is open")
     server.refused(long, alice, [one for one in ended if one % SHARDS == 0])
     sizes = server.publish()
     server.list_all()
