@@ -37,6 +37,9 @@ RETIRE: Final = "services.jobs.retire"
 OFFLOAD: Final = "services.jobs.offload"
 """Moves the oldest rows of long lists of finished matches to row pages; it has no arguments."""
 
+FREEZE: Final = "services.jobs.freeze"
+"""Freezes the evidence of the cases that wait for a ruling; it has no arguments."""
+
 SCRUB: Final = "services.jobs.scrub"
 """Checks what is stored, for some minutes; it has no arguments."""
 

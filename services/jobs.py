@@ -12,6 +12,7 @@ from functools import partial
 from domain.errors import Refusal
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.key_check import check_mail_key
+from infra.mail.receipt_attachments import EventAttachments
 from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import read_smtp_url
@@ -21,8 +22,9 @@ from infra.redis.keys import Lane
 from infra.settings import load
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+from services.app.evidence import frozen_evidence
 from services.mail.notification_texts import NotificationTexts
-from workers import offload_job, retire_job
+from workers import evidence_job, offload_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
@@ -79,6 +81,18 @@ def make_mailer(parts: App, relay: str, addresses: ServerAddresses) -> Mailer:
         composer=NotificationTexts(parts, addresses),
         relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
         sent=SentEmails(parts.settings.data / SENT_FILE),
+        attach=_attachments(parts).of_event,
+    )
+
+
+def _attachments(parts: App) -> EventAttachments:
+    """Return the maker of attachments; with durability `none` it makes no receipts."""
+    watch = parts.durability_watch()
+    return EventAttachments(
+        parts.receipt_signer,
+        parts.proofs,
+        lambda board: parts.store.layout().shard_of(board),
+        lambda: parts.durable and watch.confirm(),
     )
 
 
@@ -99,6 +113,12 @@ def offload() -> None:
     """Move the oldest rows of long lists of finished matches to row pages, for some minutes at most."""
     with App(load()) as parts:
         offload_job.run(parts.settings, parts.store, parts.data, parts.queue)
+
+
+def freeze() -> None:
+    """Freeze the evidence of the cases that wait, for half a minute at most."""
+    with App(load()) as parts:
+        evidence_job.run(parts.cases, frozen_evidence(parts))
 
 
 def scrub() -> None:

@@ -72,12 +72,14 @@ class MatchClock(msgspec.Struct, frozen=True, array_like=True):
 # changes by events
 
 
-def start_clock(terms: TimeControl, at: int, turns: bytes = b"") -> MatchClock:
-    """Return the clock at the start of a match; a turn begins at `at`.
+def start_clock(terms: TimeControl, at: int) -> MatchClock:
+    """Return the clock at the start of a match; the first turn begins at `at`."""
+    return MatchClock(terms, at)
 
-    `turns` are those of an imported match.
-    """
-    return MatchClock(terms, at, turns)
+
+def with_turns(clock: MatchClock, turns: bytes, given: tuple[GivenTime, ...]) -> MatchClock:
+    """Return the clock of a match that was played elsewhere: turns that are over, and given time."""
+    return msgspec.structs.replace(clock, turns=turns, given=given)
 
 
 def after_ply(clock: MatchClock, seat: Seat, at: int) -> MatchClock:

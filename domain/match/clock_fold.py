@@ -27,9 +27,7 @@ def evolve_clock(  # noqa: C901, PLR0911 - one case an event
 ) -> MatchClock | None:
     """Return the clock after an event; `mover` is the seat to move before it."""
     if clock is None:
-        terms = event.terms if isinstance(event, Challenged | MatchStarted) else None
-        turns = event.turns if isinstance(event, Imported) else b""
-        return None if terms is None else clocks.start_clock(terms, at, turns)
+        return _first_clock(event, at)
     match event:
         case Moved():
             return clocks.after_ply(clock, event.seat, at)
@@ -54,3 +52,13 @@ def evolve_clock(  # noqa: C901, PLR0911 - one case an event
             return clocks.after_vacation_end(clock, event.seat, event.until)
         case _:
             return clock
+
+
+def _first_clock(event: Event, at: int) -> MatchClock | None:
+    """Return the clock after the first event of a match; None without clocks."""
+    if not isinstance(event, Challenged | MatchStarted) or event.terms is None:
+        return None
+    started = clocks.start_clock(event.terms, at)
+    if isinstance(event, Imported):
+        return clocks.with_turns(started, event.turns, event.given)
+    return started

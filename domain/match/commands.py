@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment
 from domain.match.decoding import RecordDecoder
@@ -163,6 +164,7 @@ class ImportMatch(CommandBase, frozen=True, tag="import"):
     next: Seat | None
     result: ImportedResult | None
     source: MatchSource
+    given: tuple[GivenTime, ...]
 
 
 Command = (

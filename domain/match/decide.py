@@ -67,6 +67,19 @@ __all__ = [
 ]
 
 
+RunningCommand = (
+    PlayMove
+    | MakeOffer
+    | AnswerOffer
+    | RevealText
+    | DeclineMatch
+    | ResumeMatch
+    | StartVacation
+    | EndVacation
+)
+PlayerCommand = RunningCommand | ResignMatch
+
+
 def decide(
     sent: CommandEnvelope, state: MatchState, context: DecisionContext = NO_CONTEXT
 ) -> Decision | Rejection:
@@ -84,19 +97,29 @@ def decide(
         return Rejection(refusal.code, refusal.text, _canonical_move(sent.command, state))
 
 
-def _decide(  # noqa: PLR0911 - one case a kind of command
-    sent: CommandEnvelope, state: MatchState, context: DecisionContext
-) -> Decision:
-    command = sent.command
+def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) -> Decision:
     now = max(context.received, state.at)
-    if isinstance(command, StartMatch):
-        return start_match(command, sent.match, state, context)
-    if isinstance(command, ImportMatch):
-        return import_match(command, sent.actor, state)
-    if isinstance(command, RemindPlayer | FlagPlayer):
-        return decide_timeout(command, sent.actor, state, now)
-    if isinstance(command, MakeClaim | GiveRuling | MakeAppeal):
-        return decide_dispute(command, sent.actor, state, now)
+    match sent.command:
+        case StartMatch() as command:
+            return start_match(command, sent.match, state, context)
+        case ImportMatch() as command:
+            return import_match(command, sent.actor, state)
+        case RemindPlayer() | FlagPlayer() as command:
+            return decide_timeout(command, sent.actor, state, now)
+        case MakeClaim() | GiveRuling() | MakeAppeal() as command:
+            return decide_dispute(command, sent.actor, state, now)
+        case command:
+            return _decide_for_player(sent, command, state, context, now)
+
+
+def _decide_for_player(
+    sent: CommandEnvelope,
+    command: PlayerCommand,
+    state: MatchState,
+    context: DecisionContext,
+    now: int,
+) -> Decision:
+    """Decide a command that only the players of a match may send."""
     seat = seat_of(sent.actor, state)
     if state.over:
         raise Refusal(Code.MATCH_OVER, SAY("over"))
@@ -111,14 +134,7 @@ def _decide(  # noqa: PLR0911 - one case a kind of command
 
 
 def _decide_running(
-    command: PlayMove
-    | MakeOffer
-    | AnswerOffer
-    | RevealText
-    | DeclineMatch
-    | ResumeMatch
-    | StartVacation
-    | EndVacation,
+    command: RunningCommand,
     seat: Seat,
     state: MatchState,
     now: int,

@@ -50,7 +50,7 @@ _REFUSALS: Final = frozenset(
         Code.ALREADY_RULED: ("final", "ruled"),
         Code.BAD_RULING: (
             "remedy-dismissed", "no-remedy", "one-remedy", "undrawn", "terminal", "winners", "no-clocks",
-            "grants",
+            "grants", "transferred",
         ),
     }.items()
     for name in names
@@ -162,6 +162,8 @@ def _remedies(command: GiveRuling, state: MatchState) -> tuple[Sequence[Event], 
     goes_on = command.back_to is not None or not (state.over or result)
     if sum(ends) > 1 or (command.time and not goes_on):
         raise Refusal(Code.BAD_RULING, SAY("one-remedy"))
+    if state.result is not None and state.result.reason == Reason.TRANSFERRED:
+        raise Refusal(Code.BAD_RULING, SAY("transferred"))
     # also while an imported match waits for its players' consent
     if state.texts and (command.back_to is not None or command.winners is not None):
         raise Refusal(Code.BAD_RULING, SAY("undrawn"))

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from domain.clocks.match_clock import GivenTime
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, SetupDraw
 from domain.match.decoding import EventBody, RecordDecoder
@@ -258,6 +259,8 @@ class Imported(Challenged, frozen=True, kw_only=True, tag="imported"):
     result: ImportedResult | None
     """None if the match goes on here."""
     source: MatchSource
+    given: tuple[GivenTime, ...]
+    """The time that rulings gave."""
 
 
 Event = (

@@ -26,9 +26,9 @@ from domain.match.events import (
     MatchStarted,
     body_size,
 )
+from domain.match.imported import ImportedMatch
 from domain.match.sentences import SAY
 from domain.match.state import (
-    ImportedMatch,
     MatchState,
     Reason,
     evolve,
@@ -108,6 +108,7 @@ def import_command(
         next=mover,
         result=None if goes_on or ended is None else ImportedResult(ended.winners, ended.reason),
         source=source,
+        given=clock.given if clock else (),
     )
 
 
@@ -166,6 +167,7 @@ def _check_turns(imported: Imported, movers: Sequence[Seat | None]) -> None:
         and len(set(left)) == len(left)
         and all(0 <= seat < len(imported.seats) for seat in left)
         and all(0 <= ply <= len(movers) for _, ply in imported.out)
+        and all(one.seat in range(len(imported.seats)) for one in imported.given)
     )
     if not fits:
         raise Refusal(Code.BAD_REQUEST, SAY("import-turns"))

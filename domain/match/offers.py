@@ -7,11 +7,11 @@ from domain.match.commands import (
     AnswerOffer,
     MakeOffer,
 )
+from domain.match.current_offer import CurrentOffer
 from domain.match.decision import Decision, ending_events
 from domain.match.events import Ended, Event, OfferAnswered, OfferMade, Paused, Undone
 from domain.match.sentences import SAY
 from domain.match.state import (
-    CurrentOffer,
     MatchState,
     Reason,
     evolve,

@@ -250,6 +250,10 @@ SAY = Sentences(
             "the match takes no commitments; accept with a text",
             "die Partie kennt keine Festlegungen; nehmen Sie mit einem Text an",
         ),
+        "transferred": (
+            "the match goes on at another server, so it is ruled on there",
+            "die Partie geht auf einem anderen Server weiter; dort wird über sie entschieden",
+        ),
         "import-server": (
             "only the server's operator imports a match",
             "nur der Betreiber des Servers übernimmt eine Partie von anderswo",

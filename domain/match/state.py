@@ -5,9 +5,9 @@ so folding a history is fast. The position in the state is a cache: a caller tha
 it passes it in, and otherwise `position_of` replays the moves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from enum import StrEnum
-from typing import Any, Self, assert_never
+from typing import Any, assert_never
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from domain.clocks.match_clock import MatchClock
 from domain.match.cases import Cases, evolve_cases
 from domain.match.clock_fold import evolve_clock
 from domain.match.commitments import CommitState, evolve_commitments, replace_at
+from domain.match.current_offer import CurrentOffer
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
@@ -31,8 +32,6 @@ from domain.match.events import (
     Flagged,
     Gathered,
     Imported,
-    ImportedResult,
-    MatchSource,
     MatchStarted,
     Moved,
     Nagged,
@@ -47,6 +46,7 @@ from domain.match.events import (
     Undone,
     Withheld,
 )
+from domain.match.imported import ImportedMatch
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
 
 
@@ -72,43 +72,6 @@ class Reason(StrEnum):
     """An arbiter annulled the match; nobody wins."""
     TRANSFERRED = "transferred"
     """All agreed to go on at another server; nobody wins here."""
-
-
-class ImportedMatch(msgspec.Struct, frozen=True, array_like=True):
-    """What a match that was imported keeps about its source."""
-
-    source: MatchSource
-    ply: int
-    """The number of moves that are the source's."""
-    result: ImportedResult | None
-    """How it had ended there; None if it goes on here."""
-
-    @classmethod
-    def of(cls, event: Imported) -> Self:
-        """Return what is kept of an event."""
-        return cls(event.source, len(event.moves.split()), event.result)
-
-
-class CurrentOffer(msgspec.Struct, frozen=True, array_like=True):
-    """An open offer: the seat that made it and those that have accepted."""
-
-    kind: str
-    seat: Seat
-    accepted: tuple[Seat, ...] = ()
-
-    def survives_move_of(self, mover: Seat) -> bool:
-        """Return whether it stays open after a move of that seat.
-
-        A draw may be proposed together with a move. The offers of a game are about a position.
-        """
-        return self.kind == "draw" and self.seat == mover
-
-    def after_answer(self, seat: Seat, *, accept: bool, playing: Sequence[Seat]) -> Self | None:
-        """Return the offer after an answer; None if it was rejected or everybody has accepted."""
-        accepted = (*self.accepted, seat)
-        if not accept or {self.seat, *accepted}.issuperset(playing):
-            return None
-        return replace(self, accepted=accepted)
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -379,17 +342,6 @@ def _after_undo(state: MatchState, event: Undone | SetBack, position: bytes | No
         position=position,
         imported=imported and replace(imported, ply=min(imported.ply, event.ply)),
     )
-
-
-def ply_after(event: Event, ply: int) -> int:
-    """Return the number of moves after an event, which is `ply` before it."""
-    match event:
-        case Moved() | Undone() | SetBack():
-            return event.ply
-        case Imported():
-            return ImportedMatch.of(event).ply
-        case _:
-            return ply
 
 
 def fold(events: Iterable[tuple[Event, int]]) -> MatchState:

@@ -1,11 +1,12 @@
 """The check of a match's draw, and the clauses that say how fair it was."""
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final, Protocol
 
 import msgspec
 
-from domain.fairness import CHAIN_LENGTH, SetupDraw
+from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
 from domain.match.events import (
     SCHEMA,
     SERVER_ACCOUNT,
@@ -20,12 +21,33 @@ from domain.match.events import (
     decode_anchor,
 )
 from domain.match.history import BrokenHistory
-from infra.audit.known_seeds import KnownSeeds
 
 NOT_GATHERED: Final = (
     "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
     "server could choose it"
 )
+
+
+class KnownSeeds:
+    """Seeds that lead back to the anchors of their chains, so that a later one leads to the nearest of them."""
+
+    def __init__(self) -> None:
+        self._seeds: dict[tuple[int, int], dict[int, bytes]] = {}
+        self._numbers: dict[tuple[int, int], list[int]] = {}
+
+    def leads_back(self, shard: int, draw: SetupDraw, anchor: bytes) -> bool:
+        """Return whether the seed of a draw leads back to its chain's anchor."""
+        chain = shard, draw.chain
+        seeds = self._seeds.setdefault(chain, {0: anchor})
+        numbers = self._numbers.setdefault(chain, [0])
+        at = bisect_right(numbers, draw.k)
+        nearest = numbers[at - 1]
+        if earlier_seed(draw.seed, draw.k - nearest) != seeds[nearest]:
+            return False
+        if nearest != draw.k:
+            numbers.insert(at, draw.k)
+            seeds[draw.k] = draw.seed
+        return True
 
 
 class AnchorSource(Protocol):

@@ -1,10 +1,10 @@
-"""The order of a shard's leaves: each readable, of a match of the shard, and after what it follows.
+"""The order of a shard's leaves: each can be read, is of a match of the shard, and has its turn.
 
 The events of a match are numbered from 1 without gaps. Seeds are used one after another, from chains that were
 anchored before.
 """
 
-from collections.abc import Mapping
+from math import gcd
 from typing import Final
 
 import msgspec
@@ -25,11 +25,16 @@ _MOST_FAULTS: Final = 100
 
 
 class LeafOrder:
-    """The leaves of a shard, read in order from the first."""
+    """The leaves of a shard, read in order from the first.
+
+    Without the number of `shards`, 0, a match's place is its board, and boards are of the shard if `divisor` allows it.
+    """
 
     def __init__(self, shard: int, shards: int) -> None:
         self._shard = shard
-        self._shards = shards
+        self._shards = shards or 1
+        self._is_any_shard = not shards
+        self._divisor = 0
         self._events: list[int] = []
         """Of each place of a board, the number of its last event."""
         self._sealed: CommandId = b""
@@ -57,7 +62,9 @@ class LeafOrder:
         if isinstance(leaf, AnchorLeaf):
             self._anchor(index, leaf)
             return None
-        if shard_of(leaf.match, self._shards) != self._shard:
+        if self._is_any_shard:
+            self._divisor = gcd(self._divisor, leaf.match - self._shard)
+        elif shard_of(leaf.match, self._shards) != self._shard:
             self._fault(index, f"is of match {leaf.match}, which belongs to another shard")
             return None
         place = leaf.match // self._shards
@@ -69,9 +76,10 @@ class LeafOrder:
             self._event(index, place, leaf)
         return place
 
-    def anchored(self) -> Mapping[int, int]:
-        """Return of each anchored chain the number of its last used seed."""
-        return {chain: self.used.get(chain, 0) for chain in self.anchors}
+    @property
+    def divisor(self) -> int:
+        """Return the number by which all boards have the shard as their remainder; 0 for any number."""
+        return self._divisor
 
     def _fault(self, index: int, sentence: str) -> None:
         if len(self.faults) < _MOST_FAULTS:

@@ -15,7 +15,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from domain.match.refused_commands import NotDecidedAgain
-from infra.audit.known_seeds import KnownSeeds
+from infra.audit.draws import KnownSeeds
 from infra.audit.leaf_totals import NO_TOTAL, TotalsSlice, add_numbers, leaf_number
 from infra.audit.shard_log import ShardLog
 from infra.audit.stored_match import CheckedMatch, StoredMatch, check_match, check_stored
@@ -101,7 +101,7 @@ class MatchBatches:
         return found
 
     def _read(self, boards: Sequence[int]) -> Sequence[WholeMatch | None]:
-        """Return matches, None for those that are to be read by themselves."""
+        """Return matches, None for those that have to be read by themselves."""
         try:
             return self._store.whole_matches(boards)
         except ResponseError:  # a key is of another type: the match is found when it is read alone

@@ -6,7 +6,7 @@ from typing import Final, Protocol
 from redis.exceptions import ResponseError
 
 from domain.match.history import BrokenHistory
-from infra.audit.known_seeds import KnownSeeds
+from infra.audit.draws import KnownSeeds
 from infra.redis.keys import shard_of
 from infra.store.port import Store
 

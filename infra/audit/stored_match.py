@@ -31,10 +31,11 @@ from domain.match.events import (
     decode_refusal,
 )
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
+from domain.match.imported import ply_after
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import MatchState, ply_after
+from domain.match.state import MatchState
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import AuditedLog, ShardLog
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse

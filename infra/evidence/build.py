@@ -5,6 +5,7 @@ and its leaves, proofs and checkpoint fit each other.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -37,6 +38,7 @@ from infra.evidence.match_document import (
     LeafProof,
     MatchDocument,
 )
+from infra.log import merkle
 from infra.log.names import shard_key
 from infra.log.published_log import PublishedLog
 from infra.log.signed_note import VerifierKey
@@ -77,6 +79,12 @@ class ReadMatch(msgspec.Struct, frozen=True):
         """Return the events, without refusals."""
         return [leaf for leaf in self.leaves if is_event(leaf)]
 
+    def cut(self, seq: int) -> "ReadMatch":
+        """Return the match as it was after the event of that number."""
+        places = [place for place, leaf in enumerate(self.leaves) if is_event(leaf)]
+        end = places[seq - 1] + 1
+        return msgspec.structs.replace(self, indexes=self.indexes[:end], leaves=self.leaves[:end])
+
 
 class Additions(msgspec.Struct, frozen=True):
     """Parts of documents that neither store nor log have; each function returns those of one match."""
@@ -97,9 +105,11 @@ def build_document(
     additions: Additions | None = None,
     *,
     shows_outcome: Callable[[RefusedLeaf], bool] = lambda _: True,
+    until: int | None = None,
 ) -> MatchDocument | None:
     """Return the document of a match; None if there is no such match.
 
+    With `until` it is the document of the match as it was after the event of that number.
     `logs` is None for a server that publishes none. `shows_outcome` returns whether the outcome of a
     refusal is in the document. What is damaged raises `LookupError` or `ValueError`; errors of the published log and of the object
     store pass through.
@@ -107,6 +117,8 @@ def build_document(
     match = read_match(store, board)
     if match is None:
         return None
+    if until is not None:
+        match = match.cut(until)
     more = additions or Additions()
     envelopes = list(map(decode_event, match.events))
     state = replay(match.events)
@@ -231,10 +243,15 @@ def _log_of(
     if logs is None:
         return DocumentLog(match.shard, None, (), (), None, ()), anchor
     log = logs.open_log(match.shard)
-    size = log.refresh()
-    if anchor is not None and anchor.index < size:
-        proof = log.inclusion(anchor.index).hashes
-        anchor = msgspec.structs.replace(anchor, proof=proof)
+    log.refresh()
+    prove = _prover(log)
+    if anchor is not None:
+        anchor = msgspec.structs.replace(anchor, proof=prove(anchor.index, anchor.leaf))
+    paths = [
+        LeafProof(index, path)
+        for index, leaf in zip(match.indexes, match.leaves, strict=True)
+        if (path := prove(index, leaf)) is not None
+    ]
     keys = [shard_key(key, match.shard) for key in logs.keys]
     part = DocumentLog(
         shard=match.shard,
@@ -244,8 +261,27 @@ def _log_of(
             str(shard_key(key, match.shard, "/receipts")) for key in logs.receipt_keys
         ),
         checkpoint=log.note.decode() or None,
-        proofs=tuple(
-            LeafProof(index, log.inclusion(index).hashes) for index in match.indexes if index < size
-        ),
+        proofs=tuple(paths),
     )
     return part, anchor
+
+
+def _prover(log: PublishedLog) -> Callable[[int, bytes], tuple[bytes, ...] | None]:
+    """Return a function that returns the verified path of a leaf; None if the checkpoint does not cover it.
+
+    It raises `LookupError` for a leaf that the published log has not at its place.
+    """
+    head = log.checkpoint
+    node = cache(log.node)  # neighbours share most of their paths
+
+    def prove(index: int, leaf: bytes) -> tuple[bytes, ...] | None:
+        if head is None or index >= head.size:
+            return None
+        path = merkle.inclusion_proof(index, head.size, node)
+        try:
+            merkle.verify_inclusion(leaf_hash(leaf), index, head.size, path, head.root)
+        except ValueError as error:
+            raise LookupError(f"leaf {index} is not the published one: {error}") from error
+        return tuple(path)
+
+    return prove

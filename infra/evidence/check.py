@@ -22,6 +22,7 @@ from domain.match.audit import (
 from domain.match.clock_turns import clock_turns
 from domain.match.events import (
     SCHEMA,
+    CommandId,
     EventEnvelope,
     Imported,
     RefusedLeaf,
@@ -30,16 +31,24 @@ from domain.match.events import (
     is_event,
 )
 from domain.match.history import BrokenHistory
+from domain.match.imported import ImportedMatch, ply_after
 from domain.match.imports import describe_import
 from domain.match.refusal_audit import check_refusal, restored_text
 from domain.match.refused_commands import NotDecidedAgain
-from domain.match.state import ImportedMatch, MatchState, ply_after
+from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.audit.stored_match import describe_refusals
 from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
 from infra.evidence.check_source import PLACE, check_place, check_source, import_of
-from infra.evidence.faults import EvidenceFault, NotCheckableError, count, fault_at, require
+from infra.evidence.faults import (
+    EvidenceFault,
+    NotCheckableError,
+    count,
+    fault_at,
+    printable,
+    require,
+)
 from infra.evidence.match_document import DocumentLeaf, DocumentResult, MatchDocument
 from infra.log.signed_note import VerifierKey
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -72,8 +81,8 @@ def check_document(document: MatchDocument, trusted: Sequence[VerifierKey] = ())
     try:
         limits = _check(document, trusted, holds)
     except EvidenceFault as fault:
-        return EvidenceVerdict(holds, str(fault))
-    return EvidenceVerdict(holds, limits=limits)
+        return EvidenceVerdict(list(map(printable, holds)), printable(str(fault)))
+    return EvidenceVerdict(list(map(printable, holds)), limits=list(map(printable, limits)))
 
 
 def _check(
@@ -202,17 +211,13 @@ def _check_outcomes(
     Return how many refusals were decided again or why not, and what is not proven.
     """
     rules = verdict.state.rules
-    groups = {
-        command: list(group)
-        for command, group in groupby(verdict.envelopes, lambda envelope: envelope.command)
-    }
     refusals: Counter[NotDecidedAgain | None] = Counter()
     ply = hidden = index = 0
+    decided: set[CommandId] = set()
     before: EventEnvelope | RefusedLeaf | None = None
-    groups = {
-        command: [leaf for leaf in group if isinstance(leaf, EventEnvelope)]
-        for command, group in groupby(leaves, key=lambda leaf: leaf.command)
-    }
+    groups: dict[CommandId, list[EventEnvelope]] = {}
+    for command, group in groupby(verdict.envelopes, key=lambda event: event.command):
+        groups.setdefault(command, list(group))
     for (one, place), (seq, leaf) in zip(places(document), _numbered(leaves), strict=True):
         if before is not None and leaf.command == before.command:
             require(one.outcome is msgspec.UNSET, place, "its command has an outcome already")
@@ -220,6 +225,8 @@ def _check_outcomes(
                 one.index == index + 1, place, "it does not follow its command's leaf before it"
             )
             require(not isinstance(leaf, RefusedLeaf), place, "its command has led to events")
+        elif leaf.command in decided:
+            raise EvidenceFault(f"{place}: its command was decided before")
         elif isinstance(leaf, RefusedLeaf):
             outcome = None
             if one.outcome is not msgspec.UNSET:
@@ -232,6 +239,7 @@ def _check_outcomes(
             _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
         if isinstance(leaf, EventEnvelope):
             ply = ply_after(leaf.body, ply)
+        decided.add(leaf.command)
         before, index = leaf, one.index
     limits = []
     if hidden:

@@ -7,7 +7,7 @@ import msgspec
 from domain.match.events import decode_anchor, decode_event, decode_refusal, is_event, leaf_hash
 from infra.evidence.check import EvidenceVerdict, check_document
 from infra.evidence.check_log import keys_of_log
-from infra.evidence.faults import NotCheckableError, count
+from infra.evidence.faults import NotCheckableError, count, printable
 from infra.evidence.match_document import DocumentError, read_document
 from infra.log.checkpoint import PROOF_HEADER, InclusionProof, LogCheckpoint
 from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt, read_receipt
@@ -30,6 +30,19 @@ def check_file(data: bytes, keys: Sequence[VerifierKey]) -> CheckedFile:
 
     Raises `NotCheckableError` if it is none of these, or if it can't be checked with these keys.
     """
+    try:
+        name, verdict = _check(data, keys)
+    except NotCheckableError as error:
+        raise NotCheckableError(printable(str(error))) from None
+    shown = EvidenceVerdict(
+        list(map(printable, verdict.holds)),
+        printable(verdict.fault),
+        list(map(printable, verdict.limits)),
+    )
+    return CheckedFile(printable(name), shown)
+
+
+def _check(data: bytes, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdict]:
     if data.lstrip()[:1] in (b"{", b"["):
         return _check_document(data, keys)
     if len(data) > FILE_LIMIT:
@@ -49,18 +62,18 @@ def check_file(data: bytes, keys: Sequence[VerifierKey]) -> CheckedFile:
         ) from None
 
 
-def _check_document(data: bytes, keys: Sequence[VerifierKey]) -> CheckedFile:
+def _check_document(data: bytes, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdict]:
     try:
         document = read_document(data)
     except DocumentError as error:
         raise NotCheckableError(str(error)) from None
     of = f" of {document.server}" if document.server else ""
-    return CheckedFile(
-        f"the document of match {document.board}{of}", check_document(document, keys)
-    )
+    return f"the document of match {document.board}{of}", check_document(document, keys)
 
 
-def _check_receipt(data: bytes, receipt: Receipt, keys: Sequence[VerifierKey]) -> CheckedFile:
+def _check_receipt(
+    data: bytes, receipt: Receipt, keys: Sequence[VerifierKey]
+) -> tuple[str, EvidenceVerdict]:
     name = f"the receipt for event {receipt.seq} of match {receipt.board}"
     fitting = keys_of_log(keys, f"{receipt.origin}{KEY_SUFFIX}")
     if not fitting:
@@ -71,8 +84,8 @@ def _check_receipt(data: bytes, receipt: Receipt, keys: Sequence[VerifierKey]) -
     try:
         open_receipt(data, fitting)
     except NoteError as error:
-        return CheckedFile(name, EvidenceVerdict([], f"the signature: {error}"))
-    return CheckedFile(
+        return name, EvidenceVerdict([], f"the signature: {error}")
+    return (
         name,
         EvidenceVerdict(
             [
@@ -88,7 +101,7 @@ def _check_receipt(data: bytes, receipt: Receipt, keys: Sequence[VerifierKey]) -
     )
 
 
-def _check_proof(proof: InclusionProof, keys: Sequence[VerifierKey]) -> CheckedFile:
+def _check_proof(proof: InclusionProof, keys: Sequence[VerifierKey]) -> tuple[str, EvidenceVerdict]:
     origin = LogCheckpoint.parse(split_note(proof.checkpoint)[0]).origin
     name = f"the proof of leaf {proof.index} of {origin}"
     if not proof.extra:
@@ -104,8 +117,8 @@ def _check_proof(proof: InclusionProof, keys: Sequence[VerifierKey]) -> CheckedF
         said = _describe_leaf(proof.extra)
         head = proof.verify(leaf_hash(proof.extra), origin, fitting)
     except (ValueError, msgspec.MsgspecError) as error:
-        return CheckedFile(name, EvidenceVerdict([], f"leaf {proof.index}: {error}"))
-    return CheckedFile(
+        return name, EvidenceVerdict([], f"leaf {proof.index}: {error}")
+    return (
         name,
         EvidenceVerdict(
             [f"the leaf is {said}", f"a signed checkpoint at {count(head.size, 'leaf')} covers it"],

@@ -8,6 +8,9 @@ import msgspec
 
 from domain.match.history import BrokenHistory
 
+_LONGEST: Final = 1_000
+"""Characters of a sentence that are shown."""
+
 _PLURALS: Final = {"leaf": "leaves"}
 
 
@@ -35,6 +38,12 @@ def require(holds: bool, place: str, sentence: str | Callable[[], str]) -> None:
     if not holds:
         said = sentence if isinstance(sentence, str) else sentence()
         raise EvidenceFault(f"{place}: {said}")
+
+
+def printable(sentence: str) -> str:
+    """Return a sentence for a terminal: it may repeat what is in a file, which may be anything."""
+    shown = "".join(one if one.isprintable() else ascii(one)[1:-1] for one in sentence)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
 def count(number: int, what: str) -> str:

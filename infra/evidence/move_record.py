@@ -16,7 +16,7 @@ from typing import Final
 
 import msgspec
 
-from domain.clocks.match_clock import start_clock, turn_of_no_time
+from domain.clocks.match_clock import MatchClock, turn_of_no_time
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
 from domain.match.events import Ended
@@ -237,7 +237,7 @@ class _RecordReader:
             ended = Ended(winners=playing, reason=Reason.RESIGNATION)
         alone = len(state.seats) == 1
         terms = None if alone else TimeControl(rated=False)
-        clock = None if terms is None else start_clock(terms, 0, self._turns)
+        clock = None if terms is None else MatchClock(terms, 0, self._turns)
         return msgspec.structs.replace(state, result=ended, clock=clock)
 
 

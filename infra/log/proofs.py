@@ -1,15 +1,19 @@
 """Proofs and checkpoints of the published logs of all shards; thread-safe, unlike one `PublishedLog`."""
 
+import logging
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from infra.log.checkpoint import InclusionProof
+from infra.log.key_files import LogKeyError
 from infra.log.merkle import leaf_hash
 from infra.log.names import shard_key
 from infra.log.published_log import LogDamagedError, PublishedLog, TileCache
-from infra.log.signed_note import VerifierKey
-from infra.objects.port import ObjectStore
+from infra.log.signed_note import NoteError, VerifierKey
+from infra.objects.port import ObjectStore, ObjectStoreError
+
+logger = logging.getLogger(__name__)
 
 
 class LogProofs:
@@ -38,9 +42,15 @@ class LogProofs:
             raise LogDamagedError(f"shard {shard}: another leaf is published at index {index}")
         return replace(log.inclusion(index), extra=leaf)
 
-    def checkpoint(self, shard: int) -> str:
-        """Return the signed checkpoint; empty if nothing is published."""
-        return self._open(shard).note.decode()
+    def checkpoint_if_any(self, shard: int) -> str:
+        """Return the signed checkpoint; empty if nothing is published, or it can't be read now."""
+        try:
+            return self._open(shard).note.decode()
+        except LogKeyError:
+            return ""
+        except (ObjectStoreError, NoteError) as error:
+            logger.warning("the checkpoint of shard %d can't be read: %s", shard, error)
+            return ""
 
     def _open(self, shard: int) -> PublishedLog:
         # one for each call: its checkpoint must not change between two reads

@@ -54,6 +54,10 @@ class Composer(Protocol):
         """Write the mail with lines of chat by others."""
         ...
 
+    def case(self, account: AccountId, board: int, history: Sequence[bytes]) -> EmailText:
+        """Write the mail to an arbiter about the claim or the appeal that is the last event."""
+        ...
+
     def code(self, account: AccountId, code: str) -> EmailText:
         """Write the mail with the code that verifies an address."""
         ...

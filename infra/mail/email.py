@@ -33,6 +33,7 @@ SUBJECT_LIMIT: Final = 200
 
 _ID: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,180}@[A-Za-z0-9.:-]{1,255}")
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9.-]{1,253}")
+_FILE_NAME: Final = re.compile(r"[a-z0-9-]{1,40}\.txt")
 _PRINTED: Final = re.compile(r"[\x20-\x7e]*")
 
 
@@ -51,6 +52,14 @@ class Purpose(StrEnum):
     """To an address that is not verified yet."""
 
 
+class Attachment(msgspec.Struct, frozen=True, array_like=True):
+    """A text file in an e-mail."""
+
+    name: str
+    text: str
+    """In UTF-8; its lines end as they are, because a signature may depend on it."""
+
+
 class Email(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An e-mail to one address."""
 
@@ -67,6 +76,7 @@ class Email(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     purpose: Purpose = Purpose.ANSWER
     account: AccountId = b""
     """The account whose address it goes to; empty for an answer."""
+    attachments: tuple[Attachment, ...] = ()
 
     def header(self, name: str) -> str:
         """Return a header's value, empty if there is none."""
@@ -82,6 +92,8 @@ def check_email(email: Email) -> None:
         raise InvalidEmailError("its subject has characters that no header may have")
     if bool(email.account) != (email.purpose != Purpose.ANSWER):
         raise InvalidEmailError("only a notice or a code is an account's")
+    if not all(_FILE_NAME.fullmatch(one.name) for one in email.attachments):
+        raise InvalidEmailError("the name of an attachment can't be in a header")
     _check_headers(email)
 
 

@@ -1,4 +1,4 @@
-"""Serializes an e-mail: headers, an empty line, plain text.
+"""Serializes an e-mail: headers, an empty line, plain text, and text files that are attached.
 
 The headers are written here, one line each, from values that were checked; only a subject that is not
 ASCII is folded. The library encodes the text and nothing else, because it breaks long ids, and has had
@@ -11,6 +11,7 @@ from email.header import Header
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import format_datetime
+from hashlib import sha256
 from typing import Final
 
 from infra.mail.addresses import ServerAddresses
@@ -20,6 +21,8 @@ _LINE: Final = 990
 """Most characters of a line."""
 
 _POLICY: Final = SMTP.clone(max_line_length=_LINE, cte_type="7bit")
+
+_UTF8: Final = {"charset": "utf-8"}
 
 _HEADER: Final = re.compile(rb"[A-Za-z-]+:(?: [\x20-\x7e]*)?")
 
@@ -33,9 +36,22 @@ def serialize(email: Email, addresses: ServerAddresses, since: int) -> bytes:
     head = [f"{name}: {value}" for name, value in _fields(email, addresses, since)]
     message = EmailMessage(_POLICY)
     message.set_content(email.body)
+    for one in email.attachments:
+        # as bytes, because of a text the library changes the line ends
+        data = one.text.encode()
+        message.add_attachment(data, "text", "plain", cte="base64", filename=one.name, params=_UTF8)
+    if email.attachments:
+        # one by chance would differ each time
+        message.set_boundary(_boundary(email))
     data = "".join(f"{line}\r\n" for line in head).encode("ascii") + message.as_bytes()
     _check_headers(data, len(head) + len(message.keys()))
     return data
+
+
+def _boundary(email: Email) -> str:
+    """Return a line that no part of an e-mail has, because it is a hash of all of them."""
+    parts = [email.id, email.body, *(one.text for one in email.attachments)]
+    return sha256("\0".join(parts).encode()).hexdigest()
 
 
 def sender_of(email: Email, addresses: ServerAddresses) -> str:

@@ -28,8 +28,11 @@ from infra.redis.clients import Clock, time_ms
 
 SALT_BYTES: Final = 16
 
-MOST_STATEMENTS: Final = 100
-"""Statements of a match, with those whose command has no outcome yet."""
+MOST_STATEMENTS: Final = 50
+"""Statements of one account in a match, with those whose command has no outcome yet.
+
+A limit for each account, so that nobody can use up the room of others.
+"""
 
 _MOST_BOARDS: Final = 1_000_000
 """Matches about which one account has stated something."""
@@ -103,10 +106,9 @@ class Statements:
         statements = [_statement(command, data) for command, data in found.items()]
         return sorted(statements, key=lambda one: (one.at, one.command))
 
-    def count(self, board: int) -> int:
-        """Return the number of a match's statements."""
-        found: Any = self._client.hlen(self._name(board))
-        return int(found)
+    def count_of(self, board: int, account: AccountId) -> int:
+        """Return the number of an account's statements in a match."""
+        return sum(one.account == account for one in self.of_match(board))
 
     def remove(self, board: int, command: CommandId) -> None:
         """Erase the statement of a command; safe to repeat."""
@@ -125,10 +127,10 @@ class Statements:
 
     def _add(self, board: int, account: AccountId, text: str, command: CommandId) -> bytes:
         name = self._name(board)
-        if self.count(board) >= MOST_STATEMENTS:
+        if self.count_of(board, account) >= MOST_STATEMENTS:
             raise Refusal(
                 Code.TOO_MANY,
-                f"match {board} has {MOST_STATEMENTS} statements, and that is the most",
+                f"you have {MOST_STATEMENTS} statements in match {board}, and that is the most",
             )
         index = keys.statement_boards(account)
         if not index_under_account(self._client, account, index, str(board), "", _MOST_BOARDS):

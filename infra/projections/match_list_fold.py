@@ -7,8 +7,8 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from domain.match import dispute_events, events
+from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId, EventEnvelope
-from domain.match.state import CurrentOffer
 from domain.rules import Seat
 from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.match_lists import (

@@ -23,8 +23,8 @@ from typing import Final
 import msgspec
 import redis
 
+from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId
-from domain.match.state import CurrentOffer
 from domain.rules import Seat
 from infra.projections.buckets import Bucket
 from infra.projections.generations import Generation

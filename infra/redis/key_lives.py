@@ -169,7 +169,7 @@ ENDLESS_KEYS: Final = (
         "{s07.a1y}:m:<board>:texts",
         "infra.people.statements",
         "its players may read it",
-        "claims, appeals and rulings, 100 a match",
+        "claims, appeals and rulings, 50 an account",
     ),
     EndlessKey("{s07.a1y}:draws", _STORE, "an anchor is looked up by it", "chains of 65,536 draws"),
     EndlessKey(

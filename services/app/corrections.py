@@ -132,13 +132,6 @@ def _check_selection(select: Selection) -> None:
         raise Refusal(Code.BAD_REQUEST, "write times with their zone, such as 2026-11-01T00:00:00Z")
 
 
-def boards_of(app: App, plan: CorrectionPlan) -> list[int]:
-    """Return the matches of a plan in order; those of a selection as the lists have them now."""
-    if plan.select is None:
-        return sorted(set(plan.boards))
-    return sorted(_selected(app, plan.select))
-
-
 def _selected(app: App, select: Selection) -> Iterator[int]:
     first, end = (_ms(one) for one in (select.ended_from, select.ended_to))
     for start in range(0, MOST_BOARDS, _PAGE):
@@ -164,6 +157,11 @@ class Correction:
         self._arbiter: AccountId = app.accounts.id_of(plan.arbiter)
         check_arbiter(app, self._arbiter)
         self._verdict = plan.verdict
+
+    def boards(self) -> list[int]:
+        """Return the matches of the plan in order; those of a selection as the lists have them now."""
+        select = self._plan.select
+        return sorted(set(self._plan.boards) if select is None else _selected(self._app, select))
 
     def look(self, board: int) -> CorrectedMatch:
         """Return how a match stands, and what the ruling would do; nothing is done."""

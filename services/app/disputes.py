@@ -166,16 +166,16 @@ def _command(
 
 
 def _case_to_appeal(state: MatchState) -> int:
-    """Return the number of the last case on which an arbiter has ruled; `unknown-claim` for none."""
-    ruled = [case.claim for case in state.cases if case.ruled_at]
+    """Return the number of the last case, of those with a ruling if there are any; `unknown-claim` for none."""
+    ruled = [case for case in state.cases if case.ruled_at] or state.cases
     if not ruled:
         raise Refusal(Code.UNKNOWN_CLAIM, "no arbiter has ruled in this match")
-    return ruled[-1]
+    return ruled[-1].claim
 
 
 def _store(app: App, actor: Actor, board: int, text: str) -> Statement:
     """Store the text of a command once; a repetition returns what was stored."""
-    if app.statements.count(board) >= MOST_STATEMENTS // 2:
+    if app.statements.count_of(board, actor.account) >= MOST_STATEMENTS // 2:
         _remove_abandoned(app, board)
     return app.statements.put(board, actor.account, text.replace("\r\n", "\n"), actor.command_id())
 
@@ -203,5 +203,5 @@ def _remove_abandoned(app: App, board: int) -> None:
     outcomes = app.store.outcomes(board)
     for one in app.statements.of_match(board):
         stored = outcomes.get(one.command)
-        if one.at < before and (stored is None or not parse(stored).accepted):
+        if one.at < before if stored is None else not parse(stored).accepted:
             app.statements.remove(board, one.command)

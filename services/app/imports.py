@@ -15,6 +15,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, ImportMatch
 from domain.match.decide import Rejection, decide
+from domain.match.disputes import open_case
 from domain.match.events import (
     SERVER_ACCOUNT,
     AccountId,
@@ -54,10 +55,10 @@ class CheckedImport(msgspec.Struct, frozen=True):
     source: MatchSource
     state: MatchState
     data: bytes
-    """What is stored: the document as it is written, or the record."""
+    """The document as it is written, or the record."""
     holds: Sequence[str] = ()
     limits: Sequence[str] = ()
-    """What nothing proves."""
+    """Sentences on the parts that nothing proves."""
 
     @property
     def rules(self) -> AnyRules:
@@ -99,6 +100,11 @@ def check_import(
             f"the match still runs at {document.server or 'its server'}, and would go on in two places; "
             "its players end it there with `propose transfer`, and you export it again. "
             "--still-running imports it all the same",
+        )
+    if open_case(state):
+        raise Refusal(
+            Code.TOO_EARLY,
+            "a claim or an appeal in the match waits for a ruling; import it after that",
         )
     source = MatchSource(
         kind=DOCUMENT,

@@ -28,6 +28,7 @@ _ABOUT: Final = {
     "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
     "rows": "memory of the rows of finished matches, and time to read them from row pages",
     "scaling": "cost of a move as matches grow in number and length",
+    "verify": "matches and logs that `verify --all` checks a second",
 }
 
 _FAILED: Final = 2
@@ -78,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         "rebuild": _rebuild,
         "rows": _rows,
         "scaling": _scaling,
+        "verify": _verify,
     }
     for name, about in _ABOUT.items():
         one = names.add_parser(name, help=about, description=about, allow_abbrev=False)
@@ -172,6 +174,11 @@ def _rebuild(parser: Any) -> None:
 def _rows(parser: Any) -> None:
     _add(parser, "--matches", 20_000, "finished matches")
     _add(parser, "--players", 10, "players, who meet by chance")
+
+
+def _verify(parser: Any) -> None:
+    _add(parser, "--matches", 10_000, "matches that are over")
+    _add(parser, "--plies", 20, "plies of each")
 
 
 def _scaling(parser: Any) -> None:

@@ -19,7 +19,6 @@ from services.app.corrections import (
     Correction,
     CorrectionPlan,
     MatchStanding,
-    boards_of,
     read_plan,
 )
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
@@ -40,25 +39,25 @@ def run(plan: str, dry_run: bool, yes: bool, settings: Settings) -> int:  # noqa
         parts.ready()
         correction = Correction(parts, read)
         if dry_run or not yes:
-            code = _show(parts, correction, _boards(parts, read, file, keep=False))
+            code = _show(parts, correction, _boards(correction, read, file, keep=False))
             if not dry_run:
                 print("nothing was done; run it with --yes")
             return code
-        return _carry_out(correction, _boards(parts, read, file, keep=True))
+        return _carry_out(correction, _boards(correction, read, file, keep=True))
 
 
-def _boards(parts: App, plan: CorrectionPlan, file: Path, *, keep: bool) -> list[int]:
+def _boards(correction: Correction, plan: CorrectionPlan, file: Path, *, keep: bool) -> list[int]:
     """Return the matches of a plan.
 
     Those of a selection are written beside the plan before the first ruling, because rulings change
     which matches it selects.
     """
     if plan.select is None:
-        return boards_of(parts, plan)
+        return correction.boards()
     kept = file.with_name(f"{file.name}.{plan.id}.boards")
     if kept.exists():
         return msgspec.json.decode(kept.read_bytes(), type=list[int])
-    boards = boards_of(parts, plan)
+    boards = correction.boards()
     if keep:
         temporary = kept.with_name(f".{kept.name}")
         write_synced(temporary, msgspec.json.encode(boards))

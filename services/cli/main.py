@@ -141,7 +141,8 @@ def _add(commands: Any, subcommand: Subcommand) -> None:
         **listed,
     )
     parser.set_defaults(subcommand=subcommand)
+    one_of = parser.add_mutually_exclusive_group(required=True) if subcommand.one_of else parser
     for name, options in subcommand.arguments:
-        parser.add_argument(name, **options)
+        (one_of if name in subcommand.one_of else parser).add_argument(name, **options)
     if subcommand.has_settings:
         add_settings(parser)

@@ -26,6 +26,7 @@ from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
+from workers.evidence_job import EvidenceWakeup
 from workers.log.job import PublisherWakeup
 from workers.offload_job import OffloadWakeup
 from workers.projections.job import ProjectionWakeup
@@ -77,6 +78,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         OffloadWakeup(data, parts.queue).tick,
+        EvidenceWakeup(parts.cases, parts.queue).tick,
         *([ScrubWakeup(data, parts.queue).tick] if parts.settings.scrub_percent else []),
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,

@@ -74,6 +74,8 @@ class Subcommand(NamedTuple):
     fixed: Mapping[str, Any] = {}
     """Arguments of `run` that are not on the command line."""
     has_settings: bool = True
+    one_of: Sequence[str] = ()
+    """Arguments of which exactly one must be there."""
 
 
 SUBCOMMANDS: Final = (
@@ -130,6 +132,17 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "erase",
+        "erase the text of a claim, an appeal or a ruling",
+        "Erase the text of a claim, an appeal or a ruling, for good; its hash stays in the log. Shows "
+        "first whose text it is.",
+        (
+            ("number", {"metavar": "BOARD", "help": "the match's number"}),
+            ("event", {"metavar": "EVENT", "type": _whole, "help": "the number of its event"}),
+            ("--yes", {"action": "store_true", "help": "do it"}),
+        ),
+    ),
+    Subcommand(
         "correct",
         "apply one ruling to many matches, in the name of an arbiter",
         "Apply one ruling to many matches, in the name of an arbiter. Shows for each match what would "
@@ -156,14 +169,24 @@ SUBCOMMANDS: Final = (
             }),
             ("--key", {
                 "dest": "trusted", "metavar": "VKEY", "action": "append", "default": [],
-                "help": "a key from elsewhere by which a file is checked, or a file with such keys; "
+                "help": "a key from elsewhere by which a file or a mirror is checked, or a file with such keys; "
                 "can be repeated",
             }),
             ("--all", {
                 "dest": "everything", "action": "store_true",
                 "help": "check all matches and logs, while the server runs",
             }),
+            ("--mirror", {
+                "metavar": "DIR|URL", "default": "",
+                "help": "check published logs without a server: a copy of them, or where they are served, "
+                "such as https://play.example.org/log",
+            }),
+            ("--checkpoint", {
+                "dest": "checkpoints", "metavar": "FILE", "action": "append", "default": [],
+                "help": "with --mirror: an earlier checkpoint, or a mail with one, with which the log must begin",
+            }),
         ),
+        one_of=("what", "--all", "--mirror"),
     ),
     Subcommand(
         "export",

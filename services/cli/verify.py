@@ -1,6 +1,7 @@
 """`matchpost verify WHAT`: check a match's whole history, from its bytes up; or a file, without a server.
 
-Its leaves must be in the published log, too, as far as a signed checkpoint covers them. `--all` checks everything.
+Its leaves must be in the published log, too, as far as a signed checkpoint covers them. `--all` checks everything,
+and `--mirror` published logs without a server.
 """
 
 import sys
@@ -21,14 +22,24 @@ from services.language.arguments import read_board
 
 
 def run(
-    what: str, settings: Settings, trusted: Sequence[str] = (), *, everything: bool = False
+    what: str,
+    settings: Settings,
+    trusted: Sequence[str] = (),
+    *,
+    everything: bool = False,
+    mirror: str = "",
+    checkpoints: Sequence[str] = (),
 ) -> int:
-    """Check the match with that number, the file of that name, or everything; return the exit code.
+    """Check the match with that number, the file of that name, a mirror, or everything.
+
+    Returns the exit code. `checkpoints` are files with earlier checkpoints of the mirror.
 
     `trusted` are keys from elsewhere by which a file is checked, or files with such keys.
     """
-    if everything + bool(what) != 1:
-        raise Refusal(Code.USAGE, "write the number of a match, the name of a file, or --all")
+    if mirror:
+        from services.cli import verify_mirror  # noqa: PLC0415 - as below
+
+        return verify_mirror.run(mirror, trusted, checkpoints)
     if everything:
         from services.cli import verify_all  # noqa: PLC0415 - slow to import, and seldom needed
 

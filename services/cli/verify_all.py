@@ -205,7 +205,7 @@ def note_damage(damage: DamagedMatches, checked: CheckedMatches) -> None:
 def check_everything(
     pool: Executor, shards: int, progress: Callable[[str, int, int], None] = lambda *_: None
 ) -> Findings:
-    """Check all logs and all matches; `progress` is called with what is done, how many, and of how many."""
+    """Check all logs and all matches; `progress` gets the kind of work, how much is done, and of how much."""
     found = Findings()
     try:
         scans = [pool.submit(scan_shard, shard) for shard in range(shards)]

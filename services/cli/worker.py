@@ -9,7 +9,7 @@ import os
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.redis.clients import make_client
-from infra.rq_jobs import CHECK, MAINTENANCE, OFFLOAD, REBUILD, RETIRE, SCRUB
+from infra.rq_jobs import CHECK, FREEZE, MAINTENANCE, OFFLOAD, REBUILD, RETIRE, SCRUB
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
 from services.cli.errors import run_role
@@ -42,7 +42,14 @@ def _maintain(settings: Settings) -> None:
         worker = ForkingWorker(
             queue,
             MAINTENANCE,
-            {REBUILD: _rebuild, CHECK: _check, RETIRE: _retire, OFFLOAD: _offload, SCRUB: _scrub},
+            {
+                REBUILD: _rebuild,
+                CHECK: _check,
+                RETIRE: _retire,
+                OFFLOAD: _offload,
+                FREEZE: _freeze,
+                SCRUB: _scrub,
+            },
         )
         worker.work(logging_level="WARNING")
 
@@ -69,6 +76,12 @@ def _offload() -> None:
     from services import jobs  # noqa: PLC0415 - in the process of the job
 
     jobs.offload()
+
+
+def _freeze() -> None:
+    from services import jobs  # noqa: PLC0415 - in the process of the job
+
+    jobs.freeze()
 
 
 def _scrub() -> None:

@@ -50,6 +50,7 @@ from services.http.api.routes.disputes import (
     list_waiting_cases,
     make_appeal,
     make_claim,
+    show_evidence,
 )
 from services.http.api.routes.drafts import confirm_draft, drop_draft, show_draft, submit_draft
 from services.http.api.routes.events import follow_account, show_events
@@ -127,6 +128,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     give_ruling,
     list_cases,
     list_waiting_cases,
+    show_evidence,
     list_challenges,
     open_challenge,
     show_challenge,

@@ -109,7 +109,7 @@ class ImportedFrom(msgspec.Struct, frozen=True):
     events: int
     """The number of events there; 0 for a record."""
     digest: str
-    """SHA-256 of what was imported, in hex."""
+    """SHA-256 of the imported document or record, in hex."""
     ply: int
     """The number of moves that were played there."""
     text: str

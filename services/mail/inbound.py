@@ -17,7 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
-from infra.mail.email import clean_subject
+from infra.mail.email import Attachment, clean_subject
 from infra.mail.outbox import Outbox
 from infra.mail.processed import (
     REFUSALS_AN_HOUR,
@@ -26,6 +26,7 @@ from infra.mail.processed import (
     ReplyRateLimit,
     key_of,
 )
+from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.password_attempts import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
@@ -216,6 +217,7 @@ class InboundMail:
 
     def _answer(self, reply: AddressedReply) -> None:
         mail_reply, addresses = reply
+        attached = self._attachments(mail_reply)
         for address in addresses:
             answerable = self._directory.answerable(address)
             foot = self._foot(mail_reply, address) if answerable else None
@@ -224,8 +226,18 @@ class InboundMail:
                     "an answer was not sent: there were too many, or nobody reads mail at the address"
                 )
                 continue
-            complete = replace(mail_reply, foot=foot)
+            complete = replace(mail_reply, foot=foot, attachments=attached)
             self._outbox.enqueue_all(list(complete.letters([address], self._addresses.domain)))
+
+    def _attachments(self, reply: MailReply) -> tuple[Attachment, ...]:
+        """Return the receipts of the commands of a mail, and the latest checkpoints of their logs."""
+        receipts = [one for said in reply.said for one in self._language.receipts(said.answer)]
+        decided = [one for said in reply.said for one in said.answer.decided]
+        if not decided:
+            return ()
+        shape, proofs = self._app.store.layout(), self._app.proofs
+        shards = dict.fromkeys(shape.shard_of(one.board) for one in decided)
+        return receipt_attachments(receipts, list(map(proofs.checkpoint_if_any, shards)))
 
     def _foot(self, reply: MailReply, address: str) -> str | None:
         """Count an answer and return the text below it; None if too many were sent.

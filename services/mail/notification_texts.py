@@ -23,6 +23,7 @@ from services.app.context import App
 from services.app.names import shown_name
 from services.language.handlers.boards import draw
 from services.language.render.match_text import NamedMatch, describe_events, offer_name, summary
+from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""
@@ -71,14 +72,29 @@ class NotificationTexts:
         own = [decode_event(data) for data in update.history[update.seq - 1 :]]
         parts = [
             _first(scene, update, own),
+            statement_lines(self._app, update.board, own),
             self._chat_lines(update.chat),
             self._earlier(update),
             summary(scene, self._app.store.now()),
             self._board(scene, update.account),
             _how(scene, update.seat),
+            how_to_appeal(scene.state, own),
         ]
         text = "\n\n".join(part for part in parts if part)
         return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(update.account))}")
+
+    def case(self, account: AccountId, board: int, history: Sequence[bytes]) -> EmailText:
+        """Write the mail to an arbiter about a claim or an appeal."""
+        scene, last = self._scene(board, history), decode_event(history[-1])
+        name = self._name(account)
+        parts = [
+            describe_events(scene, [last.body]),
+            statement_lines(self._app, board, [last]),
+            summary(scene, self._app.store.now()),
+            how_to_rule(board, name),
+            _server_foot(name, "when a case waits for an arbiter"),
+        ]
+        return EmailText(f"matchpost: a case waits in match {board}", "\n\n".join(parts))
 
     def chat(self, account: AccountId, board: int, said: Sequence[PlayerMessage]) -> EmailText:
         """Write the mail with chat of the other players in a match."""

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from infra.mail.email import Email, Purpose, references
+from infra.mail.email import Attachment, Email, Purpose, references
+from infra.mail.receipt_attachments import with_receipt_line
 from services.language import Answer
 from services.mail.mail_commands import MailCommand
 from services.mail.parse.message import ParsedMail
@@ -22,6 +23,9 @@ NO_COMMAND: Final = Refusal(
     "one a line; `help` lists them",
 )
 """The answer to a mail without a command."""
+
+SIGNATURE: Final = "-- \n"
+"""The line below which nothing is a command, if the mail is answered."""
 
 LAST_REPLY: Final = (
     "-- \nThis is the last of {most} answers that we send to an address within an hour. Until the\n"
@@ -48,6 +52,7 @@ class MailReply(msgspec.Struct, frozen=True):
     """The subject of the match's mails; empty for a mail to the server."""
     foot: str = ""
     """The text below the answers."""
+    attachments: tuple[Attachment, ...] = ()
 
     @property
     def refused(self) -> bool:
@@ -67,7 +72,8 @@ class MailReply(msgspec.Struct, frozen=True):
     def body(self) -> str:
         """Return the answers, each below its command."""
         answers = "\n\n".join(_quote_and_answer(said) for said in self.said)
-        return f"{answers}\n\n{self.foot}" if self.foot else f"{answers}\n"
+        foot = with_receipt_line(self.foot or SIGNATURE, self.attachments)
+        return f"{answers}\n" if foot == SIGNATURE else f"{answers}\n\n{foot}"
 
     def letters(self, addresses: Sequence[str], domain: str) -> Iterator[Email]:
         """Yield the e-mails of the reply; the same mail gets the same ones, with the same ids."""
@@ -79,6 +85,7 @@ class MailReply(msgspec.Struct, frozen=True):
                 body=self.body,
                 headers=tuple(self._headers()),
                 purpose=Purpose.ANSWER,
+                attachments=self.attachments,
             )
 
     def _headers(self) -> Iterator[tuple[str, str]]:

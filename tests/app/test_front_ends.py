@@ -31,6 +31,7 @@ NO_DRAFTS_ON_PAGES: Final = Row(
     (LANGUAGE, API), "a page shows where a move leads before it is sent, so it stores no draft"
 )
 
+OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
@@ -67,6 +68,12 @@ USE_CASES: Final[dict[str, Row]] = {
     "contact.check_chat": WITHIN,
     "contact.is_known": WITHIN,
     "draws.accept_command": WITHIN,
+    "exports.export_match": Row((API, WEB), "a document is no answer to a line of text"),
+    "exports.match_document": WITHIN,
+    "exports.export_record": OPERATOR,
+    "imports.seats_of": OPERATOR,
+    "imports.plan_import": OPERATOR,
+    "imports.imported_from": WITHIN,
     "accounts.sign_up": Row(),
     "accounts.authenticate": Row(),
     "accounts.own_profile": Row((LANGUAGE,), "a token and a session come with their account"),
@@ -106,7 +113,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "disputes.is_arbiter": Row((WEB,), "a page shows arbiters what only they can do"),
     "disputes.check_arbiter": WITHIN,
     "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
-    "corrections.boards_of": Row((), "corrections are made by `matchpost correct` alone"),
+    "evidence.frozen_evidence": Row((), "`services.jobs` freezes it"),
+    "evidence.evidence_of": Row((API, WEB), "a document is no answer to a line"),
     "cases.cases_of": Row(),
     "cases.case_of": Row((WEB,), "a page shows one case, the others all of a match"),
     "cases.queue_of": Row(),
@@ -194,6 +202,11 @@ def test_what_a_front_end_does_not_offer_has_a_reason():
         assert bool(row.reason) == (set(row.offered) != set(ALL)), name
 
 
-def test_mail_and_the_command_line_offer_use_cases_by_the_language_alone():
-    for folder in ("mail", "cli"):
-        assert not called_by(folder) & USE_CASES.keys()
+def test_mail_offers_use_cases_by_the_language_alone():
+    assert not called_by("mail") & USE_CASES.keys()
+
+
+def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_operator():
+    own = {name for name, row in USE_CASES.items() if not row.offered}
+    also = {"commands.finish", "exports.export_match", "matches.load_state"}
+    assert called_by("cli") & USE_CASES.keys() <= own | also

@@ -27,6 +27,7 @@ from domain.match.events import SERVER_ACCOUNT, Absent, Ended
 from domain.match.state import deadline, next_due, position_of, reminder_is_due
 from domain.rules import rules_by_id
 from tests.domain.clocks_given import three, two
+from tests.domain.test_imports import accepted, imported, timed
 from tests.helpers.given import ALICE, BEGIN, BOB, CAROL, Match, challenge, pow2
 
 ARBITER = b"arbiter1"
@@ -404,4 +405,29 @@ def test_a_result_drops_all_conditional_moves() -> None:
     match.lay(1, ConditionalMove(1, None, "a13-c11"))
     match.do(ARBITER, rule(winners=(0,)))
     assert match.replies == {}
+    match.holds()
+
+
+# imported matches
+
+
+def test_an_imported_match_that_waits_can_only_be_annulled() -> None:
+    match = imported(timed())
+    assert match.refuses(ARBITER, rule(back_to=1)) == Code.BAD_RULING
+    assert match.refuses(ARBITER, rule(winners=(0,))) == Code.BAD_RULING
+    match.do(match.state.seats[0], DeclineMatch())
+    assert match.refuses(ARBITER, rule(back_to=1)) == Code.BAD_RULING
+    match.do(ARBITER, rule(annul=True))
+    match.holds()
+
+
+def test_an_imported_match_is_set_back_even_into_the_moves_of_its_source() -> None:
+    match = accepted(timed())
+    began = match.state.at
+    go_on(match, 2, began)
+    match.do(match.state.seats[0], ResignMatch(), began)
+    back(match, 1, began + DAY)
+    assert match.state.moves == "m13-m9"
+    assert time_used_by(match) == (2 * DAY, 0)
+    go_on(match, 1, began + DAY)
     match.holds()

@@ -207,6 +207,14 @@ def test_a_damaged_match_has_no_document(changes, said):
         build_document(store, 1, store.logs())
 
 
+def test_a_leaf_that_is_not_the_published_one_is_found():
+    store: Any = HistoryStore(MATCHES["plain"]())
+    other = HistoryStore(MATCHES["timed"]())
+    store.logs = other.logs
+    with pytest.raises(LookupError, match="leaf 2 is not the published one: the proof leads to"):
+        build_document(store, 1, store.logs())
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_event_can_be_in_a_document(kind):
     document = golden_document(kind)

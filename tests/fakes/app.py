@@ -8,6 +8,9 @@ from argon2 import PasswordHasher
 
 from domain.match.events import AccountId
 from infra.draw_texts import DrawTexts
+from infra.log.key_files import read_public_keys
+from infra.log.proofs import LogProofs
+from infra.log.receipt_signer import ReceiptSigner
 from infra.mail.address_status import AddressStatus
 from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
@@ -36,6 +39,7 @@ from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
+from tests.fakes.memory_objects import MemoryObjects
 from tests.fakes.memory_store import MemoryStore
 from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
@@ -56,6 +60,10 @@ class FakeApp:
         self.store = MemoryStore(lambda: next(ticks))
         self.store.create(Layout(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
+        self.keys = Path(self._folder.name) / "keys"
+        self.objects = MemoryObjects()
+        self.receipt_signer = ReceiptSigner(self.keys)
+        self.proofs = LogProofs(lambda: self.objects, lambda: read_public_keys(self.keys))
         self._seeds = SeedChains(self.store, Path(self._folder.name))
         self.scores = Leaderboards(self.client)
         self.damage = DamagedMatches(self.client)

@@ -180,7 +180,9 @@ def _dispute(said: Exchange, alice: Player, bob: Player) -> None:
     ruling = {"verdict": "result", "winners": ["Dark"], "text": "The pause was over by then."}
     said.call("give_ruling", arbiter, ruling, board=1)
     said.call("make_appeal", alice, {"text": "Nobody had ended it."}, board=1)
-    said.call("list_cases", bob, board=1)
+    (case,) = said.call("list_cases", bob, board=1)["cases"]
+    publish(said.api)
+    said.call("show_evidence", bob, board=1, case=case["case"])
 
 
 def _challenge(said: Exchange, alice: Player, bob: Player) -> None:

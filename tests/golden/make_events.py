@@ -168,6 +168,8 @@ def imported():
     source = Match()
     source.do(*challenge("pow2", "-exact", "--bank=10+1", "--weekends=off"), BEGIN)
     source.play("m13-m9", "a13-c11", at=BEGIN + DAY)
+    more = GiveRuling(claim=None, upheld=True, text=digest("it was away"), time=((1, DAY),))
+    source.do(ARBITER, more, BEGIN + DAY)
     source.do(ALICE, MakeOffer(kind="transfer"), BEGIN + 2 * DAY)
     source.do(BOB, AnswerOffer(accept=True), BEGIN + 2 * DAY)
     origin = MatchSource("record", "", source.board, b"", 0, bytes(range(32)))

@@ -41,6 +41,7 @@ TABLE = {
     "make_appeal": ("unauthorized", "not-a-player", "unknown-claim", "missing-scope"),
     "give_ruling": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "missing-scope"),
     "list_cases": OF_THE_MATCH_TO_READ,
+    "show_evidence": ("unauthorized", "not-a-player", "unknown-claim", "not-a-player"),
     "list_waiting_cases": ("unauthorized", "not-an-arbiter", "not-an-arbiter", "not-an-arbiter"),
     # challenges; the one that is meant is of neither of the four
     "list_challenges": PUBLIC,

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any, cast
 
 from domain.fairness import previous_seed
-from domain.match.audit import ply_after, possible_digests
+from domain.match.audit import possible_digests
 from domain.match.events import (
     SCHEMA,
     AnchorLeaf,
@@ -16,6 +16,7 @@ from domain.match.events import (
     encode_event,
 )
 from domain.match.history import pack_snapshot
+from domain.match.imported import ply_after
 from infra.evidence.build import Additions, ServerLogs, build_document
 from infra.evidence.match_document import MatchDocument
 from infra.log.log_writer import LogWriter
@@ -57,7 +58,8 @@ class HistoryStore:
             for envelope in group:
                 self.indexes.append(len(self.log))
                 self.log.append(match.events[envelope.seq - 1])
-            ply = ply_after(group, ply)
+            for envelope in group:
+                ply = ply_after(envelope.body, ply)
         self.objects: ObjectStore = MemoryObjects()
         size = len(self.log) if published is None else published
         writer = LogWriter(self.objects, self.shard, [SECRET.signer(self.shard)])

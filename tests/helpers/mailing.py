@@ -21,6 +21,7 @@ from infra.people.accounts import Account, Accounts, MailAddress
 from infra.people.accounts.record import encode
 from infra.people.accounts.usernames import Usernames
 from infra.people.messages import MessageStore
+from infra.people.statements import Statements
 from infra.redis import keys
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.sink import Sink
@@ -48,6 +49,8 @@ class Mailing:
             accounts=self.accounts,
             messages=MessageStore(client, lambda: self.bench.store.layout().shards),
         )
+        shards = self.bench.store.layout().shards
+        self.statements = app.statements = Statements(client, lambda: shards)
         self.composing = NotificationTexts(app, self.addresses)
         self.relay = SmtpRelay(SmtpUrl("127.0.0.1", sink.port, tls=False), DOMAIN)
         self.sent = SentEmails(folder / "mail-sent")
@@ -133,7 +136,9 @@ def work_out(mailer: Mailer) -> None:
 
 def text_of(message: EmailMessage) -> str:
     """What a mail says."""
-    found: str = message.get_content()
+    body = message.get_body()
+    assert body is not None
+    found: str = body.get_content()
     return found.replace("\r\n", "\n")
 
 

@@ -35,7 +35,7 @@ def test_a_repeated_command_has_the_same_salt_and_another_one_another(statements
     first = statements.put(12, ALICE, "same", ONE)
     assert statements.put(12, ALICE, "same", ONE) == first
     assert statements.put(12, ALICE, "same", OTHER).digest != first.digest
-    assert statements.count(12) == 2
+    assert len(statements.of_match(12)) == 2
 
 
 @pytest.mark.parametrize(("account", "text"), [(ALICE, "another"), (BOB, "same")])
@@ -53,17 +53,19 @@ def test_what_is_no_text_is_refused_and_nothing_is_stored(statements, redis_clie
     with pytest.raises(Refusal) as caught:
         statements.put(12, ALICE, text, ONE)
     assert caught.value.code is code
-    assert statements.count(12) == 0
+    assert len(statements.of_match(12)) == 0
     assert not redis_client.exists(keys.statement_boards(ALICE))
 
 
-def test_a_match_has_only_so_many(statements):
+def test_an_account_has_only_so_many_in_a_match_and_takes_no_room_of_others(statements):
     for number in range(MOST_STATEMENTS):
         statements.put(12, ALICE, "one", number.to_bytes(16))
     with pytest.raises(Refusal) as caught:
         statements.put(12, ALICE, "one", b"x" * 16)
     assert caught.value.code is Code.TOO_MANY
     assert statements.put(12, ALICE, "one", (0).to_bytes(16)).text == "one"
+    assert statements.put(13, ALICE, "one", b"x" * 16).text == "one"
+    assert statements.put(12, BOB, "one", b"y" * 16).text == "one"
 
 
 def test_a_statement_of_a_refused_command_is_removed(statements):
@@ -90,4 +92,4 @@ def test_nothing_is_stored_for_an_account_that_was_deleted(statements, redis_cli
     with pytest.raises(Refusal) as caught:
         statements.put(12, ALICE, "one", ONE)
     assert caught.value.code is Code.UNKNOWN_USER
-    assert statements.count(12) == 0
+    assert len(statements.of_match(12)) == 0

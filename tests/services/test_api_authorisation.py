@@ -68,7 +68,7 @@ def new_world(api: Api) -> World:
     refused = alice.move(board, "m13-a1", headers={"Idempotency-Key": "refused"})
     assert code_of(refused) == "illegal-move"
     names = {
-        "board": board, "ply": 0, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
+        "board": board, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
         "code": "usage",
     }  # fmt: skip
@@ -202,7 +202,7 @@ def test_a_bad_token_is_refused_everywhere_also_where_none_is_needed(
 
 def test_who_may_not_ask_is_told_so_before_anything_is_read(api, places, bad_headers):
     """A refusal tells nothing of what the request would have met."""
-    missing = {"board": 999_999, "ply": 0, "command": "0" * 32, "challenge": "a" * 10,
+    missing = {"board": 999_999, "ply": 0, "case": 1, "command": "0" * 32, "challenge": "a" * 10,
                "token": "0" * 16, "userid": "nobody"}  # fmt: skip
     spectator = api.player(("read",))
     for route, row in TABLE.items():

@@ -8,6 +8,7 @@ from domain.errors import Code
 from domain.match.dispute_events import Claimed, Ruled
 from domain.match.events import decode_event
 from infra.people.messages import TEXT_LIMIT
+from infra.people.statements import MOST_STATEMENTS
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 OTHER = "dave"
@@ -57,9 +58,9 @@ def test_a_repeated_claim_is_the_same_claim(terminal, board):
     seq = last_event(terminal, board).seq
     assert claim(terminal, board, key="k") == first
     assert last_event(terminal, board).seq == seq
-    assert terminal.app.statements.count(board) == 1
+    assert len(terminal.app.statements.of_match(board)) == 1
     assert claim(terminal, board, "something else", key="k").code == Code.ID_REUSED
-    assert terminal.app.statements.count(board) == 1
+    assert len(terminal.app.statements.of_match(board)) == 1
 
 
 def test_a_refused_claim_leaves_no_text_and_is_refused_again_alike(terminal, board):
@@ -67,17 +68,31 @@ def test_a_refused_claim_leaves_no_text_and_is_refused_again_alike(terminal, boa
     line = f"claim {board} bob builder2 #1 I object"
     refused = terminal.do(line, "k")
     assert refused.code == Code.CLAIM_STANDS
-    assert terminal.app.statements.count(board) == 1
+    assert len(terminal.app.statements.of_match(board)) == 1
     assert not terminal.do(f"rule {board} carol singing5 dismissed no ground").code
     assert terminal.do(line, "k") == refused
-    assert terminal.app.statements.count(board) == 2
+    assert len(terminal.app.statements.of_match(board)) == 2
+
+
+def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, board):
+    app = terminal.app
+    alice = app.accounts.id_of("alice")
+    left = [
+        app.statements.put(board, alice, f"left {number}", number.to_bytes(16))
+        for number in range(MOST_STATEMENTS)
+    ]
+    # the clock of the matches is an older one in these tests
+    assert claim(terminal, board).code == Code.TOO_MANY
+    app.store.now = lambda: left[-1].at + 3_600_001
+    assert claim(terminal, board).code == ""
+    assert [one.text for one in app.statements.of_match(board)] == ["he cheats"]
 
 
 def test_a_claim_is_made_by_players_and_arbiters_only(terminal, board):
     terminal.app.accounts.signup("erin", "password7")
     refused = terminal.do(f"claim {board} erin password7 #0 text")
     assert refused.code == Code.NOT_A_PLAYER
-    assert terminal.app.statements.count(board) == 0
+    assert len(terminal.app.statements.of_match(board)) == 0
     answer = terminal.do(f"claim {board} carol singing5 #0 looks odd")
     assert "an arbiter made a claim about #0" in answer.sentence
 
@@ -108,7 +123,7 @@ def test_what_can_not_be_done_is_refused_with_its_code_and_stores_no_text(
     answer = terminal.do(line.format(board))
     assert answer.code == code, answer
     assert "wonderland" not in answer.text
-    assert terminal.app.statements.count(board) == 0
+    assert len(terminal.app.statements.of_match(board)) == 0
 
 
 def test_an_arbiter_who_plays_does_not_rule(terminal, board):
@@ -116,7 +131,7 @@ def test_an_arbiter_who_plays_does_not_rule(terminal, board):
     claim(terminal, board)
     refused = terminal.do(f"rule {board} bob builder2 dismissed I was right")
     assert refused.code == Code.NOT_AN_ARBITER
-    assert terminal.app.statements.count(board) == 1
+    assert len(terminal.app.statements.of_match(board)) == 1
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from email.utils import make_msgid
 import pytest
 
 from tests.fakes.sink import Sink, free_port
+from tests.helpers.mailing import text_of
 from tests.helpers.served import Served
 
 DOMAIN = "play.example.org"
@@ -51,7 +52,7 @@ class Player:
 
     def answer(self, message: EmailMessage, text: str) -> None:
         """Answer a mail as programs do it."""
-        below = "\n".join(f"> {line}" for line in message.get_content().splitlines())
+        below = "\n".join(f"> {line}" for line in text_of(message).splitlines())
         whole = f"{text}\n\nOn Monday, matchpost wrote:\n{below}\n\n-- \n{self.name}\n"
         subject = f"Re: {message['Subject']}"
         self.write(message["Reply-To"], whole, subject, message["Message-ID"])
@@ -67,10 +68,10 @@ class Player:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for message in self.news():
-                if said in message.get_content():
+                if said in text_of(message):
                     return message
             time.sleep(0.05)
-        texts = [message.get_content() for message in self._sink.to(self.home)]
+        texts = [text_of(message) for message in self._sink.to(self.home)]
         raise AssertionError(f"no mail to {self.name} says {said!r}: {texts}")
 
 
@@ -96,7 +97,7 @@ class Table:
             time.sleep(0.02)
             for name, player in self.players.items():
                 for message in player.news():
-                    text = message.get_content()
+                    text = text_of(message)
                     if "the match is over" in text and message["In-Reply-To"]:
                         over[name] = message
                     elif asked := ASKED.search(text):
@@ -148,7 +149,5 @@ def test_powerdrain_is_played_by_mail_alone(table):
     )
     over = table.play(300)
     check(table, over)
-    moves = [
-        m for m in table.sink.messages if "> " in m.get_content() and " played " in m.get_content()
-    ]
+    moves = [m for m in table.sink.messages if "> " in text_of(m) and " played " in text_of(m)]
     assert len([m for m in moves if m["Auto-Submitted"] == "auto-replied"]) == 16

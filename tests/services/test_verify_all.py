@@ -2,84 +2,32 @@
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future
-from pathlib import Path
-from typing import Any
 
 import pytest
-from redis import Redis
 
 from domain.match.commands import StartMatch
 from domain.match.events import decode_event
-from infra.audit.leaf_totals import new_secret
-from infra.log.key_files import generate_keys
 from infra.redis import keys
-from infra.settings import Settings
 from infra.store import locators
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.cli import verify, verify_all
-from services.cli.verify_all import Findings, begin_process, check_everything
 from tests.helpers import forging
-from tests.helpers.bench import Bench
-from tests.helpers.corpus import Corpus
+from tests.helpers.audited_server import SHARDS, AuditedServer
 from tests.helpers.given import ALICE
 from tests.helpers.rollback import Copy, copy_of, put_back
 from tests.helpers.side import catch_up
-from workers.log.job import make_publisher
 from workers.log.trim import trim
-
-SHARDS = 4
-
-
-class Inline(Executor):
-    """Does at once, in this process, what it is asked for."""
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        future.set_result(fn(*args, **kwargs))
-        return future
-
-
-class Server:
-    """A server with matches by chance, which are published."""
-
-    def __init__(self, valkey: EmbeddedServer, client: Redis, folder: Path) -> None:
-        self.settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url)
-        self.client = client
-        self.bench = Bench(client, folder / "seeds")
-        self.corpus = Corpus(self.bench, players=10, matches=60)
-        generate_keys(folder / "keys", "example.org")
-        self.publisher = make_publisher(self.settings, client, client)
-        self.publisher.begin()
-
-    def play(self, leaves: int) -> None:
-        while min(self.bench.store.watermark().ends) < leaves:
-            self.corpus.step()
-
-    def publish(self) -> None:
-        while self.publisher.round(0):
-            pass
-
-    def check(self) -> Findings:
-        begin_process(self.settings, new_secret(), niceness=0)
-        try:
-            return check_everything(Inline(), SHARDS)
-        finally:
-            verify_all._processes.pop().app.close()
-
-    def faults(self) -> list[str]:
-        return [*self.check().faults]
 
 
 @pytest.fixture(scope="module")
 def made(
     valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Server, Copy]]:
+) -> Iterator[tuple[AuditedServer, Copy]]:
     """A server with matches by chance, most of them published, and a copy of its data."""
     with valkey.client(blocking_timeout=5) as client:
         client.flushall()
-        server = Server(valkey, client, tmp_path_factory.mktemp("all"))
+        server = AuditedServer(valkey, client, tmp_path_factory.mktemp("all"))
         server.play(300)
         server.publish()
         server.play(340)
@@ -88,7 +36,7 @@ def made(
 
 
 @pytest.fixture
-def server(made: tuple[Server, Copy]) -> Iterator[Server]:
+def server(made: tuple[AuditedServer, Copy]) -> Iterator[AuditedServer]:
     one, copy = made
     put_back(one.client, copy)
     kept = one.settings.data / "log"
@@ -98,7 +46,7 @@ def server(made: tuple[Server, Copy]) -> Iterator[Server]:
     (one.settings.data / "kept").rename(kept)
 
 
-def some_board(server: Server, shard: int = 1) -> int:
+def some_board(server: AuditedServer, shard: int = 1) -> int:
     """A match of a shard with all its leaves published."""
     log = server.settings.data / "log" / f"s{shard:02}" / "checkpoint"
     size = int(log.read_bytes().split(b"\n")[1])
@@ -131,12 +79,12 @@ def test_it_holds_after_trimming_too(server):
     assert after.summary() == before.summary()
 
 
-def last_move(server: Server) -> str:
+def last_move(server: AuditedServer) -> str:
     forging.without_last_command(server.client, some_board(server))
     return "is missing in the data, and is published"
 
 
-def an_event(server: Server) -> str:
+def an_event(server: AuditedServer) -> str:
     board = some_board(server)
     name = keys.events(1, board)
     event = bytearray(server.client.lindex(name, 2))
@@ -145,13 +93,13 @@ def an_event(server: Server) -> str:
     return f"match {board} does not hold: event "
 
 
-def a_refusals_outcome(server: Server) -> str:
+def a_refusals_outcome(server: AuditedServer) -> str:
     board, command = a_refusal(server)
     server.client.hdel(keys.outcomes(1, board), command)
     return f"and no outcome is stored for its command {command.hex()}"
 
 
-def a_refusal_wholly(server: Server) -> str:
+def a_refusal_wholly(server: AuditedServer) -> str:
     """Outcome, leaf and place in the locator are deleted."""
     board, command = a_refusal(server)
     index = int(server.client.hget(keys.outcomes(1, board), command)[8:].split(b":")[0])
@@ -163,7 +111,7 @@ def a_refusal_wholly(server: Server) -> str:
     return f"leaf {index} is missing in the data, and is published"
 
 
-def a_refusal(server: Server) -> tuple[int, bytes]:
+def a_refusal(server: AuditedServer) -> tuple[int, bytes]:
     for board in range(5, 200, SHARDS):
         accepted = {decode_event(data).command for data in server.bench.store.events(board)}
         stored = server.client.hgetall(keys.outcomes(1, board))
@@ -173,18 +121,18 @@ def a_refusal(server: Server) -> tuple[int, bytes]:
     raise AssertionError("there is no refusal")
 
 
-def a_leaf_in_the_middle(server: Server) -> str:
+def a_leaf_in_the_middle(server: AuditedServer) -> str:
     server.client.xdel(keys.log(1), "20-1")
     return "the log of shard 1: leaf 20 is missing in the data, and is published"
 
 
-def a_leaf_that_is_not_published(server: Server) -> str:
+def a_leaf_that_is_not_published(server: AuditedServer) -> str:
     last = server.client.xrevrange(keys.log(1), count=2)[1][0].decode()
     server.client.xdel(keys.log(1), last)
     return f"the log of shard 1: leaf {last.partition('-')[0]} is missing"
 
 
-def two_leaves(server: Server) -> str:
+def two_leaves(server: AuditedServer) -> str:
     def swap(at: int, leaf: bytes) -> bytes:
         return rows[{20: 21, 21: 20}.get(at, at)] if at in (20, 21) else leaf
 
@@ -195,56 +143,56 @@ def two_leaves(server: Server) -> str:
     return "leaf 20 is another one than the published leaf, which is signed"
 
 
-def a_match(server: Server) -> str:
+def a_match(server: AuditedServer) -> str:
     board = some_board(server)
     for suffix in ("", ":moves", ":turns", ":ev", ":at", ":out"):
         server.client.delete(keys.snapshot(1, board) + suffix)
     return f"match {board} does not hold: event 1: the log of shard 1 has "
 
 
-def a_match_with_its_leaves(server: Server) -> str:
+def a_match_with_its_leaves(server: AuditedServer) -> str:
     forging.forget_match(server.client, some_board(server))
     return "is missing in the data, and is published"
 
 
-def the_end_of_the_log(server: Server) -> str:
+def the_end_of_the_log(server: AuditedServer) -> str:
     server.client.xtrim(keys.log(1), maxlen=0)
     return "the log of shard 1"
 
 
-def the_counter_of_boards(server: Server) -> str:
+def the_counter_of_boards(server: AuditedServer) -> str:
     server.client.set(keys.BOARDS, 3)
     return "the counter of boards stands at "
 
 
-def the_counter_of_seeds(server: Server) -> str:
+def the_counter_of_seeds(server: AuditedServer) -> str:
     server.client.hset(keys.seed_chain(1), "k", 1)
     return "the counter of used seeds of shard 1 stands at 1, and seed "
 
 
-def the_place_of_an_anchor(server: Server) -> str:
+def the_place_of_an_anchor(server: AuditedServer) -> str:
     server.client.hset(keys.seed_chain(1), "index:1", 7)
     return "chain 1 of seeds of shard 1 was anchored as leaf "
 
 
-def a_match_of_another_shard(server: Server) -> str:
+def a_match_of_another_shard(server: AuditedServer) -> str:
     leaf = server.client.xrevrange(keys.log(2), count=1)[0][1][b"l"]
     server.client.xadd(keys.log(1), {"l": leaf}, f"{server.bench.store.watermark().ends[1]}-1")
     return "which belongs to another shard"
 
 
-def a_leaf_that_nobody_wrote(server: Server) -> str:
+def a_leaf_that_nobody_wrote(server: AuditedServer) -> str:
     server.client.xadd(keys.log(1), {"l": b"?"}, f"{server.bench.store.watermark().ends[1]}-1")
     return "can't be read"
 
 
-def one_leaf_twice(server: Server) -> str:
+def one_leaf_twice(server: AuditedServer) -> str:
     leaf = server.client.xrevrange(keys.log(1), count=1)[0][1][b"l"]
     server.client.xadd(keys.log(1), {"l": leaf}, f"{server.bench.store.watermark().ends[1]}-1")
     return "leaves of the match up to leaf" if leaf[1] > 0x80 else ", and comes after event "
 
 
-def a_bundle(server: Server) -> str:
+def a_bundle(server: AuditedServer) -> str:
     bundle = server.settings.data / "log" / "s01" / "tile" / "entries" / "000"
     data = bytearray(bundle.read_bytes())
     data[40] ^= 1
@@ -253,19 +201,19 @@ def a_bundle(server: Server) -> str:
     return "tile/0/000 does not have the hashes of the published leaves"
 
 
-def a_tile(server: Server) -> str:
+def a_tile(server: AuditedServer) -> str:
     tile = server.settings.data / "log" / "s01" / "tile" / "0" / "000"
     tile.chmod(0o600)
     tile.write_bytes(bytes(len(tile.read_bytes())))
     return "tile/0/000 does not have the hashes of the published leaves"
 
 
-def a_missing_bundle(server: Server) -> str:
+def a_missing_bundle(server: AuditedServer) -> str:
     (server.settings.data / "log" / "s01" / "tile" / "entries" / "000").unlink()
     return "its published leaves from 0 on can't be read"
 
 
-CHANGES: Mapping[str, Callable[[Server], str]] = {
+CHANGES: Mapping[str, Callable[[AuditedServer], str]] = {
     change.__name__: change
     for change in (
         last_move,

@@ -14,9 +14,12 @@ from playwright.sync_api import Browser, Page, expect
 from domain.fairness import Commitment
 from domain.match.events import decode_event, is_event
 from infra.evidence.match_document import read_document, write_document
+from infra.log.key_files import generate_keys
 from infra.log.names import LogSecret
 from infra.log.receipts import KEY_SUFFIX, Receipt
+from infra.log.signed_note import SignatureType, Signer
 from services.http.web.verify_page import PAGE
+from tests.helpers.api import Api
 from tests.helpers.browser import PHONE, faults_of
 from tests.helpers.checked_files import (
     Evidence,
@@ -30,6 +33,7 @@ from tests.helpers.checked_files import (
     with_leaf,
 )
 from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET
+from tests.helpers.publishing import publish
 
 DISPUTE = Path(__file__).parents[1] / "golden" / "dispute"
 VECTORS = Path(__file__).parents[1] / "vectors" / "merkle" / "inclusion"
@@ -250,6 +254,57 @@ def test_the_seed_of_a_late_draw_is_hashed_back_while_the_page_goes_on(page):
     for _ in range(65_536):
         seed = sha256(b"matchpost-seed-v1\0chain\0" + seed).digest()
     assert bytes(found) == seed
+
+
+def test_a_cosignature_counts_if_the_witness_is_known(page):
+    whole = evidence("timed", 0)
+    witness = Signer("witness.example", bytes(range(32)), SignatureType.COSIGNATURE)
+    proof = whole.proof(whole.indexes[1])
+    text = proof.partition("\n\n")[2].partition("\n\n")[0] + "\n"
+    good = f"{proof}{witness.signature(text, 1_795_300_000)}"
+    bad = f"{proof}{witness.signature(text + 'more', 1_795_300_000)}"
+    drop(page, ("proof.txt", good.encode()), keys=f"{whole.keys}{witness.key}\n")
+    expect(page.locator("[data-step=signature] > p")).to_contain_text(
+        "It is cosigned by witness.example at 2026-11-21 22:26:40.000 UTC."
+    )
+    drop(page, ("proof.txt", bad.encode()), keys=f"{whole.keys}{witness.key}\n")
+    expect(page.locator("#failure > p")).to_contain_text("is not by the key witness.example")
+    drop(page, ("proof.txt", bad.encode()), keys=whole.keys)
+    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+
+
+@pytest.fixture(scope="module")
+def publishing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """A server with keys."""
+    del browser  # it has to run before a server
+    with Api(tmp_path_factory.mktemp("publishing")) as api:
+        generate_keys(api.settings.data / "keys", "play.example.org")
+        yield api
+
+
+@pytest.mark.parametrize("game", ["pow2", "powerdrain"])
+def test_what_a_server_exports_holds(page, publishing, game):
+    one, other = publishing.players()
+    board = publishing.match(one, other, game=game)
+    other.give(board, {"do": "offer", "kind": "draw"})
+    receipt = one.give(board, {"do": "reject"}).json()["receipt"]
+    refused = other.give(board, {"do": "accept"})
+    assert refused.status_code >= 400
+    late = b64decode(refused.headers["Matchpost-Receipt"])
+    publish(publishing)
+    files = [
+        ("match.json", publishing.http.get(f"/m/{board}/document.json").content),
+        ("proof.txt", publishing.http.get(f"/api/matches/{board}/events/3/proof").content),
+        ("receipt.txt", receipt.encode()),
+        ("refused.txt", late),
+        ("log-keys", publishing.http.get("/log/keys").content),
+        ("receipts-keys", publishing.http.get("/log/receipts-keys").content),
+    ]
+    drop(page, *files)
+    assert page.locator("#failure").all_inner_texts() == []
+    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator(".steps > li > p", has_text="The promise was kept")).to_have_count(1)
+    expect(page.locator("[data-step=seed]")).to_have_count(int(game == "powerdrain"))
 
 
 # tampered files
@@ -809,7 +864,7 @@ def test_it_is_used_with_the_keyboard_alone(page):
     page.keyboard.press("Tab")
     focused = "document.activeElement.closest('li')?.id + document.activeElement.tagName"
     assert page.evaluate(focused) == "failureSUMMARY"
-    tree = page.locator("#verdict").aria_snapshot()
+    tree = page.get_by_role("status").aria_snapshot()
     assert "status" in tree
     assert "This does not hold." in tree
     assert "Does not hold:" in page.locator("#failure").inner_text()

@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 from redis import Redis
 
+from domain.match.current_offer import CurrentOffer
 from domain.match.events import (
     SERVER_ACCOUNT,
     Declined,
@@ -14,7 +15,7 @@ from domain.match.events import (
     OfferAnswered,
     Sealed,
 )
-from domain.match.state import CurrentOffer, Reason
+from domain.match.state import Reason
 from infra.projections.home_lists import HomeLists
 from infra.projections.match_lists import MatchCounts, MatchFilter, MatchListRow, MatchLists
 from infra.redis.reads import read_one

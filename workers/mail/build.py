@@ -6,9 +6,10 @@ from domain.match.events import AccountId, leaf_hash
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import Composer, EmailText, MatchUpdate
-from infra.mail.email import Email, Purpose, clean_subject, references
+from infra.mail.email import Attachment, Email, Purpose, clean_subject, references
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem, MailerProgress
+from infra.mail.receipt_attachments import with_receipt_line
 from infra.people.messages import PlayerMessage
 
 _DAY = 24 * 3_600_000
@@ -26,7 +27,9 @@ class EmailBuilder:
         self._addresses = addresses
         self._progress = progress
 
-    def notification(self, news: MatchUpdate, to: Sequence[str]) -> list[Email]:
+    def notification(
+        self, news: MatchUpdate, to: Sequence[str], attachments: tuple[Attachment, ...] = ()
+    ) -> list[Email]:
         """Return the e-mails to a player about a command's effect in a match."""
         text = self._composer.match_update(news)
         place = (news.board, news.seq, news.seat)
@@ -34,7 +37,7 @@ class EmailBuilder:
         event = leaf_hash(news.history[news.seq - 1])
         id_ = self._id("m{}.{}.s{}".format(*place), *place, news.account.hex(), event.hex())
         headers = self._match_headers(news.board, news.seat, news.account, id_)
-        return self._notices(id_, news.account, to, text, headers)
+        return self._notices(id_, news.account, to, text, headers, attachments)
 
     def chat(
         self,
@@ -62,6 +65,17 @@ class EmailBuilder:
         """Return the e-mails with a message of another player."""
         text = self._composer.message(account, note)
         id_ = self._id("w", note.command.hex(), account.hex())
+        return self._notices(id_, account, to, text)
+
+    def case(
+        self, account: AccountId, board: int, history: Sequence[bytes], to: Sequence[str]
+    ) -> list[Email]:
+        """Return the e-mails to an arbiter about the claim or the appeal that is the last event."""
+        text = self._composer.case(account, board, history)
+        event = leaf_hash(history[-1])
+        id_ = self._id(
+            f"a{board}.{len(history)}", "case", board, len(history), account.hex(), event.hex()
+        )
         return self._notices(id_, account, to, text)
 
     def code(self, account: AccountId, address: str, code: str, now: int) -> Email:
@@ -95,6 +109,7 @@ class EmailBuilder:
         to: Sequence[str],
         text: EmailText,
         headers: Sequence[tuple[str, str]] = (),
+        attachments: tuple[Attachment, ...] = (),
     ) -> list[Email]:
         unsubscribe = ("List-Unsubscribe", f"<mailto:{self._addresses.signoff(account)}>")
         return [
@@ -102,10 +117,11 @@ class EmailBuilder:
                 id=id_,
                 to=address,
                 subject=clean_subject(text.subject),
-                body=text.body,
+                body=with_receipt_line(text.body, attachments),
                 headers=(*headers, _AUTOMATIC, unsubscribe),
                 purpose=Purpose.NOTICE,
                 account=account,
+                attachments=attachments,
             )
             for address in to
         ]

@@ -1,11 +1,13 @@
 """The stores that all parts of the mailer share, and the addresses of an account's mail."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from infra.mail.chat_queue import ChatMailQueue
+from infra.mail.email import Attachment
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
 from infra.people.accounts import Accounts, Profile
@@ -28,6 +30,8 @@ class MailContext:
     builder: EmailBuilder
     chats: ChatMailQueue
     messages: MessageStore
+    attach: Callable[[int, bytes], tuple[Attachment, ...]]
+    """Returns the attachments of a mail about a match, by its board and its last event in the mail."""
 
 
 class Recipient(msgspec.Struct, frozen=True):

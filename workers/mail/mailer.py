@@ -9,6 +9,7 @@ from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.composer import Composer
+from infra.mail.email import Attachment
 from infra.mail.message_queue import MessageMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
@@ -47,7 +48,7 @@ class MailTask(Protocol):
 
 
 class Mailer:
-    """Does everything about outgoing mail. `clock` is that of the `Outbox`."""
+    """Does everything about outgoing mail. `clock` is that of the `Outbox`, `attach` of `MailContext`."""
 
     def __init__(  # noqa: PLR0913 - one for each part
         self,
@@ -60,6 +61,7 @@ class Mailer:
         relay: SmtpRelay,
         sent: SentEmails,
         clock: Callable[[], int] | None = None,
+        attach: Callable[[int, bytes], tuple[Attachment, ...]] = lambda *_: (),
     ) -> None:
         outbox, progress = Outbox(data, clock), MailerProgress(data)
         codes = VerificationCodes(data, outbox.now)
@@ -71,6 +73,7 @@ class Mailer:
             builder=EmailBuilder(composer, addresses, progress),
             chats=ChatMailQueue(data),
             messages=MessageStore(data, lambda: store.layout().shards),
+            attach=attach,
         )
         self._tasks: Sequence[MailTask] = (
             MatchMailer(context),

@@ -18,6 +18,7 @@ from infra.people.messages import PlayerMessage
 from infra.projections.notice_fold import SeatsLeft, notices_of, seats_after
 from infra.projections.notices import NoticeKind
 from infra.projections.projection import Fact, MatchSetup
+from workers.mail.cases import mail_arbiters
 from workers.mail.context import MailContext, Recipient, recipient_of
 from workers.mail.isolate import isolate_errors
 from workers.projections.log_reader import LogChunk, LogReader
@@ -74,6 +75,8 @@ class MatchMailer:
         """Mail a command to everybody concerned."""
         if fact.event.at < self._oldest:
             return
+        with isolate_errors(f"match {board}"):
+            mail_arbiters(self._context, fact)
         if not any(map(self._recipient, fact.setup.seats)):
             return  # as in most matches: what follows reads the whole of it
         with isolate_errors(f"match {board}"):
@@ -107,7 +110,9 @@ class MatchMailer:
             return
         talk = context.chats.of(one.account, one.board)
         said = self._unread_chat(talk) if talk else []
-        mails = context.builder.notification(replace(one, chat=tuple(said)), to.addresses)
+        attached = context.attach(one.board, one.history[-1])
+        news = replace(one, chat=tuple(said))
+        mails = context.builder.notification(news, to.addresses, attached)
         context.outbox.enqueue_all(mails)
         if talk:
             # crash window: it is in the outbox, and comes again in the next mail of the match

@@ -22,6 +22,7 @@ from services.http.web.pages.account import (
 )
 from services.http.web.pages.blocks import block_player, unblock_player
 from services.http.web.pages.cases import (
+    download_evidence,
     give_ruling,
     make_appeal,
     make_claim,
@@ -104,6 +105,7 @@ PAGES: Final[tuple[Any, ...]] = (
     give_ruling,
     show_case,
     show_queue,
+    download_evidence,
     show_ply,
     compare,
     what_if,

@@ -8,12 +8,13 @@ _QUOTED: Final = re.compile(r"[>|]")
 
 _SIGNED: Final = re.compile(r"--[ ]?|_{5,}")
 
-_ORIGINAL: Final = re.compile(
-    r"-{2,} ?(original message|forwarded message|urspr\S{1,3}ngliche nachricht|weitergeleitete "
-    r"nachricht|message d'origine|mensaje original) ?-{2,}|begin forwarded message:?",
-    re.IGNORECASE,
+_FOREIGN: Final = re.compile(
+    r"(?i:-{2,} ?(original message|forwarded message|urspr\S{1,3}ngliche nachricht|weitergeleitete "
+    r"nachricht|message d'origine|mensaje original) ?-{2,}|begin forwarded message:?)"
+    r"|\S+/log/s[0-9]{2,}(/receipt)?"
 )
-"""Lines below which everything was written by somebody else."""
+"""Lines below which everything was written by somebody else: the head of a mail, and the first line of a
+receipt or a checkpoint, whose numbers could be taken for moves."""
 
 _ATTRIBUTION: Final = re.compile(r"(on|am|le|op|el|il|den|em|w dniu) .{4,}", re.IGNORECASE)
 """The beginning of a line that introduces a quote, in some languages; it ends with a colon."""
@@ -54,7 +55,7 @@ def _own(lines: Sequence[str]) -> Iterator[str]:
     number = 0
     while number < len(lines):
         line = lines[number].rstrip()
-        if _SIGNED.fullmatch(line) or _ORIGINAL.fullmatch(line.strip()):
+        if _SIGNED.fullmatch(line) or _FOREIGN.fullmatch(line.strip()):
             return
         if skipped := _attribution(lines, number):
             number += skipped

@@ -11,7 +11,7 @@ I4  chains hold, and each shard's log is 0..n and has each event once, in order,
 I6  a snapshot equals its match refolded from zero (`projected` does the same for projections);
 I7  A acknowledged before B was sent, same match: A comes first;
 I8  what was read is a prefix of the final history, as long as what was acknowledged before;
-I9  each event's actor sits in the match and is who sent the command;
+I9  each event's actor sits in the match, or rules in it, and is who sent the command;
 I10 the same commands, decided again here, give the same bytes (`elsewhere` does it in a process
     with another hash seed).
 
@@ -24,6 +24,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from domain.match import audit
+from domain.match.dispute_events import Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     SERVER_ACCOUNT,
     Ended,
@@ -40,6 +41,8 @@ from infra.store.outcomes import parse
 from tests.faults.harness.held import Held
 from tests.faults.harness.record import Invocation, Result
 from tests.helpers.leaves import event_place
+
+_OF_CASES = Claimed | Ruled | SetBack | ResultChanged | TimeGiven
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -215,7 +218,10 @@ class _Checker:
         for event in events:
             if isinstance(event.body, MatchStarted):
                 seats.update(event.body.seats)
-            if event.actor not in {*seats, SERVER_ACCOUNT}:
+            # an arbiter has none, and is checked before a command is submitted
+            if event.actor not in {*seats, SERVER_ACCOUNT} and not isinstance(
+                event.body, _OF_CASES
+            ):
                 yield Violation("I9", f"match {board}: the actor of event {event.seq} has no seat")
             senders = {call.actor for call in self.sends.get(event.command, ())}
             if senders and event.actor not in senders:

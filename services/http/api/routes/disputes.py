@@ -1,24 +1,27 @@
 """Disputes: claims, appeals and rulings, and the cases that they make."""
 
 from collections.abc import Callable
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 import msgspec
-from litestar import get, post
+from litestar import MediaType, Response, get, post
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
+from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import AccountId
+from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.actor import Actor
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
 from services.app.commands import WAIT_SECONDS
 from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
+from services.app.evidence import evidence_of
 from services.app.names import userids_of
 from services.app.receipts import DecidedCommand, receipt_if_any
 from services.app.rulings import Verdict
+from services.http.anonymous_limit import WEIGHT
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import declare_errors
@@ -269,6 +272,30 @@ def list_cases(
     _, found = cases_of(context.app, caller.require(Scope.READ), board)
     names = userids_of(context.app, [step.event.actor for case in found for step in case.steps])
     return DisputeCases(board, tuple(_case_json(case, names.__getitem__) for case in found))
+
+
+@get(
+    "/api/matches/{board:int}/cases/{case:int}/evidence",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=_TAGS,
+    opt={WEIGHT: 20}
+    | declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.UNKNOWN_CLAIM, Code.NOT_PUBLISHED),
+    summary="The evidence of a case",
+)
+def show_evidence(
+    board: BoardNumber,
+    case: Annotated[int, PathParameter(ge=1, le=10**9, description="the number of the case")],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> Response[MatchDocument]:
+    """Return the match document of a match as it was at the claim, to its players and to arbiters.
+
+    It is frozen once the published log has the claim, and proves each of its leaves; before that it is
+    404 with `not-published`. Texts and userids that were erased are not in it.
+    """
+    line = evidence_of(context.app, caller.require(Scope.READ), board, case)
+    return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
 
 
 @get(

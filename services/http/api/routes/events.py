@@ -13,6 +13,7 @@ from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
 from domain.errors import Code, Refusal
+from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled
 from domain.match.events import AccountId, Ended, decode_event, leaf_hash
 from domain.match.history import Snapshot
 from infra.people.tokens import Scope
@@ -37,6 +38,8 @@ MAX_EVENTS: Final = 1_000
 """The maximum number of events in one answer."""
 
 _TAGS: Final = ["events"]
+
+_MAY_BE_LAST: Final = Ended | ResultChanged | Claimed | Ruled | Appealed
 
 _HEARTBEAT: Final = ServerSentEventMessage(data=None, comment="still here")
 
@@ -190,8 +193,11 @@ async def _event_messages(context: ApiContext, board: int, start: int) -> Messag
             return
         text = msgspec.json.encode(event).decode()
         yield ServerSentEventMessage(data=text, event=event.type, id=seq)
-        if isinstance(decode_event(data).body, Ended):
-            return
+        if isinstance(decode_event(data).body, _MAY_BE_LAST):
+            # a match that a ruling has set back goes on after its end
+            state = (await context.match(board)).state
+            if state.over and state.seq <= seq:
+                return
 
 
 def event_json(seq: int, data: bytes) -> Event:

@@ -1,10 +1,11 @@
 """Pages of disputes: making a claim, a case with its ruling, and the queue of the arbiters."""
 
 from hashlib import sha256
-from typing import Final
+from typing import Annotated, Any, Final
 from uuid import uuid4
 
 from litestar import Response, get, post
+from litestar.params import PathParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
@@ -20,6 +21,7 @@ from services.app.disputes import (
     check_may_see,
     is_arbiter,
 )
+from services.app.evidence import evidence_of
 from services.app.names import names_of
 from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
 from services.http.anonymous_limit import WEIGHT
@@ -150,6 +152,22 @@ def _case(
 
 def _nothing(_: str) -> str:
     return ""
+
+
+@get("/m/{board:int}/case/{number:int}/evidence.json", sync_to_thread=True, opt={WEIGHT: 20})
+def download_evidence(
+    board: BoardNumber,
+    number: Annotated[int, PathParameter(ge=1, le=10**9)],
+    context: ContextDependency,
+    visitor: VisitorDependency,
+) -> Response[Any]:
+    """Return the evidence of a case as a match document."""
+    line = evidence_of(context.app, visitor.require_account(), board, number)
+    headers = {
+        "Content-Disposition": f'attachment; filename="match-{board}-case-{number}.json"',
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(line, media_type="application/json", headers=headers)
 
 
 @get("/cases", sync_to_thread=True, opt={WEIGHT: 3})

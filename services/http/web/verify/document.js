@@ -10,7 +10,7 @@ async function checkDocument(report, found, text, keys, progress) {
   await report.step("seq", () => checkNumbers(match));
   await report.step("prev", () => checkChain(match));
   await report.step("time", () => checkTimes(match));
-  await checkLog(report, match, keys);
+  await checkLog(report, match, keys, progress);
   await checkReceipts(report, match, keys);
   await checkDraw(report, match, progress);
   await checkReadable(report, match);
@@ -94,7 +94,7 @@ function checkTimes({ events }) {
   ];
 }
 
-async function checkLog(report, match, keys) {
+async function checkLog(report, match, keys, progress) {
   const { log } = match.document;
   if (log.checkpoint === null) {
     report.add("checkpoint", OPEN, "The file has no checkpoint, so nothing proves that the server has published this match.");
@@ -111,7 +111,7 @@ async function checkLog(report, match, keys) {
   });
   if (!read) return;
   await checkSignature(report, match.checkpoint, log.origin, "The checkpoint", keys);
-  await report.step("inclusion", () => checkPaths(match));
+  await report.step("inclusion", () => checkPaths(match, progress));
   const newer = match.leaves.filter((leaf) => leaf.index >= match.checkpoint.size);
   if (newer.length) {
     report.add(
@@ -122,12 +122,15 @@ async function checkLog(report, match, keys) {
   }
 }
 
-function checkPaths({ document, checkpoint, leaves }) {
+const PATHS_AT_ONCE = 256;
+
+async function checkPaths({ document, checkpoint, leaves }, progress) {
   const paths = new Map(document.log.proofs.map((proof) => [proof.index, proof.hashes]));
   const right = paths.size === document.log.proofs.length;
   require(right, "The document has two paths for one leaf.");
   const shown = [];
   for (const leaf of leaves.filter(({ index }) => index < checkpoint.size)) {
+    if (shown.length % PATHS_AT_ONCE === 0) await progress("Paths to the root", shown.length, leaves.length);
     const has = paths.has(leaf.index);
     require(has, `Leaf ${leaf.index} has no path to the root of the checkpoint.`, [shownLeaf(leaf, nameOf(leaf))]);
     const path = paths.get(leaf.index).map(readHash);

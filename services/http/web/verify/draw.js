@@ -46,7 +46,7 @@ async function checkDraw(report, match, progress) {
 async function hashBack(seed, times, progress) {
   let found = seed;
   for (let n = 0; n < times; n++) {
-    if (n % HASHES_AT_ONCE === 0) await progress(n, times);
+    if (n % HASHES_AT_ONCE === 0) await progress("Hashes from the seed of the draw to its anchor", n, times);
     found = sha256(joined(LABEL, found));
   }
   return found;

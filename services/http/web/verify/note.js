@@ -43,6 +43,7 @@ function readCheckpoint(text) {
   const found = { ...note, origin, size: toNumber(size, "The size of the log") };
   found.root = fromBase64(root, "The root of the log");
   require(found.root.length === HASH_SIZE, "The root of the log does not have 32 bytes.");
+  found.rows = [["log", origin], ["leaves", size], ["root", toHex(found.root)]];
   return found;
 }
 
@@ -63,6 +64,14 @@ function readReceipt(text) {
   };
   const right = found.hash.length === HASH_SIZE && found.prev.length === HASH_SIZE;
   require(right, "A hash in a receipt does not have 32 bytes.");
+  found.rows = [
+    ["log", found.origin],
+    ["match", board],
+    ["event", `${seq} (of a refusal: the last event before it)`],
+    ["leaf hash", toHex(found.hash)],
+    ["hash before", toHex(found.prev)],
+    ["time", `${at}, ${toTime(found.at)}`],
+  ];
   return found;
 }
 

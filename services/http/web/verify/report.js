@@ -51,6 +51,7 @@ const unproven = (sentence, shown = []) => [sentence, shown, OPEN];
 async function checkSignature(report, note, name, what, keys) {
   const shown = [
     { label: "The text that is signed", text: note.text },
+    ...(note.rows ? [{ label: "What it says", rows: note.rows }] : []),
     ...note.signatures.map(({ name: by, id, bytes }) => ({
       label: `Signature by ${by}, key id ${toHex(id)}`,
       bytes,
@@ -76,16 +77,24 @@ async function checkSignature(report, note, name, what, keys) {
         shown,
       );
     }
-    for (const [signature, key] of found) {
+    const witnesses = note.signatures
+      .map((signature) => [signature, keyOf(keys.entered, signature)])
+      .filter(([, key]) => key && key.name !== name);
+    for (const [signature, key] of [...found, ...witnesses]) {
       const right = await signatureHolds(key, note.text, signature.bytes);
-      require(right, `The signature under ${lowered(what)} is not by the key ${name}.`, [
+      require(right, `The signature under ${lowered(what)} is not by the key ${key.name}.`, [
         ...shown,
         { label: "The key", text: key.text },
       ]);
     }
     keys.used.push(...found.map(([, key]) => ({ ...key, own })));
     const source = own ? "a key that came with the files" : "a key that you entered";
-    return [`${what} is signed by ${name}, with ${source}.`, [...shown, { label: "The key", text: found[0][1].text }]];
+    const cosigned = witnesses.map(([{ bytes }, key]) =>
+      key.type === COSIGNATURE ? `${key.name} at ${toTime(Number(timeOf(bytes)) * 1000)}` : key.name,
+    );
+    const also = cosigned.length ? ` It is cosigned by ${cosigned.join(" and ")}.` : "";
+    const used = [...found, ...witnesses].map(([, key]) => ({ label: "The key", text: key.text }));
+    return [`${what} is signed by ${name}, with ${source}.${also}`, [...shown, ...used]];
   });
 }
 

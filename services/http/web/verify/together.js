@@ -14,21 +14,27 @@ async function checkTogether(report, found) {
 /** Compare a receipt with all files that may have its leaf. */
 async function placeReceipt(report, receipt, { documents, proofs }) {
   const matches = documents.filter((match) => match.events && isOfMatch(receipt, match));
-  const leaves = proofs.filter(({ origin, leaf }) => origin === receipt.origin && leaf.match === receipt.board);
+  const related = proofs.filter((proof) => isAboutLeaf(receipt, proof));
   for (const match of matches) await report.step("receipt", () => compareReceipt(receipt, match));
-  for (const proof of leaves) await report.step("receipt", () => compareProof(receipt, proof));
-  if (matches.length + leaves.length === 0) {
+  for (const proof of related) await report.step("receipt", () => compareProof(receipt, proof));
+  if (matches.length + related.length === 0) {
     report.add(
       "receipt", OPEN,
-      "A receipt is a promise and no proof: drop the match document or the proof of the leaf beside it, and this page compares them.",
+      "A receipt is a promise and no proof: drop the match document or the proof of its leaf beside it, and this page compares them.",
       shownReceipt(receipt),
     );
   }
 }
 
+/** Whether a proof has the leaf of a receipt, or another leaf in its place. */
+function isAboutLeaf(receipt, { origin, leaf }) {
+  if (origin !== receipt.origin || leaf.match !== receipt.board) return false;
+  return same(leaf.hash, receipt.hash) || (leaf.seq === receipt.seq && same(leaf.prev, receipt.prev));
+}
+
 const isOfMatch = (receipt, match) => receipt.origin === match.origin && receipt.board === match.board;
 
-const shownReceipt = (receipt) => [{ label: "The receipt", text: receipt.text }];
+const shownReceipt = (receipt) => [{ label: "The receipt", rows: receipt.rows }];
 
 /** Return whether the leaf of a receipt is in a document, as the result of a step. */
 function compareReceipt(receipt, match) {
@@ -47,17 +53,17 @@ function compareReceipt(receipt, match) {
 }
 
 function missingLeaf(receipt, events, shown) {
-  const [before, promised] = [events[receipt.seq - 1], events[receipt.seq - 1]];
-  const isEvents = promised && same(receipt.prev, promised.prev);
-  const isRefusals = before && same(receipt.prev, before.hash);
-  if (isEvents) {
+  // an event's receipt has the number of the event, and a refusal's that of the last event before it
+  const event = events[receipt.seq - 1];
+  if (event && same(receipt.prev, event.prev)) {
     throw new Problem(
       `The document has another event ${receipt.seq} than the one that the server gave a receipt for.`,
-      [...shown, shownLeaf(promised, nameOf(promised))],
+      [...shown, shownLeaf(event, nameOf(event))],
     );
   }
   const newest = events.at(-1);
-  if (receipt.seq > newest.seq || (isRefusals && before === newest)) {
+  const isLater = receipt.seq > newest.seq || (event === newest && same(receipt.prev, event.hash));
+  if (isLater) {
     return unproven(
       `The document ends at event ${newest.seq}, before the leaf of the receipt. Fetch it again: if the leaf is missing 60 seconds after ${toTime(receipt.at)}, the server has broken its promise.`,
       shown,
@@ -65,7 +71,7 @@ function missingLeaf(receipt, events, shown) {
   }
   throw new Problem(
     "The document lacks the leaf for which the server gave the receipt: it has another history.",
-    [...shown, ...(promised ? [shownLeaf(promised, nameOf(promised))] : [])],
+    [...shown, ...(event ? [shownLeaf(event, nameOf(event))] : [])],
   );
 }
 
@@ -77,9 +83,7 @@ function compareProof(receipt, { leaf, index }) {
     require(right, "The receipt has the hash of the proven leaf, and says something else about it.", shown);
     return [`The promise was kept: the leaf of the receipt is leaf ${index} of the log.`, shown];
   }
-  const other = leaf.kind === "event" && leaf.seq === receipt.seq && same(leaf.prev, receipt.prev);
-  require(!other, `The log has another event ${leaf.seq} than the one that the server gave a receipt for.`, shown);
-  return unproven("Receipt and proof are about two leaves of one match, so they say nothing about each other.", shown);
+  throw new Problem(`The log has another event ${leaf.seq} than the one that the server gave a receipt for.`, shown);
 }
 
 /** Find leaves of one place, or of one number in a match, that differ between files. */
@@ -89,34 +93,28 @@ async function compareLeaves(report, { documents, proofs }) {
     ...documents.flatMap((match) => match.leaves.map((leaf) => ({ ...leaf, origin: match.origin, file: match.name }))),
     ...proofs.map(({ leaf, index, origin, name }) => ({ ...leaf, index, origin, file: name })),
   ].filter(({ origin }) => origin !== null);
-  let shared = 0;
+  let [shared, differing] = [0, null];
   const compare = (known, key, leaf, what) => {
     const other = known.get(key);
     known.set(key, leaf);
     if (!other || other.file === leaf.file) return;
     shared += 1;
-    require(same(other.hash, leaf.hash), `The files have two different ${what} of ${leaf.origin}.`, [
+    if (!same(other.hash, leaf.hash)) differing ??= { other, leaf, what };
+  };
+  for (const leaf of all) {
+    const { origin, index, match, seq } = leaf;
+    compare(places, `${origin} ${index}`, leaf, `leaves ${index}`);
+    if (leaf.kind === "event") compare(numbers, `${origin} ${match} ${seq}`, leaf, `events ${seq} of match ${match}`);
+  }
+  if (!shared) return;
+  await report.step("leaves", () => {
+    if (!differing) return "Where two files have the same leaf, they have the same bytes.";
+    const { other, leaf, what } = differing;
+    throw new Problem(`The files have two different ${what} of ${leaf.origin}.`, [
       shownLeaf(other, `In ${other.file}`),
       shownLeaf(leaf, `In ${leaf.file}`),
     ]);
-  };
-  let differ = false;
-  const check = () => {
-    for (const leaf of all) {
-      compare(places, `${leaf.origin} ${leaf.index}`, leaf, `leaves ${leaf.index}`);
-      if (leaf.kind === "event") {
-        compare(numbers, `${leaf.origin} ${leaf.match} ${leaf.seq}`, leaf, `events ${leaf.seq} of match ${leaf.match}`);
-      }
-    }
-  };
-  try {
-    check();
-  } catch (problem) {
-    if (!(problem instanceof Problem)) throw problem;
-    differ = true;
-    report.add("leaves", FAILS, problem.message, problem.shown);
-  }
-  if (shared && !differ) report.add("leaves", HOLDS, "Where two files have the same leaf, they have the same bytes.");
+  });
 }
 
 async function compareCheckpoints(report, checkpoints) {

@@ -42,8 +42,8 @@ async function run() {
     return;
   }
   document.body.dataset.state = "busy";
-  const progress = async (done, all) => {
-    if (mine === runs) showProgress(done, all);
+  const progress = async (what, done, all) => {
+    if (mine === runs) show("", "Checking.", `${what}: ${done} of ${all}.`);
     await new Promise((resolve) => setTimeout(resolve));
   };
   const report = await checkFiles(files, entered, progress);
@@ -66,12 +66,6 @@ function readEntered() {
   byId("wrong-keys").textContent = wrong.join(" ");
   byId("keys").setAttribute("aria-invalid", String(wrong.length > 0));
   return keys;
-}
-
-function showProgress(done, all) {
-  byId("verdict").dataset.mark = "";
-  byId("headline").textContent = `Hashing the seed of the draw back to its anchor: ${done} of ${all}.`;
-  byId("because").textContent = "";
 }
 
 function show(mark, headline, ...because) {
@@ -129,6 +123,9 @@ function blockView(block, folded) {
   if (block.hashes) {
     const rows = block.hashes.map((hash, n) => [n ? `Hash ${n}` : "Leaf hash", toHex(hash)]);
     return element("div", { class: "block" }, element("h3", {}, block.label), rowsView(rows));
+  }
+  if (block.rows) {
+    return element("div", { class: "block" }, element("h3", {}, block.label), rowsView(block.rows));
   }
   if (block.text !== undefined) {
     return element("dl", {}, element("dt", {}, block.label), element("dd", {}, element("pre", {}, block.text)));

@@ -67,8 +67,6 @@ class CasePage(msgspec.Struct, frozen=True):
     published: bool
     """Whether the published log has it."""
     shard: int
-    evidence: bool = False
-    """Whether its evidence is frozen."""
 
 
 def case_page(app: App, state: MatchState, case: CaseView) -> CasePage:

@@ -1,0 +1,231 @@
+"""The check of one mirrored log: all leaves, the root that was signed, and earlier checkpoints.
+
+Nothing but bundles and a checkpoint is needed. The root is made again from the leaves; where it is another one, the
+tiles of the mirror, if there are any, say in which bundle the first changed leaf is.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from copy import deepcopy
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AnchorLeaf, EventEnvelope, RefusedLeaf, leaf_hash
+from infra.audit.leaf_kinds import decode_leaf
+from infra.audit.leaf_order import LeafOrder
+from infra.audit.mirror_objects import MirrorObjects
+from infra.log.checkpoint import LogCheckpoint
+from infra.log.names import CHECKPOINT, WITNESSED, object_name, shard_key
+from infra.log.signed_note import NoteError, SignatureType, VerifierKey, open_note, split_note
+from infra.log.tiles import WIDTH, bundle_path, tile_of, unpack_bundle, unpack_tile
+from infra.log.tree_rebuild import TreeRebuild
+from infra.objects.port import ObjectNotFoundError, ObjectStoreError
+
+_NOTE: Final = re.compile(r"(?:^[^\n]+\n){3,}\n(?:^\u2014 [^\n]+\n)+", re.MULTILINE)
+_QUOTED: Final = re.compile(r"^[> ]*", re.MULTILINE)
+
+
+class MirrorFault(Exception):  # noqa: N818 - it is the fault of a log
+    """A mirrored log does not hold; the message is a sentence."""
+
+
+class MirroredLog(msgspec.Struct):
+    """A mirrored log as its check has found it."""
+
+    shard: int
+    origin: str
+    size: int
+    signed: bool
+    """Whether the signature was checked by a key from elsewhere."""
+    said: list[str]
+    """Sentences about earlier checkpoints and cosignatures that hold."""
+    faults: list[str]
+    leaf_bytes: dict[int, int]
+    """How many bytes the leaves of each match have."""
+    anchors: dict[int, int]
+    """The indexes of the anchors of seed chains."""
+    divisor: int = 0
+    """See `LeafOrder.divisor`."""
+
+
+def notes_in(text: str) -> list[str]:
+    """Return the checkpoints in a text, such as a mail that quotes one."""
+    plain = _QUOTED.sub("", text.replace("\r\n", "\n"))
+    return [text, *_NOTE.findall(plain)] if _NOTE.fullmatch(text) else _NOTE.findall(plain)
+
+
+def keys_for(origin: str, shard: int, keys: Iterable[VerifierKey]) -> list[VerifierKey]:
+    """Return the keys of a log: those of its name, and those of the server's, which have its beginning."""
+    found = []
+    for key in keys:
+        if key.type is SignatureType.ED25519:
+            named = shard_key(key, shard)
+            found += [one for one in (key, named) if one.name == origin]
+    return found
+
+
+class MirrorReader:
+    """Reads the leaves of one shard of a mirror, at the size of its checkpoint."""
+
+    def __init__(self, objects: MirrorObjects, shard: int, keys: Sequence[VerifierKey]) -> None:
+        self.shard = shard
+        self._objects = objects
+        self.note = objects.get(object_name(shard, CHECKPOINT))
+        self.checkpoint = LogCheckpoint.parse(split_note(self.note)[0])
+        self._witnesses = [key for key in keys if key.type is SignatureType.COSIGNATURE]
+        self._keys = keys_for(self.checkpoint.origin, shard, keys)
+
+    def bundles(self) -> Iterator[tuple[int, list[bytes]]]:
+        """Yield the leaves of each bundle with the index of the first; `MirrorFault` if one can't be read."""
+        size = self.checkpoint.size
+        for first in range(0, size, WIDTH):
+            width = min(WIDTH, size - first)
+            try:
+                rows = unpack_bundle(self._bundle(first // WIDTH, width))[:width]
+            except (ObjectStoreError, ValueError) as error:
+                raise MirrorFault(
+                    f"leaves {first} to {first + width - 1} can't be read: {error}"
+                ) from error
+            if len(rows) != width:
+                raise MirrorFault(f"leaves {first + len(rows)} to {first + width - 1} are missing")
+            yield first, rows
+
+    def _bundle(self, number: int, width: int) -> bytes:
+        try:
+            return self._objects.get(object_name(self.shard, bundle_path(number, width)))
+        except ObjectNotFoundError:
+            # a partial one is deleted after the full one is written
+            return self._objects.get(object_name(self.shard, bundle_path(number)))
+
+    def check(self, earlier: Sequence[str]) -> MirroredLog:
+        """Check the log; `earlier` are notes of any logs, of which those of this one must be prefixes."""
+        found = MirroredLog(
+            self.shard,
+            self.checkpoint.origin,
+            self.checkpoint.size,
+            bool(self._keys),
+            [],
+            [],
+            {},
+            {},
+        )
+        try:
+            if self._keys:
+                open_note(self.note, self._keys)
+            self._read_leaves(found, self._earlier(found, earlier))
+        except (MirrorFault, NoteError) as error:
+            found.faults.append(f"the log {self.checkpoint.origin} does not hold: {error}")
+        return found
+
+    def _earlier(self, found: MirroredLog, notes: Sequence[str]) -> list[LogCheckpoint]:
+        """Return the earlier checkpoints of this log, after checking their signatures."""
+        named = list(notes)
+        if self._witnesses:
+            with suppress(ObjectNotFoundError):
+                named.append(self._objects.get(object_name(self.shard, WITNESSED)).decode())
+        seen: list[LogCheckpoint] = []
+        cosigned: dict[str, int] = {}
+        for note in [self.note.decode(), *named]:
+            checkpoint = LogCheckpoint.parse(split_note(note)[0])
+            if checkpoint.origin != self.checkpoint.origin:
+                continue
+            if self._keys:
+                open_note(note, self._keys)
+            seen.append(checkpoint)
+            for witness in self._witnesses:
+                names = {name for name, _ in split_note(note)[1]}
+                if witness.name in names:
+                    open_note(note, [witness])
+                    cosigned[witness.name] = max(checkpoint.size, cosigned.get(witness.name, 0))
+        for witness in self._witnesses:
+            size = cosigned.get(witness.name)
+            found.said.append(
+                f"{witness.name} has not cosigned {found.origin}"
+                if size is None
+                else f"{witness.name} has cosigned {found.origin} at {size} leaves"
+            )
+        return seen
+
+    def _read_leaves(self, found: MirroredLog, earlier: Sequence[LogCheckpoint]) -> None:
+        """Read all leaves, and compare the root with those of all checkpoints."""
+        tree, order = TreeRebuild(), LeafOrder(self.shard, 0)
+        wanted = defaultdict(list)
+        for checkpoint in earlier:
+            wanted[checkpoint.size].append(checkpoint)
+        for size in [size for size in wanted if size > self.checkpoint.size]:
+            found.faults.append(
+                f"the log {found.origin} has {found.size} leaves here, and a checkpoint of {size} was "
+                "signed: the mirror is older, or leaves were taken away"
+            )
+        self._compare(tree, wanted.pop(0, []), found)
+        sizes: dict[int, int] = defaultdict(int)
+        for first, rows in self.bundles():
+            for size in sorted(size for size in wanted if first < size < first + len(rows)):
+                part = deepcopy(tree)
+                list(part.add(rows[: size - first]))
+                self._compare(part, wanted[size], found)
+            list(tree.add(rows))
+            for index, leaf in enumerate(rows, first):
+                place = order.add(index, leaf)
+                if place is not None:
+                    sizes[place] += len(leaf)
+            self._compare(tree, wanted.get(tree.size, []), found)
+        found.faults += order.faults[:20]
+        found.leaf_bytes, found.anchors = dict(sizes), order.anchors
+        found.divisor = order.divisor
+
+    def _compare(
+        self, tree: TreeRebuild, checkpoints: Sequence[LogCheckpoint], found: MirroredLog
+    ) -> None:
+        root = tree.root()
+        for checkpoint in checkpoints:
+            if checkpoint.root == root:
+                if checkpoint.size < self.checkpoint.size:
+                    found.said.append(
+                        f"the checkpoint of {found.origin} at {checkpoint.size} leaves is a prefix of the log"
+                    )
+            elif checkpoint == self.checkpoint:
+                raise MirrorFault(
+                    f"its {tree.size} leaves do not have the root of its checkpoint{self._first_changed()}"
+                )
+            else:
+                found.faults.append(
+                    f"the log {found.origin} is forked: a checkpoint of {checkpoint.size} leaves has another "
+                    "root than the first leaves of the mirror"
+                )
+
+    def _first_changed(self) -> str:
+        """Return a clause about the first leaf that does not fit the mirror's tiles, if there are any."""
+        for first, rows in self.bundles():
+            tile = tile_of(0, first, self.checkpoint.size)
+            try:
+                data = self._objects.get(object_name(self.shard, tile.path))
+                hashes = unpack_tile(data, tile.width)
+            except (ObjectStoreError, ValueError):
+                return ""
+            for index, (leaf, wanted) in enumerate(zip(rows, hashes, strict=False), first):
+                if leaf_hash(leaf) != wanted:
+                    return f"; the first that does not fit its tile is leaf {index}"
+        return ""
+
+    def matches(self, boards: range) -> dict[int, list[tuple[int, bytes]]]:
+        """Return the leaves of matches with their indexes."""
+        found: dict[int, list[tuple[int, bytes]]] = defaultdict(list)
+        for first, rows in self.bundles():
+            for index, data in enumerate(rows, first):
+                try:
+                    leaf: EventEnvelope | RefusedLeaf | AnchorLeaf = decode_leaf(data)
+                except msgspec.MsgspecError:
+                    continue  # it was named when the whole log was read
+                if not isinstance(leaf, AnchorLeaf) and leaf.match in boards:
+                    found[leaf.match].append((index, data))
+        return found
+
+    def leaf(self, index: int) -> bytes:
+        """Return one leaf."""
+        first = index // WIDTH * WIDTH
+        width = min(WIDTH, self.checkpoint.size - first)
+        return unpack_bundle(self._bundle(first // WIDTH, width))[index - first]

@@ -1,0 +1,99 @@
+"""The evidence of a case, as its players and arbiters download it."""
+
+import logging
+
+import msgspec
+from msgspec import UNSET
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId, decode_refusal, is_event
+from infra.evidence.frozen import FrozenEvidence
+from infra.evidence.match_document import (
+    DocumentError,
+    DocumentLeaf,
+    DocumentStatement,
+    MatchDocument,
+    write_document,
+)
+from infra.log.key_files import LogKeyError
+from infra.log.published_log import LogDamagedError
+from infra.log.signed_note import NoteError
+from infra.objects.port import ObjectStoreError
+from infra.people.statements import Statement
+from infra.store.trimmed_leaves import TrimmedLeavesError
+from services.app.cases import case_of
+from services.app.context import App
+from services.app.damaged_match import refuse_damaged
+from services.app.disputes import is_arbiter
+from services.app.exports import server_logs
+from services.app.receipts import NOT_PUBLISHED
+
+logger = logging.getLogger(__name__)
+
+
+def frozen_evidence(app: App) -> FrozenEvidence:
+    """Return the evidence of cases in a server's object store."""
+    return FrozenEvidence(app.store, lambda: app.objects, lambda: server_logs(app.settings))
+
+
+def evidence_of(app: App, account: AccountId, board: int, number: int) -> bytes:
+    """Return the evidence of a case as one line, with the texts and names that are not erased.
+
+    Refused as `case_of` does; as `not-published` until the published log has the claim; as `damaged`, and as
+    `unavailable` if the log or the object store can't be used now.
+    """
+    state, case = case_of(app, account, board, number)
+    try:
+        with refuse_damaged(app.damage, board):
+            document = _read(frozen_evidence(app), board, case.number)
+    except (LogKeyError, NoteError, ObjectStoreError, TrimmedLeavesError, LogDamagedError) as error:
+        logger.warning("the evidence of match %d can't be read now: %s", board, error)
+        raise Refusal(
+            Code.UNAVAILABLE, "the evidence can't be read now; try again in a minute"
+        ) from error
+    sees_all = is_arbiter(app, account) and account not in state.seats
+    return write_document(
+        msgspec.structs.replace(
+            document,
+            seats=tuple(
+                msgspec.structs.replace(seat, userid=name)
+                for seat, name in zip(
+                    document.seats, app.accounts.name_of(state.seats), strict=True
+                )
+            ),
+            leaves=tuple(
+                leaf if sees_all else _as_seen_by(account, leaf) for leaf in document.leaves
+            ),
+            statements=tuple(map(_statement, _statements_in(app, document))),
+        )
+    )
+
+
+def _read(evidence: FrozenEvidence, board: int, claim: int) -> MatchDocument:
+    """Return the evidence, which is frozen now if no job has done it yet."""
+    try:
+        if not evidence.freeze(board, claim):
+            raise NOT_PUBLISHED
+        found = evidence.read(board, claim)
+    except DocumentError as error:
+        raise LookupError(f"the evidence is damaged: {error}") from error
+    if found is None:
+        raise ObjectStoreError("the evidence was there and is gone")
+    return found
+
+
+def _as_seen_by(account: AccountId, leaf: DocumentLeaf) -> DocumentLeaf:
+    """Return a leaf without the outcome of another's refusal, which may quote a mistyped text."""
+    if is_event(leaf.leaf) or decode_refusal(leaf.leaf).actor == account:
+        return leaf
+    return msgspec.structs.replace(leaf, outcome=UNSET)
+
+
+def _statements_in(app: App, document: MatchDocument) -> list[Statement]:
+    """Return the statements whose digest a leaf of the document has."""
+    leaves = b"".join(leaf.leaf for leaf in document.leaves)
+    return [one for one in app.statements.of_match(document.board) if one.digest in leaves]
+
+
+def _statement(one: Statement) -> DocumentStatement:
+    return DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)

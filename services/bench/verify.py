@@ -1,0 +1,84 @@
+"""`matchpost verify --all`: all matches and logs of a server, checked by all processors.
+
+The matches are over and not retired: their events are in the server, their leaves in the published log, spread as
+in correspondence play.
+"""
+
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from infra.audit.leaf_totals import new_secret
+from infra.log.key_files import LOG_KEY
+from infra.redis import keys
+from infra.settings import Settings
+from services.bench.finished import fill
+from services.bench.harness import SHARDS, BenchEnvironment, new_store
+from services.bench.published import SECRET
+from services.bench.report import Report
+from services.cli.verify_all import Findings, begin_process, check_everything
+
+
+def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
+    """Check so many matches; the rate is matches checked a second."""
+    folder = bench.folder / "log"
+    with bench.server("verify") as server, server.client() as client:
+        new_store(client, 1)
+        _fill(bench, server.url, folder, matches, plies)
+        client.set(keys.BOARDS, matches)
+        settings = Settings(
+            data=bench.folder,
+            redis_url=server.url,
+            store=folder.absolute().as_uri(),
+            keys=_keys(bench.folder / "keys"),
+        )
+        began = time.perf_counter()
+        found = _check(bench, settings)
+        seconds = time.perf_counter() - began
+    if faults := [*found.faults, *found.not_compared]:
+        raise RuntimeError(f"{len(faults)} faults, the first: {faults[0]}")
+    return Report(
+        rate=matches / seconds,
+        unit="matches",
+        peers={},
+        details={
+            "matches": found.matches.matches,
+            "plies": plies,
+            "events": found.matches.events,
+            "leaves": sum(one.end for one in found.shards.values()),
+            "processes": os.cpu_count(),
+            "seconds": round(seconds, 1),
+            **bench.disk(),
+        },
+    )
+
+
+def _fill(bench: BenchEnvironment, url: str, folder: Path, matches: int, plies: int) -> None:
+    task = bench.progress.add_task(f"{matches} matches", total=matches)
+    for filled in fill(url, folder, matches, plies):
+        bench.progress.advance(task, filled)
+    bench.progress.remove_task(task)
+
+
+def _check(bench: BenchEnvironment, settings: Settings) -> Findings:
+    tasks = {what: bench.progress.add_task(what) for what in ("logs", "matches")}
+    context = get_context("spawn")
+    with ProcessPoolExecutor(
+        os.cpu_count(), context, begin_process, (settings, new_secret())
+    ) as pool:
+        return check_everything(
+            pool,
+            SHARDS,
+            lambda what, done, total: bench.progress.update(
+                tasks[what], completed=done, total=total
+            ),
+        )
+
+
+def _keys(folder: Path) -> Path:
+    """Write the public key of the logs, and return the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{LOG_KEY}.pub").write_text(f"{SECRET.public}\n", "utf-8")
+    return folder

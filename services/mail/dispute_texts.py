@@ -1,0 +1,56 @@
+"""The parts of e-mails about disputes: statements, and how to answer."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from domain.match.dispute_events import Appealed, Claimed, Ruled
+from domain.match.events import EventEnvelope
+from domain.match.state import MatchState
+from services.app.context import App
+from services.app.names import names_of
+
+_ERASED: Final = "(the text was erased)"
+
+_KINDS: Final = {Claimed: "the claim", Ruled: "the reasons", Appealed: "the appeal"}
+
+
+def statement_lines(app: App, board: int, events: Sequence[EventEnvelope]) -> str:
+    """Return the texts of claims, rulings and appeals, each after its author; empty for other events."""
+    about = [event for event in events if isinstance(event.body, Claimed | Ruled | Appealed)]
+    if not about:
+        return ""
+    texts = {one.digest: one.text for one in app.statements.of_match(board)}
+    names = names_of(app, [event.actor for event in about])
+    lines = []
+    for event in about:
+        assert isinstance(event.body, Claimed | Ruled | Appealed)
+        text = texts.get(event.body.text, _ERASED)
+        # indented after every kind of line end, so that no line looks like the server's own
+        shown = "\n".join(f"    {line}" for line in text.splitlines())
+        lines.append(f"{_KINDS[type(event.body)]} of {names[event.actor]}:\n{shown}")
+    return "\n".join(lines)
+
+
+def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope]) -> str:
+    """Return how a player objects to a ruling among these events; empty without one, or if it is final."""
+    ruled = [event for event in events if isinstance(event.body, Ruled)]
+    if not ruled:
+        return ""
+    numbers = {getattr(event.body, "claim", None) or event.seq for event in ruled}
+    if all(case.final for case in state.cases if case.claim in numbers):
+        return ""
+    return "To object to the ruling, once and within 14 days, reply with: appeal TEXT"
+
+
+def how_to_rule(board: int, name: str) -> str:
+    """Return how an arbiter rules on a case."""
+    return (
+        f"To see all of it, reply with:\n  case {board} {name} password\n"
+        f"To rule, reply with one of these, and give your reasons:\n"
+        f"  rule {board} {name} password dismissed REASONS\n"
+        f"  rule {board} {name} password back #PLY REASONS\n"
+        f"  rule {board} {name} password result SIDE REASONS\n"
+        f"  rule {board} {name} password draw REASONS\n"
+        f"  rule {board} {name} password annul REASONS\n"
+        f"  rule {board} {name} password time SIDE=DAYS REASONS"
+    )

@@ -1,0 +1,102 @@
+"""Disputes at every front end: the same claims, rulings, appeals and refusals."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from domain.match.dispute_events import Appealed, Claimed, Ruled
+from domain.match.events import decode_event
+from services.cli.verify import run as verify
+from tests.fakes.everywhere import API, FRONT_ENDS, MAIL, SEAT, TERMINAL, WEB, Everywhere, Result
+from tests.fakes.everywhere import everywhere as everywhere_of
+from tests.helpers.api import PASSWORD, Api, Player
+
+TEXT = "my clock ran\nin the pause"
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
+    with Api(tmp_path_factory.mktemp("disputes")) as api, everywhere_of(api) as found:
+        yield found
+
+
+@pytest.fixture
+def people(everywhere: Everywhere) -> tuple[Player, Player, Player, Player]:
+    """Two players and two arbiters."""
+    found = [everywhere.player() for _ in range(4)]
+    for arbiter in found[2:]:
+        everywhere.api.parts.accounts.set_arbiter(arbiter.name, True)
+    return tuple(found)
+
+
+def claim(where: str, everywhere: Everywhere, one: Player, board: int, ply: int = 0) -> Result:
+    line = f"claim {board} {one.name} {PASSWORD} #{ply}\n{TEXT}"
+    body = {"ply": ply, "text": TEXT}
+    return {
+        TERMINAL: lambda: everywhere.say(line),
+        MAIL: lambda: everywhere.mail(one, line),
+        SEAT: lambda: everywhere.seat(one, board, f"claim #{ply}\n{TEXT}"),
+        API: lambda: everywhere.http(one.post(f"/api/matches/{board}/claim", body)),
+        WEB: lambda: everywhere.page(one, f"/m/{board}/claim", {"ply": str(ply), "text": TEXT}),
+    }[where]()
+
+
+def rule(where: str, everywhere: Everywhere, one: Player, board: int, case: int) -> Result:
+    line = f"rule {board} {one.name} {PASSWORD} dismissed\n{TEXT}"
+    body = {"verdict": "dismissed", "text": TEXT}
+    form = {"verdict": "dismissed", "text": TEXT, "case": str(case), "do": "rule"}
+    return {
+        TERMINAL: lambda: everywhere.say(line),
+        MAIL: lambda: everywhere.mail(one, line),
+        API: lambda: everywhere.http(one.post(f"/api/matches/{board}/rule", body)),
+        WEB: lambda: everywhere.page(one, f"/m/{board}/rule", form),
+    }[where]()
+
+
+def appeal(where: str, everywhere: Everywhere, one: Player, board: int, case: int) -> Result:
+    line = f"appeal {board} {one.name} {PASSWORD}\n{TEXT}"
+    return {
+        TERMINAL: lambda: everywhere.say(line),
+        MAIL: lambda: everywhere.mail(one, line),
+        SEAT: lambda: everywhere.seat(one, board, f"appeal\n{TEXT}"),
+        API: lambda: everywhere.http(one.post(f"/api/matches/{board}/appeal", {"text": TEXT})),
+        WEB: lambda: everywhere.page(one, f"/m/{board}/appeal", {"text": TEXT, "case": str(case)}),
+    }[where]()
+
+
+@pytest.mark.parametrize("where", FRONT_ENDS)
+def test_a_case_takes_its_whole_course_and_the_match_holds(where, everywhere, people):
+    alice, bob, arbiter, other = people
+    board, app = everywhere.match(alice, bob), everywhere.api.parts
+    judging = MAIL if where == SEAT else where
+    assert claim(where, everywhere, alice, board) == Result("")
+    assert rule(judging, everywhere, arbiter, board, 2) == Result("")
+    assert appeal(where, everywhere, bob, board, 2) == Result("")
+    assert rule(judging, everywhere, other, board, 2) == Result("")
+    bodies = [decode_event(data).body for data in app.store.events(board)][1:]
+    assert [type(body) for body in bodies] == [Claimed, Ruled, Appealed, Ruled]
+    statements = {one.digest: one.text for one in app.statements.of_match(board)}
+    assert [statements[body.text] for body in bodies] == [TEXT] * 4
+    assert verify(str(board), settings=everywhere.api.settings) == 0
+
+
+def test_what_can_not_be_is_refused_with_the_same_code_and_sentence(everywhere, people):
+    alice, bob, arbiter, _ = people
+    board = everywhere.match(alice, bob)
+    for where in FRONT_ENDS:
+        assert claim(where, everywhere, alice, board, 7).code == "unknown-ply", where
+    assert claim(API, everywhere, alice, board).code == ""
+    for where in FRONT_ENDS:
+        assert claim(where, everywhere, bob, board).code == "claim-stands", where
+        assert appeal(where, everywhere, bob, board, 2).code == "too-early", where
+    for where in (TERMINAL, MAIL, API, WEB):
+        assert rule(where, everywhere, alice, board, 2).code == "not-an-arbiter", where
+    assert rule(TERMINAL, everywhere, arbiter, board, 2).code == ""
+    assert len(everywhere.api.parts.statements.of_match(board)) == 2
+
+
+def test_the_case_is_read_at_a_seat_as_well(everywhere, people):
+    alice, bob, *_ = people
+    board = everywhere.match(alice, bob)
+    assert claim(SEAT, everywhere, alice, board).code == ""
+    assert everywhere.seat(bob, board, "case") == Result("")

@@ -1,0 +1,316 @@
+"""Receipts by mail: attached to answers and notifications, and never read as commands when they come back."""
+
+from collections.abc import Callable, Iterator
+from email import message_from_bytes
+from email.message import EmailMessage
+from email.policy import SMTP
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from domain.match.commands import PlayMove
+from domain.match.events import decode_event, leaf_hash
+from infra.log.checkpoint import open_checkpoint
+from infra.log.key_files import generate_keys, read_keys, read_public_keys, read_receipt_secrets
+from infra.log.log_writer import LogWriter
+from infra.log.names import shard_key
+from infra.log.proofs import LogProofs
+from infra.log.receipt_signer import ReceiptSigner
+from infra.log.receipts import KEY_SUFFIX, Receipt, open_receipt
+from infra.mail.email import Attachment, Email, InvalidEmailError
+from infra.mail.receipt_attachments import EventAttachments
+from infra.mail.serialize import serialize
+from tests.fakes.memory_objects import MemoryObjects
+from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
+from tests.fakes.sink import Sink
+from tests.helpers.given import ALICE
+from tests.helpers.mailing import Mailing, text_of, work_out
+from tests.helpers.mails import in_parts, part
+from workers.mail.mailer import Mailer
+
+QUOTED = "m13-j7"
+"""A move that is legal at the start of pow2."""
+
+
+@pytest.fixture
+def office(make_office: Callable[..., FakeOffice]) -> FakeOffice:
+    office = make_office()
+    generate_keys(office.app.keys, DOMAIN)
+    return office
+
+
+def publish(office: FakeOffice) -> None:
+    """Publish all leaves."""
+    secret = read_keys(office.app.keys).secrets[0]
+    for shard in range(4):
+        writer = LogWriter(office.app.objects, shard, [secret.signer(shard)])
+        writer.load()
+        if leaves := [leaf for _, leaf in office.app.store.leaves(shard, writer.size, 1_000)]:
+            writer.append(leaves)
+
+
+def opened(office: FakeOffice, note: str, shard: int) -> Receipt:
+    keys = read_public_keys(office.app.keys, "receipts-key")
+    return open_receipt(note, [shard_key(key, shard, KEY_SUFFIX) for key in keys])
+
+
+def names(email: Email) -> list[str]:
+    return [one.name for one in email.attachments]
+
+
+# answers
+
+
+def test_an_answer_has_the_receipt_of_the_move_and_the_latest_checkpoint(office: FakeOffice):
+    board = office.challenge()
+    publish(office)
+    (answer,) = office.take(office.seat(board, 0, "alice"), QUOTED)
+    receipt, checkpoint = answer.attachments
+    assert names(answer) == ["receipt.txt", "checkpoint.txt"]
+    found = opened(office, receipt.text, board % 4)
+    assert found.seq == 2
+    found.check_leaf(office.app.store.events(board)[1])
+    (key,) = (shard_key(one, board % 4) for one in read_public_keys(office.app.keys))
+    assert open_checkpoint(checkpoint.text, key.name, [key]).size == 1
+    assert answer.body.endswith(
+        "\n-- \nAttached is the server's signed promise that this is recorded. Keep this e-mail.\n"
+    )
+
+
+def test_a_refused_move_has_a_receipt_too(office: FakeOffice):
+    board = office.challenge()
+    (answer,) = office.take(office.seat(board, 1, "bob"), "a13-d7", sender=box("bob"))
+    assert "not-your-turn" in answer.body
+    assert opened(office, answer.attachments[0].text, board % 4).seq == 1
+    # nothing is published
+    assert names(answer) == ["receipt.txt"]
+
+
+def test_each_command_of_a_mail_has_its_receipt_and_each_log_its_checkpoint(office: FakeOffice):
+    boards = [office.challenge() for _ in range(2)]
+    publish(office)
+    lines = "\n".join(f"pow2 move {board} alice wonderland {QUOTED}" for board in boards)
+    (answer,) = office.take(SERVER, f"multiple\n{lines}\ngames")
+    assert names(answer) == ["receipt.txt", "receipt-2.txt", "checkpoint.txt", "checkpoint-2.txt"]
+    for board, one in zip(boards, answer.attachments[:2], strict=True):
+        assert opened(office, one.text, board % 4).board == board
+
+
+@pytest.mark.parametrize("text", ["show", "help", "nonsense"])
+def test_an_answer_about_no_command_of_a_match_has_nothing_attached(office: FakeOffice, text: str):
+    publish(office)
+    (answer,) = office.take(office.seat(office.challenge(), 0, "alice"), text)
+    assert answer.attachments == ()
+    assert "Attached" not in answer.body
+
+
+def test_without_keys_answers_are_as_before(make_office: Callable[..., FakeOffice]):
+    office = make_office()
+    (answer,) = office.take(office.seat(office.challenge(), 0, "alice"), QUOTED)
+    assert answer.attachments == ()
+    assert "-- " not in answer.body
+
+
+def test_where_nothing_is_promised_nothing_is_attached(make_office: Callable[..., FakeOffice]):
+    office = make_office(durable=False)
+    generate_keys(office.app.keys, DOMAIN)
+    (answer,) = office.take(office.seat(office.challenge(), 0, "alice"), QUOTED)
+    assert answer.attachments == ()
+
+
+# on the wire
+
+
+def email(*attachments: Attachment) -> Email:
+    return Email(
+        id="a@example.org", to="b@example.org", subject="s", body="text\n", attachments=attachments
+    )
+
+
+def test_a_file_arrives_as_it_was_and_the_bytes_are_the_same_each_time(office: FakeOffice):
+    text = "one\ntwo — three\n"
+    made = email(Attachment("receipt.txt", text), Attachment("checkpoint.txt", "x\n" * 100))
+    data = serialize(made, office.addresses, 1_700_000_000_000)
+    assert data == serialize(made, office.addresses, 1_700_000_000_000)
+    data.decode("ascii")
+    read = message_from_bytes(data, EmailMessage, policy=SMTP)
+    assert [one.get_filename() for one in read.iter_attachments()] == [
+        "receipt.txt",
+        "checkpoint.txt",
+    ]
+    found = [one.get_payload(decode=True) for one in read.iter_attachments()]
+    assert found == [text.encode(), b"x\n" * 100]
+    body = read.get_body()
+    assert body is not None
+    assert body.get_content() == "text\r\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["a\r\nTo: x.txt", 'a".txt', "../a.txt", "A.txt", ".txt", "a" * 50 + ".txt"]
+)
+def test_a_name_that_could_do_harm_is_refused(office: FakeOffice, name: str):
+    with pytest.raises(InvalidEmailError, match="the name of an attachment"):
+        serialize(email(Attachment(name, "")), office.addresses, 1)
+
+
+# coming back
+
+
+@pytest.fixture
+def receipt(office: FakeOffice) -> str:
+    (answer,) = office.take(office.seat(office.challenge(), 0, "alice"), QUOTED)
+    return answer.attachments[0].text
+
+
+NUMBERS = "torere challenge alice bob"
+"""A game whose moves are numbers."""
+
+
+def quoted(text: str, mark: str = "> ") -> str:
+    return "".join(f"{mark}{line}\n" for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda note: f"{QUOTED}\n\n{quoted(note)}",
+        lambda note: f"{quoted(note)}\n{QUOTED}\n",
+        lambda note: f"{QUOTED}\n{quoted(note)}",
+        lambda note: f"{QUOTED}\n\nOn Monday matchpost wrote:\n{note}",
+        lambda note: f"{QUOTED}\n\n-----Original Message-----\n{note}",
+        lambda note: f"{QUOTED}\n{note}",
+        lambda note: f"{QUOTED}\n\n{note}",
+        lambda note: f"{QUOTED}\n-- \n{note}",
+    ],
+)
+def test_a_receipt_in_a_reply_is_no_command(office: FakeOffice, receipt: str, write):
+    board = office.challenge()
+    (answer,) = office.take(office.seat(board, 0, "alice"), write(receipt))
+    assert answer.body.startswith(f"> {QUOTED}\nmatch {board}, #1: ")
+    assert len(office.app.store.events(board)) == 2
+    assert len(office.app.store.leaf_indexes(board)) == 2
+
+
+@pytest.mark.parametrize("mark", ["", "> "])
+def test_a_receipt_alone_plays_nothing_where_moves_are_numbers(
+    office: FakeOffice, receipt: str, mark: str
+):
+    board = office.challenge(NUMBERS)
+    # the second line of a note would be a move of its own
+    text = receipt.replace("\n2\n", "\n4-0\n", 1)
+    (answer,) = office.take(office.seat(board, 0, "alice"), quoted(text, mark))
+    assert answer.body.startswith("usage: the e-mail has no command")
+    assert len(office.app.store.leaf_indexes(board)) == 1
+
+
+@pytest.mark.parametrize("shown", ["attachment", "inline"])
+def test_a_receipt_that_is_sent_back_as_a_file_is_no_command(
+    office: FakeOffice, receipt: str, shown: str
+):
+    board = office.challenge()
+    parts = [
+        part(f"{QUOTED}\n"),
+        part(receipt, Content_Disposition=f'{shown}; filename="receipt.txt"'),
+    ]
+    (answer,) = office.deliver(office.seat(board, 0, "alice"), box("alice"), in_parts(parts))
+    assert answer.body.startswith(f"> {QUOTED}\nmatch {board}, #1: ")
+    assert len(office.app.store.leaf_indexes(board)) == 2
+
+
+# notifications
+
+
+@pytest.fixture
+def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
+    with Sink() as sink:
+        yield Mailing(redis_client, tmp_path, sink)
+
+
+def attaching(
+    mailing: Mailing, folder: Path, *, durable: bool = True
+) -> tuple[Mailer, MemoryObjects]:
+    """A mailer that attaches receipts by the keys in a folder, and the object store of its log."""
+    objects = MemoryObjects()
+    proofs = LogProofs(lambda: objects, lambda: read_public_keys(folder))
+    store = mailing.bench.store
+    attachments = EventAttachments(
+        ReceiptSigner(folder), proofs, lambda board: store.layout().shard_of(board), lambda: durable
+    )
+    mailer = Mailer(
+        *(store, mailing.accounts, mailing.client),
+        addresses=mailing.addresses,
+        composer=mailing.composing,
+        relay=mailing.relay,
+        sent=mailing.sent,
+        clock=lambda: mailing.bench.now,
+        attach=attachments.of_event,
+    )
+    return mailer, objects
+
+
+def files(message: EmailMessage) -> dict[str, str]:
+    return {
+        str(one.get_filename()): one.get_payload(decode=True).decode()
+        for one in message.iter_attachments()
+    }
+
+
+def test_a_notification_has_the_receipt_of_its_last_event_and_the_checkpoint(
+    mailing: Mailing, tmp_path: Path
+):
+    folder = tmp_path / "keys"
+    generate_keys(folder, DOMAIN)
+    mailer, objects = attaching(mailing, folder)
+    mailing.challenge()
+    store = mailing.bench.store
+    shard = store.layout().shard_of(1)
+    writer = LogWriter(objects, shard, [read_keys(folder).secrets[0].signer(shard)])
+    writer.load()
+    writer.append([leaf for _, leaf in store.leaves(shard, 0, 10)])
+    mailing.do(ALICE, PlayMove(text=QUOTED))
+    work_out(mailer)
+    (mail,) = [one for one in mailing.sink.messages if f"played {QUOTED}" in str(one.get_body())]
+    found = files(mail)
+    key = shard_key(read_receipt_secrets(folder)[0].public, shard, KEY_SUFFIX)
+    receipt = open_receipt(found["receipt.txt"], [key])
+    last = store.events(1)[-1]
+    receipt.check_leaf(last)
+    assert receipt.prev == leaf_hash(store.events(1)[0])
+    assert decode_event(last).seq == receipt.seq == 2
+    log_key = shard_key(read_public_keys(folder)[0], shard)
+    assert open_checkpoint(found["checkpoint.txt"], log_key.name, [log_key]).size == 1
+    body = mail.get_body()
+    assert body is not None
+    text = body.get_content().replace("\r\n", "\n")
+    assert text.startswith(f"match 1, #1: Light (alice) played {QUOTED}")
+    assert text.endswith("signed promise that this is recorded. Keep this e-mail.\n")
+    assert max(map(len, text.splitlines())) < 100
+
+
+def test_without_a_key_or_before_it_is_durable_there_is_no_receipt(
+    mailing: Mailing, tmp_path: Path
+):
+    folder = tmp_path / "keys"
+    mailer, _ = attaching(mailing, folder)
+    mailing.challenge()
+    work_out(mailer)
+    generate_keys(folder, DOMAIN)
+    hasty, _ = attaching(mailing, folder, durable=False)
+    mailing.do(ALICE, PlayMove(text=QUOTED))
+    work_out(hasty)
+    assert len(mailing.sink.messages) == 3
+    for message in mailing.sink.messages:
+        assert "Attached" not in text_of(message)
+        assert not list(message.iter_attachments())
+
+
+def test_a_damaged_checkpoint_stops_no_mail(mailing: Mailing, tmp_path: Path, caplog):
+    folder = tmp_path / "keys"
+    generate_keys(folder, DOMAIN)
+    mailer, objects = attaching(mailing, folder)
+    objects.create(f"s{mailing.bench.store.layout().shard_of(1):02}/checkpoint", b"nonsense")
+    mailing.challenge()
+    work_out(mailer)
+    assert [list(files(one)) for one in mailing.sink.messages] == [["receipt.txt"]] * 2
+    assert "the checkpoint of shard" in caplog.text
