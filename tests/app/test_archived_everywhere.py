@@ -39,7 +39,11 @@ API_PLACES = (
     "/replies",
 )
 PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/film.svg", "/compare")
-_VOLATILE = re.compile(r'name="(csrf|key)" value="[^"]*"|"now":[0-9]+')
+_VOLATILE = re.compile(
+    r'name="(csrf|key)" value="[^"]*"|"now":[0-9]+'
+    # how much of the match is published
+    r'| class="kept"|<p id="recorded".*?</p>|<a [^>]*proof\.txt" download>Proof</a>'
+)
 
 
 class Archived(NamedTuple):

@@ -9,11 +9,12 @@ import pytest
 
 from domain.match.events import NO_HASH, decode_event, leaf_hash
 from infra.durability import Mode
+from infra.durability_watch import DurabilityWatch
 from infra.log.checkpoint import InclusionProof
 from infra.log.key_files import generate_keys
 from infra.log.receipts import Receipt, open_receipt
 from infra.redis import keys
-from tests.helpers.api import Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 
 HOST = "play.example.org"
@@ -233,6 +234,37 @@ def test_a_key_that_can_not_be_used_fails_no_move(tmp_path: Path, caplog):
         board = api.match(one, other)
         assert one.move(board, "m13-j7").json()["receipt"] is None
         assert caplog.text.count("ALARM: no receipts are given") == 1
+
+
+def test_what_is_not_on_enough_disks_yet_has_no_receipt(
+    api: Api, two: list[Player], monkeypatch: pytest.MonkeyPatch
+):
+    board = api.match(*two)
+    made = two[0].move(board, "m13-j7").json()
+    monkeypatch.setattr(DurabilityWatch, "confirm", lambda _: False)
+    assert code_of(api.http.get(f"/api/matches/{board}/events/2/receipt")) == "unavailable"
+    path = f"/api/matches/{board}/commands/{made['id']}"
+    assert code_of(two[0].get(f"{path}/receipt")) == "unavailable"
+
+
+def test_a_command_line_has_the_receipt_of_its_one_command(api: Api, two: list[Player]):
+    board = api.match(*two)
+    one, other = (f"{player.name} {PASSWORD}" for player in two)
+
+    def receipt(line: str) -> str:
+        answer = api.http.post(
+            "/api/do", content=line.encode(), headers={"Content-Type": "text/plain"}
+        )
+        return b64decode(answer.headers.get("Matchpost-Receipt", "")).decode()
+
+    assert opened(api, receipt(f"pow2 move {board} {one} m13-j7")).seq == 2
+    assert opened(api, receipt(f"pow2 move {board} {one} m1-i3")).seq == 2
+    assert receipt(f"pow2 show {board}") == ""
+    moves = f"multiple\npow2 move {board} {other} a13-d7\npow2 move {board} {one} m1-i3"
+    assert receipt(moves) == ""
+    assert len(events(api, board)) == 4
+    # one of several commands alone is in a match
+    assert opened(api, receipt(f"multiple\nhelp\npow2 resign {board} {other}")).seq == 5
 
 
 def test_with_durability_none_nothing_is_promised(tmp_path: Path):
