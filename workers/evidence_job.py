@@ -12,6 +12,7 @@ from typing import Final
 import redis
 from redis.exceptions import RedisError
 
+from domain.errors import Refusal
 from infra.evidence.frozen import FrozenEvidence
 from infra.projections.cases import OpenCase, OpenCases
 from infra.rq_jobs import FREEZE, MAINTENANCE
@@ -108,7 +109,7 @@ def _freeze(evidence: FrozenEvidence, one: OpenCase) -> bool:
         return evidence.freeze(one.board, one.claim)
     except RedisError:
         raise
-    except (LookupError, ValueError) as error:
+    except (Refusal, LookupError, ValueError) as error:
         logger.error(  # noqa: TRY400 - a sentence for the operator
             "ALARM: the evidence of case %d of match %d can't be frozen: %s",
             *(one.claim, one.board, error),

@@ -7,7 +7,7 @@ It is written once the published log has the claim, so that the document proves 
 from collections.abc import Callable
 from typing import Final
 
-from infra.evidence.build import ServerLogs, build_document
+from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
 from infra.evidence.match_document import MatchDocument, read_document, write_document
 from infra.objects.port import ObjectDiffersError, ObjectNotFoundError, ObjectStore
 from infra.store.port import Store
@@ -28,10 +28,13 @@ class FrozenEvidence:
         store: Store,
         objects: Callable[[], ObjectStore],
         logs: Callable[[], ServerLogs | None],
+        imported_from: Callable[[ReadMatch], MatchDocument | None] = lambda _: None,
     ) -> None:
+        """`imported_from` returns the document that a match was imported from."""
         self._store = store
         self._objects = objects
         self._logs = logs
+        self._additions = Additions(imported_from=imported_from)
 
     def read(self, board: int, claim: int) -> MatchDocument | None:
         """Return the evidence of a case; None if it is not frozen."""
@@ -55,7 +58,7 @@ class FrozenEvidence:
         """
         if self.is_frozen(board, claim):
             return True
-        document = build_document(self._store, board, self._logs(), until=claim)
+        document = build_document(self._store, board, self._logs(), self._additions, until=claim)
         if document is None:
             raise LookupError(f"match {board} is missing")
         if document.log.origin is not None and len(document.log.proofs) < len(document.leaves):

@@ -2,7 +2,7 @@
 
 The text is stored before its command is submitted, so that no event has the digest of a text that nobody
 has. A front end calls `dispute_command`, submits what it returns, and passes the outcome to `settle`; or it
-calls `carry_out`, which does all of that.
+calls `carry_out`, which does all of that. Then it passes the outcome to `finish`, as of any command.
 """
 
 from typing import Final
@@ -20,9 +20,10 @@ from domain.match.state import MatchState
 from infra.people.statements import MOST_STATEMENTS, Statement
 from infra.store.outcomes import CommandOutcome, parse
 from services.app.actor import Actor
-from services.app.commands import WAIT_SECONDS, MatchCommand, finish
+from services.app.commands import WAIT_SECONDS, MatchCommand
 from services.app.context import App
 from services.app.matches import load_state
+from services.app.receipts import DecidedCommand
 from services.app.rulings import Verdict, ruling_of
 
 _ABANDONED_MS: Final = 3_600_000
@@ -71,6 +72,13 @@ def check_arbiter(app: App, account: AccountId) -> None:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters can do this; an operator makes arbiters")
 
 
+def may_see(app: App, account: AccountId | None, board: int) -> bool:
+    """Return whether an account may read a match's statements: None stands for a stranger."""
+    if account is None:
+        return False
+    return account in load_state(app, board).seats or is_arbiter(app, account)
+
+
 def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
     """Refuse an account that may not read a match's statements: `not-a-player`."""
     if account not in state.seats and not is_arbiter(app, account):
@@ -81,33 +89,41 @@ def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
 
 def dispute_command(
     app: App, actor: Actor, board: int, state: MatchState, action: DisputeAction
-) -> MatchCommand:
+) -> MatchCommand | DecidedCommand:
     """Store the text of an action, and return the command that carries its digest.
 
-    Refused as `Statements.put` does, as `not-a-player`, `not-an-arbiter`, `unknown-claim`, and for a ruling as
+    A command that was refused before is returned with its outcome, and its text is not stored again. Refused
+    as `Statements.put` does, as `not-a-player`, `not-an-arbiter`, `unknown-claim`, and for a ruling as
     `ruling_of` does.
     """
     id_ = actor.command_id()
     _check_role(app, actor.account, state, action)
-    claim = _known_claim(app, board, id_)
+    stored = app.store.outcome(board, id_)
+    outcome = None if stored is None else parse(stored)
+    if outcome is not None and not outcome.accepted:
+        return DecidedCommand(board, id_, outcome)
+    claim = None if outcome is None else _claim_before(app, board, id_, outcome)
     command = _command(app, actor, board, state, action, claim)
     return MatchCommand(CommandEnvelope(board, id_, actor.account, command), state.ply)
 
 
 def settle(app: App, sent: CommandEnvelope, outcome: CommandOutcome) -> CommandOutcome:
-    """Return the outcome of an accepted command; refuse a refused one, whose text is erased."""
+    """Return the outcome of a command, whose text is erased if it was refused."""
     if not outcome.accepted:
         app.statements.remove(sent.match, sent.id)
-    return finish(app, outcome)
+    return outcome
 
 
 def carry_out(
     app: App, actor: Actor, board: int, action: DisputeAction, seconds: float = WAIT_SECONDS
-) -> tuple[CommandId, CommandOutcome]:
-    """Carry out an action, and return the id of its command and the outcome; refused as the others are."""
+) -> DecidedCommand:
+    """Carry out an action, and return its command with the outcome, for `finish`."""
     command = dispute_command(app, actor, board, load_state(app, board), action)
-    outcome = app.gateway.send(command.sent, command.ply, seconds)
-    return command.sent.id, settle(app, command.sent, outcome)
+    if isinstance(command, DecidedCommand):
+        return command
+    sent = command.sent
+    outcome = app.gateway.send(sent, command.ply, seconds)
+    return DecidedCommand(board, sent.id, settle(app, sent, outcome))
 
 
 def case_to_rule(state: MatchState) -> Case:
@@ -180,17 +196,8 @@ def _store(app: App, actor: Actor, board: int, text: str) -> Statement:
     return app.statements.put(board, actor.account, text.replace("\r\n", "\n"), actor.command_id())
 
 
-def _known_claim(app: App, board: int, id_: CommandId) -> int | None:
-    """Return the number of the case that a repeated command was about; None for a new command.
-
-    A command that was refused before is refused again, without storing its text again.
-    """
-    stored = app.store.outcome(board, id_)
-    if stored is None:
-        return None
-    outcome = parse(stored)
-    if not outcome.accepted:
-        raise Refusal(Code(outcome.code), outcome.text)
+def _claim_before(app: App, board: int, id_: CommandId, outcome: CommandOutcome) -> int | None:
+    """Return the number of the case that a command was about which was accepted before; None for a claim."""
     if not any(one.command == id_ for one in app.statements.of_match(board)):
         raise Refusal(Code.ID_REUSED, "the key was used before, and the text of then was erased")
     body = decode_event(app.store.events(board)[outcome.seq - 1]).body

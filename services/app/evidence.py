@@ -1,6 +1,7 @@
 """The evidence of a case, as its players and arbiters download it."""
 
 import logging
+from functools import partial
 
 import msgspec
 from msgspec import UNSET
@@ -11,7 +12,6 @@ from infra.evidence.frozen import FrozenEvidence
 from infra.evidence.match_document import (
     DocumentError,
     DocumentLeaf,
-    DocumentStatement,
     MatchDocument,
     write_document,
 )
@@ -19,13 +19,13 @@ from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
-from infra.people.statements import Statement
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.cases import case_of
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.disputes import is_arbiter
-from services.app.exports import server_logs
+from services.app.exports import document_statements, server_logs
+from services.app.imports import imported_from
 from services.app.receipts import NOT_PUBLISHED
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,12 @@ logger = logging.getLogger(__name__)
 
 def frozen_evidence(app: App) -> FrozenEvidence:
     """Return the evidence of cases in a server's object store."""
-    return FrozenEvidence(app.store, lambda: app.objects, lambda: server_logs(app.settings))
+    return FrozenEvidence(
+        app.store,
+        lambda: app.objects,
+        lambda: server_logs(app.settings),
+        partial(imported_from, app),
+    )
 
 
 def evidence_of(app: App, account: AccountId, board: int, number: int) -> bytes:
@@ -64,7 +69,9 @@ def evidence_of(app: App, account: AccountId, board: int, number: int) -> bytes:
             leaves=tuple(
                 leaf if sees_all else _as_seen_by(account, leaf) for leaf in document.leaves
             ),
-            statements=tuple(map(_statement, _statements_in(app, document))),
+            statements=tuple(
+                document_statements(app, board, (leaf.leaf for leaf in document.leaves))
+            ),
         )
     )
 
@@ -87,13 +94,3 @@ def _as_seen_by(account: AccountId, leaf: DocumentLeaf) -> DocumentLeaf:
     if is_event(leaf.leaf) or decode_refusal(leaf.leaf).actor == account:
         return leaf
     return msgspec.structs.replace(leaf, outcome=UNSET)
-
-
-def _statements_in(app: App, document: MatchDocument) -> list[Statement]:
-    """Return the statements whose digest a leaf of the document has."""
-    leaves = b"".join(leaf.leaf for leaf in document.leaves)
-    return [one for one in app.statements.of_match(document.board) if one.digest in leaves]
-
-
-def _statement(one: Statement) -> DocumentStatement:
-    return DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)

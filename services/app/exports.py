@@ -2,19 +2,36 @@
 
 Anybody may export a match, because anybody may read it. The outcome of a refused command has the sentence
 that its sender was answered, which may quote a mistyped text. So only the sender gets it, and the operator.
+The texts of claims and rulings go to players of the match, arbiters and the operator, as elsewhere.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from domain.errors import Code, Refusal
-from domain.match.events import NO_HASH, AccountId, RefusedLeaf, is_event, leaf_hash
+from domain.match.events import (
+    NO_HASH,
+    AccountId,
+    Challenged,
+    MatchStarted,
+    RefusedLeaf,
+    decode_event,
+    is_event,
+    leaf_hash,
+)
 from domain.match.state import MatchState
 from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
-from infra.evidence.match_document import DocumentError, MatchDocument, write_document
+from infra.evidence.match_document import (
+    DocumentError,
+    DocumentStatement,
+    MatchDocument,
+    write_document,
+)
 from infra.evidence.move_record import write_record
 from infra.log.key_files import (
     LOG_KEY,
@@ -31,6 +48,7 @@ from infra.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
+from services.app.disputes import is_arbiter
 from services.app.imports import imported_from
 from services.app.matches import load_state
 from services.app.receipts import gives_receipts
@@ -40,22 +58,31 @@ logger = logging.getLogger(__name__)
 _CACHE: Final = TileCache()
 """Tiles of the logs, which all documents of a process share."""
 
-OutcomeFilter = Callable[[RefusedLeaf], bool]
+
+class DocumentReader(msgspec.Struct, frozen=True):
+    """The reader of an exported match, for whom it has more than what everybody may know."""
+
+    account: AccountId | None = None
+    """None for a stranger, and for the operator."""
+    operator: bool = False
+
+    def sees_outcome(self, refused: RefusedLeaf) -> bool:
+        """Return whether the reader sees the outcome of a refusal: of the own ones, or as the operator."""
+        return self.operator or refused.actor == self.account
+
+    def sees_statements(self, app: App, seats: Sequence[AccountId]) -> bool:
+        """Return whether the reader sees the texts of claims and rulings, as at the match itself."""
+        if self.operator:
+            return True
+        return self.account is not None and (self.account in seats or is_arbiter(app, self.account))
 
 
-def for_reader(reader: AccountId | None) -> OutcomeFilter:
-    """Return which outcomes of refusals an account sees: its own. None stands for a stranger."""
-    return lambda refused: refused.actor == reader
+OPERATOR: Final = DocumentReader(operator=True)
 
 
-def for_operator(_: RefusedLeaf) -> bool:
-    """Return whether the operator sees the outcome of a refusal: always."""
-    return True
-
-
-def export_match(app: App, board: int, shows_outcome: OutcomeFilter) -> bytes:
+def export_match(app: App, board: int, reader: DocumentReader) -> bytes:
     """Return the document of a match as one line; refused as `match_document` does, or as `too-long`."""
-    document = match_document(app, board, shows_outcome)
+    document = match_document(app, board, reader)
     try:
         return write_document(document)
     except DocumentError as error:
@@ -74,7 +101,7 @@ def _userids(app: App, state: MatchState) -> list[str]:
     return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
 
 
-def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchDocument:
+def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocument:
     """Return the document of a match.
 
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
@@ -84,10 +111,11 @@ def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchD
         userids=app.accounts.name_of,
         receipts=partial(_receipts, app),
         imported_from=partial(imported_from, app),
+        statements=partial(_statements, app, reader),
     )
     try:
         with refuse_damaged(app.damage, board):
-            found = _build(app, board, additions, shows_outcome)
+            found = _build(app, board, additions, reader)
     except (LogKeyError, ObjectStoreError, TrimmedLeavesError) as error:
         logger.warning("match %d can't be exported now: %s", board, error)
         raise Refusal(
@@ -105,16 +133,29 @@ def match_document(app: App, board: int, shows_outcome: OutcomeFilter) -> MatchD
     return found
 
 
+def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[DocumentStatement]:
+    """Return the texts that are not erased of those whose digest one of these leaves has."""
+    data = b"".join(leaves)
+    return [
+        DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
+        for one in app.statements.of_match(board)
+        if one.digest in data
+    ]
+
+
 def _build(
-    app: App, board: int, additions: Additions, shows_outcome: OutcomeFilter
+    app: App, board: int, additions: Additions, reader: DocumentReader
 ) -> MatchDocument | None:
     try:
         return build_document(
-            app.store, board, server_logs(app.settings), additions, shows_outcome=shows_outcome
+            app.store,
+            board,
+            server_logs(app.settings),
+            additions,
+            shows_outcome=reader.sees_outcome,
         )
-    except (
-        NoteError
-    ) as error:  # by a key that is not here, or the store is another; no fault of the match
+    except NoteError as error:
+        # by a key that is not here, or the store is another; no fault of the match
         raise ObjectStoreError(f"a checkpoint can't be used: {error}") from error
 
 
@@ -129,6 +170,15 @@ def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
         if is_event(leaf):
             seq, head = seq + 1, leaf_hash(leaf)
     return [one for one in found if one is not None]
+
+
+def _statements(app: App, reader: DocumentReader, match: ReadMatch) -> list[DocumentStatement]:
+    """Return the texts whose digest an event has, if the reader may read them."""
+    first = decode_event(match.events[0]).body
+    seats = first.seats if isinstance(first, Challenged | MatchStarted) else ()
+    if not reader.sees_statements(app, seats):
+        return []
+    return document_statements(app, match.board, match.events)
 
 
 def server_logs(settings: Settings) -> ServerLogs | None:

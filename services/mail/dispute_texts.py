@@ -7,7 +7,7 @@ from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import EventEnvelope
 from domain.match.state import MatchState
 from services.app.context import App
-from services.app.names import names_of
+from services.app.names import shown_names
 
 _ERASED: Final = "(the text was erased)"
 
@@ -20,14 +20,14 @@ def statement_lines(app: App, board: int, events: Sequence[EventEnvelope]) -> st
     if not about:
         return ""
     texts = {one.digest: one.text for one in app.statements.of_match(board)}
-    names = names_of(app, [event.actor for event in about])
+    names = shown_names(app.accounts.name_of([event.actor for event in about]))
     lines = []
-    for event in about:
+    for event, name in zip(about, names, strict=True):
         assert isinstance(event.body, Claimed | Ruled | Appealed)
         text = texts.get(event.body.text, _ERASED)
         # indented after every kind of line end, so that no line looks like the server's own
         shown = "\n".join(f"    {line}" for line in text.splitlines())
-        lines.append(f"{_KINDS[type(event.body)]} of {names[event.actor]}:\n{shown}")
+        lines.append(f"{_KINDS[type(event.body)]} of {name}:\n{shown}")
     return "\n".join(lines)
 
 

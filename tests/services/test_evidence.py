@@ -72,6 +72,18 @@ def test_the_evidence_is_the_match_as_it_was_at_the_claim(api, players, board):
         check_document(document, log_keys(api))
 
 
+def test_a_claim_has_a_receipt_and_so_has_a_refused_one_each_time(players, board):
+    alice, bob, _ = players
+    body = {"ply": 0, "text": "once more"}
+    accepted = alice.post(f"/api/matches/{board}/claim", body)
+    assert accepted.json()["receipt"].startswith("play.example.org/log/")
+    headers = {"Idempotency-Key": "k"}
+    refused = [bob.post(f"/api/matches/{board}/claim", body, headers=headers) for _ in range(2)]
+    assert [code_of(one) for one in refused] == ["claim-stands"] * 2
+    first, second = (one.headers["Matchpost-Receipt"] for one in refused)
+    assert first == second
+
+
 def test_the_outcome_of_a_refusal_is_its_senders_and_the_arbiters(api, players, board):
     publish(api)
     shown = []
@@ -164,6 +176,18 @@ def test_the_scheduler_requests_a_run_for_new_cases_and_again_later(api, players
     players[0].post(f"/api/matches/{other}/claim", {"ply": 0, "text": "look"})
     api.caught_up()
     assert requests(evidence_job.LOOK_SECONDS) == 1
+
+
+def test_the_export_has_the_texts_for_those_who_may_read_them_alone(api, players, board):
+    publish(api)
+    texts = ["he tried to cheat", "again"]
+    for player, shown in (*((one, texts) for one in players), (api.player(), [])):
+        answer = player.get(f"/api/matches/{board}/export")
+        document = read_document(answer.content)
+        assert [one.text for one in document.statements] == shown
+        check_document(document, log_keys(api))
+    anybody = read_document(api.http.get(f"/api/matches/{board}/export").content)
+    assert anybody.statements == ()
 
 
 def test_verify_takes_the_evidence_as_a_file(api, players, board, tmp_path, capsys):

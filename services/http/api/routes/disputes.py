@@ -8,24 +8,25 @@ from litestar import MediaType, Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
 
-from domain.errors import Code
+from domain.errors import Code, Refusal
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import AccountId
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.actor import Actor
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
-from services.app.commands import WAIT_SECONDS
+from services.app.commands import WAIT_SECONDS, finish
 from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
 from services.app.evidence import evidence_of
 from services.app.names import userids_of
-from services.app.receipts import DecidedCommand, receipt_if_any
+from services.app.receipts import receipt_if_any
 from services.app.rulings import Verdict
 from services.http.anonymous_limit import WEIGHT
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import declare_errors
 from services.http.api.pending import outcome_at
+from services.http.api.problem_details import RecordedRefusal
 from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, answered
 from services.http.api.routes.players import Cursor, Limit
 from services.http.context import ApiContext
@@ -332,9 +333,13 @@ async def _carry_out(
 def _decided(
     context: ApiContext, actor: Actor, board: int, action: DisputeAction, wait: float
 ) -> Answered:
-    id_, outcome = carry_out(context.app, actor, board, action, wait)
-    decided = DecidedCommand(board, id_, outcome)
-    return answered(decided, receipt_if_any(context.app, decided))
+    decided = carry_out(context.app, actor, board, action, wait)
+    receipt = receipt_if_any(context.app, decided)
+    try:
+        finish(context.app, decided.outcome)
+    except Refusal as reason:
+        raise RecordedRefusal(reason, receipt) from None
+    return answered(decided, receipt)
 
 
 def _case_json(case: CaseView, userid_of: Callable[[AccountId], str | None]) -> DisputeCase:

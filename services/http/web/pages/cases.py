@@ -12,6 +12,7 @@ from domain.errors import Code, Refusal
 from domain.match.state import MatchState
 from services.app.actor import Actor
 from services.app.cases import PAGE, CaseView, case_of, cases_of, queue_of
+from services.app.commands import finish
 from services.app.disputes import (
     AppealAction,
     ClaimAction,
@@ -196,7 +197,7 @@ def _act(
     account = visitor.require_account()
     context.app.pace.check(account)
     actor = Actor(account, WEB_FRONT_END, _key(form))
-    carry_out(context.app, actor, board, action)
+    finish(context.app, carry_out(context.app, actor, board, action).outcome)
     number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
     return redirect_to(f"/m/{board}/case{number}")
 
