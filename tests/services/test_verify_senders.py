@@ -29,6 +29,7 @@ from infra.durability import Mode
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
+from services.app import imports
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
@@ -215,6 +216,19 @@ def seats_of(api: Api, board: int) -> tuple[bytes, ...]:
     return unpack_snapshot(api.parts.store.snapshots([board])[0]).state.seats
 
 
+def by_an_operator(api: Api) -> set[type]:
+    """A match from elsewhere that its players accept, and go on with."""
+    one, other = api.players()
+    checked = imports.check_import(b"pow2 challenge cora dan\npow2 move 9 cora * m13-j7\n", ())
+    seats = imports.seats_of(api.parts, checked, {"Light": one.name, "Dark": other.name})
+    sent = imports.plan_import(api.parts, checked, seats).sent
+    assert api.parts.gateway.send(sent, 0).accepted
+    for player in (one, other):
+        assert player.give(sent.match, {"do": "accept"}).json()["accepted"]
+    assert other.move(sent.match, "a13-d7").is_success
+    return kinds_of(api.parts.store, sent.match)
+
+
 SENDERS = (
     by_arbiters,
     by_api,
@@ -225,6 +239,7 @@ SENDERS = (
     by_mail,
     by_silence_before_a_draw,
     by_commands_of_before_commitments,
+    by_an_operator,
 )
 
 
