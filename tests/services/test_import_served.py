@@ -41,8 +41,12 @@ def move(served: Served, board: int, player: str, text: str) -> None:
     served.do(f"pow2 move {board} {words(player)} {text}")
 
 
-def challenge(served: Served, option: str = "") -> None:
-    served.do(f"pow2 challenge alice bob {option} --password=alice-word --as=alice")
+def challenge(served: Served, option: str = "") -> int:
+    """Start a match of alice and bob; return its board."""
+    line = f"pow2 challenge alice bob {option} --password=alice-word --as=alice"
+    done = served.run("do", line)
+    assert done.returncode == 0, done.stderr
+    return board_of(done.stdout)
 
 
 def transfer(served: Served, board: int, player: str, other: str) -> None:
@@ -64,7 +68,7 @@ def import_to(served: Served, file: Path, light: str, dark: str, *more: str) -> 
 
 
 def board_of(said: str) -> int:
-    return int(re.search(r"^match (\d+):", said, re.MULTILINE)[1])
+    return int(re.search(r"^match (\d+)\b", said, re.MULTILINE)[1])
 
 
 def refused(served: Served, *words_: str) -> str:
@@ -101,20 +105,20 @@ def key_of(served: Served) -> str:
 
 def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served], tmp_path: Path):
     a, b, c = servers
-    challenge(a)
-    move(a, 1, "alice", "m13-m9")
-    move(a, 1, "bob", "a13-c11")
-    running = ("import", str(exported(a, 1, tmp_path)), "--player", "Light=anna")
+    first = challenge(a)
+    move(a, first, "alice", "m13-m9")
+    move(a, first, "bob", "a13-c11")
+    running = ("import", str(exported(a, first, tmp_path)), "--player", "Light=anna")
     assert "the match still runs at a.example.org" in refused(b, *running)
-    transfer(a, 1, "alice", "bob")
-    assert "it goes on at another server, and counts for nothing here" in show(a, 1)
+    transfer(a, first, "alice", "bob")
+    assert "it goes on at another server, and counts for nothing here" in show(a, first)
 
-    file = exported(a, 1, tmp_path)
+    file = exported(a, first, tmp_path)
     other = refused(b, "import", str(file), "--key", key_of(b))
-    assert "none of the keys that you named is one of a.example.org/log/s01" in other
+    assert "none of the keys that you named is one of a.example.org/log/s" in other
     said = import_to(b, file, "anna", "ben", "--key", key_of(a))
     assert "signed by a key that you named, covers all its leaves" in said
-    assert "imported from a.example.org, board 1; proven by its log" in said
+    assert f"imported from a.example.org, board {first}; proven by its log" in said
     assert "`pow2 move 1 USERID PASSWORD accept`" in said
     again = import_to(b, file, "anna", "ben")
     assert "it was imported before, as match 1" in again
@@ -126,7 +130,7 @@ def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served],
     accept(b, 1, "anna", "ben")
     assert "#2: it is Light's turn (anna); the last move was a13-c11" in show(b, 1)
     move(b, 1, "anna", "m9-m13")
-    assert "imported from a.example.org, board 1" in b.run("verify", "1").stdout
+    assert f"imported from a.example.org, board {first};" in b.run("verify", "1").stdout
     transfer(b, 1, "ben", "anna")
 
     second = exported(b, 1, tmp_path)
@@ -147,7 +151,7 @@ def _check_third(servers: list[Served], file: Path, first: MatchDocument) -> Non
     verdict = servers[2].run("verify", str(file), *keys)
     assert verdict.returncode == 0, verdict.stdout + verdict.stderr
     for host in ("a", "b", "c"):
-        assert f"the checkpoint of {host}.example.org/log/s01" in verdict.stdout
+        assert f"the checkpoint of {host}.example.org/log/s0" in verdict.stdout
     assert "comes from the file itself" not in verdict.stdout
     second = read_document(file.read_bytes()).imported_from
     assert second is not None
@@ -161,14 +165,15 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
     servers: list[Served], tmp_path: Path
 ):
     a, b, _ = servers
-    challenge(a, "-fast")
-    a.do("pow2 resign 2 alice alice-word")
-    file = exported(a, 2, tmp_path)
-    import_to(b, file, "anna", "ben")
-    b.do("pow2 decline 2 ben ben-word")
-    assert "match 3: The Power of Two" in import_to(b, file, "anna", "ben")
-    accept(b, 3, "ben", "anna")
-    assert "Dark (ben) has won by resignation" in show(b, 3)
+    there = challenge(a, "-fast")
+    a.do(f"pow2 resign {there} alice alice-word")
+    file = exported(a, there, tmp_path)
+    first = board_of(import_to(b, file, "anna", "ben"))
+    b.do(f"pow2 decline {first} ben ben-word")
+    second = board_of(import_to(b, file, "anna", "ben"))
+    assert second != first
+    accept(b, second, "ben", "anna")
+    assert "Dark (ben) has won by resignation" in show(b, second)
 
     document = json.loads(file.read_text())
     document["result"]["winners"] = [0]
@@ -178,8 +183,7 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
 
 def test_wrong_words_are_refused_with_a_sentence(servers: list[Served], tmp_path: Path):
     a, b, _ = servers
-    challenge(a)
-    file = exported(a, 3, tmp_path)
+    file = exported(a, challenge(a), tmp_path)
     for words_, said in (
         (("--player", "Light"), "write --player SIDE=USERID"),
         (("--player", "Light=anna"), "say who plays Dark"),
@@ -195,15 +199,15 @@ def test_a_record_goes_out_and_comes_in_and_is_called_unproven(
     servers: list[Served], tmp_path: Path
 ):
     a, b, _ = servers
-    challenge(a, "-fast")
-    move(a, 4, "alice", "i5-g4:g5")
-    move(a, 4, "bob", "a13-c11")
-    done = a.run("export", "4", "--record")
+    there = challenge(a, "-fast")
+    move(a, there, "alice", "i5-g4:g5")
+    move(a, there, "bob", "a13-c11")
+    done = a.run("export", str(there), "--record")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
         "pow2 challenge -fast alice bob",
-        "pow2 move 4 alice * i5-g4:g5",
-        "pow2 move 4 bob * a13-c11",
+        f"pow2 move {there} alice * i5-g4:g5",
+        f"pow2 move {there} bob * a13-c11",
     ]
     file = tmp_path / "record.txt"
     file.write_text(done.stdout)
@@ -224,9 +228,9 @@ def test_an_export_says_so_if_the_document_of_the_source_is_lost(
     servers: list[Served], tmp_path: Path
 ):
     a, b, _ = servers
-    challenge(a)
-    a.do("pow2 resign 5 alice alice-word")
-    board = board_of(import_to(b, exported(a, 5, tmp_path), "anna", "ben"))
+    there = challenge(a)
+    a.do(f"pow2 resign {there} alice alice-word")
+    board = board_of(import_to(b, exported(a, there, tmp_path), "anna", "ben"))
     shutil.rmtree(b.data / "log" / "imports")
     lost = b.run("export", str(board))
     assert lost.returncode == 2
