@@ -6,6 +6,7 @@ least be such as can occur at that moment, and the audit says what it lacks.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Final
 
 from domain.errors import Code
@@ -28,6 +29,7 @@ from domain.match.refused_commands import (
     NotDecidedAgain,
     example_commands,
     known_commands,
+    legal_moves,
 )
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
@@ -90,7 +92,9 @@ def _find(
     return next(
         (
             command
-            for command in known_commands(leaf, text, state, events)
+            for command in chain(
+                known_commands(leaf, text, state, events), legal_moves(leaf, state)
+            )
             if command_digest(encode_command(_sent(leaf, command))) == digest
         ),
         None,
@@ -192,8 +196,8 @@ def _names_unknown(text: Sentence) -> bool:
 
 def _decide(leaf: RefusedLeaf, state: MatchState, command: Command) -> Rejection:
     """Return the decision of a command at the time of a leaf; an acceptance has no code."""
-    chain, k = (state.gather and state.gather.seal) or (1, 1)
-    context = DecisionContext(received=leaf.at, seed=ChainSeed(chain, k, _ANY_SEED))
+    seed_chain, k = (state.gather and state.gather.seal) or (1, 1)
+    context = DecisionContext(received=leaf.at, seed=ChainSeed(seed_chain, k, _ANY_SEED))
     try:
         decision = decide(_sent(leaf, command), state, context)
     except Exception as error:

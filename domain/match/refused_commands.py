@@ -6,6 +6,7 @@ knows everything that a command is made of, the command with that digest can be 
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from itertools import islice
 from typing import Final
 
 from domain.clocks.calendar import DAY
@@ -41,12 +42,14 @@ from domain.match.events import (
     Returned,
     Revealed,
 )
-from domain.match.state import MatchState
-from domain.rules import rules_by_id
+from domain.match.state import MatchState, position_of
+from domain.rules import MissingRules, rules_by_id
 from domain.sentences import Sentence, Text
 
 _PLIES_BEYOND: Final = 64
 """How far beyond the last ply of a match a sender's ply is looked for."""
+
+_MOST_MOVES: Final = 2_000
 
 NO_PLY: Final = -1
 """A ply that no match has."""
@@ -118,6 +121,21 @@ def _commands_with_parts(event: EventEnvelope, state: MatchState) -> Iterator[Co
             yield from possible_commands(event, state.ply)
             if isinstance(body, Called):
                 yield from (AnswerOffer(accept=True, commitment=one) for one in body.commitments)
+
+
+def legal_moves(leaf: RefusedLeaf, state: MatchState) -> Iterator[Command]:
+    """Return the commands that play a legal move of the leaf's player, at most `_MOST_MOVES`.
+
+    None of them can be refused, so that a leaf without a move can't hide one.
+    """
+    if leaf.move is not None or state.next is None or state.seats[state.next] != leaf.actor:
+        return
+    rules = rules_by_id(state.rules)
+    if isinstance(rules, MissingRules):
+        return
+    for move in islice(rules.legal_moves(position_of(state)), _MOST_MOVES):
+        yield PlayMove(text=move)
+        yield PlayMove(text=move, ply=state.ply)
 
 
 def example_commands(

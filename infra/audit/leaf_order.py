@@ -23,6 +23,12 @@ from infra.redis.keys import shard_of
 
 _MOST_FAULTS: Final = 100
 
+_FREE: Final = 100_000
+"""Places of boards that a shard may have before its first leaf."""
+
+_MOST_UNUSED: Final = 16
+"""How many places a shard may have for each leaf: so a forged number takes no memory."""
+
 
 class LeafOrder:
     """The leaves of a shard, read in order from the first.
@@ -35,8 +41,8 @@ class LeafOrder:
         self._shards = shards or 1
         self._is_any_shard = not shards
         self._divisor = 0
-        self._events: list[int] = []
-        """Of each place of a board, the number of its last event."""
+        self._events: dict[int, int] = {}
+        """The number of the last event of the match at each place."""
         self._sealed: CommandId = b""
         """The command that has sealed its draw, or revealed a text for it, last."""
         self.faults: list[str] = []
@@ -50,7 +56,7 @@ class LeafOrder:
     @property
     def highest_board(self) -> int:
         """Return the highest board that has a leaf; 0 without any."""
-        return (len(self._events) - 1) * self._shards + self._shard if self._events else 0
+        return max(self._events, default=-1) * self._shards + self._shard if self._events else 0
 
     def add(self, index: int, data: bytes) -> int | None:
         """Read the next leaf, and return its board's place in the shard; None if it is no match's."""
@@ -68,10 +74,12 @@ class LeafOrder:
             self._fault(index, f"is of match {leaf.match}, which belongs to another shard")
             return None
         place = leaf.match // self._shards
-        if place >= len(self._events):
-            self._events += [0] * (place + 1 - len(self._events))
+        if leaf.match < 1 or (not self._is_any_shard and place > _FREE + _MOST_UNUSED * index):
+            self._fault(index, f"is of match {leaf.match}, and there can be no such match yet")
+            return None
         if isinstance(leaf, RefusedLeaf):
             self.refusals += 1
+            self._events.setdefault(place, 0)
         else:
             self._event(index, place, leaf)
         return place
@@ -92,7 +100,7 @@ class LeafOrder:
 
     def _event(self, index: int, place: int, event: EventEnvelope) -> None:
         self.events += 1
-        self._events[place] += 1
+        self._events[place] = self._events.get(place, 0) + 1
         if event.seq != self._events[place]:
             self._fault(
                 index,

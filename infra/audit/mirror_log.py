@@ -24,7 +24,10 @@ from infra.log.tiles import WIDTH, bundle_path, tile_of, unpack_bundle, unpack_t
 from infra.log.tree_rebuild import TreeRebuild
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
 
-_NOTE: Final = re.compile(r"(?:^[^\n]+\n){3,}\n(?:^\u2014 [^\n]+\n)+", re.MULTILINE)
+_NOTE: Final = re.compile(
+    r"^\S+/s[0-9]{2,3}\n[0-9]+\n[A-Za-z0-9+/=]{44}\n(?:^[^\n]+\n){0,8}\n(?:^\u2014 [^\n]+\n)+",
+    re.MULTILINE,
+)
 _QUOTED: Final = re.compile(r"^[> ]*", re.MULTILINE)
 
 
@@ -54,7 +57,16 @@ class MirroredLog(msgspec.Struct):
 def notes_in(text: str) -> list[str]:
     """Return the checkpoints in a text, such as a mail that quotes one."""
     plain = _QUOTED.sub("", text.replace("\r\n", "\n"))
-    return [text, *_NOTE.findall(plain)] if _NOTE.fullmatch(text) else _NOTE.findall(plain)
+    return [note for note in _NOTE.findall(plain) if _is_checkpoint(note)]
+
+
+def _is_checkpoint(note: str) -> bool:
+    """Return whether a note is a checkpoint: receipts are notes, too."""
+    try:
+        LogCheckpoint.parse(split_note(note)[0])
+    except NoteError:
+        return False
+    return True
 
 
 def keys_for(origin: str, shard: int, keys: Iterable[VerifierKey]) -> list[VerifierKey]:

@@ -10,8 +10,10 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from domain.match.clock_turns import ClockTurn
+from domain.match.events import is_event
 from domain.rules import Seat
 
 FORMAT: Final = "matchpost-match/1"
@@ -174,6 +176,22 @@ def read_document(data: bytes) -> MatchDocument:
     if depth > MOST_IMPORTS:
         raise DocumentError(f"at most {MOST_IMPORTS} documents are in each other, not {depth}")
     return found
+
+
+def without_private_parts(document: MatchDocument) -> MatchDocument:
+    """Return the document as another server may keep it for good and show it to everybody.
+
+    Userids and the texts of statements belong to people, who may have them erased; the outcome of a refusal
+    may quote what its sender mistyped. Nothing that is proven is lost.
+    """
+    return replace(
+        document,
+        seats=tuple(replace(seat, userid=None) for seat in document.seats),
+        leaves=tuple(
+            one if is_event(one.leaf) else replace(one, outcome=UNSET) for one in document.leaves
+        ),
+        statements=(),
+    )
 
 
 def document_digest(document: MatchDocument) -> bytes:

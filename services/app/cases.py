@@ -8,7 +8,8 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.disputes import APPEAL_MS
-from domain.match.events import AccountId, EventEnvelope, Moved, Undone, decode_event
+from domain.match.events import AccountId, EventEnvelope, decode_event
+from domain.match.imported import ply_after
 from domain.match.state import MatchState
 from infra.people.statements import Statement
 from infra.projections.cases import OpenCase
@@ -170,5 +171,5 @@ def _steps(
                 ),
                 ply,
             )
-        elif isinstance(event.body, Moved | Undone | SetBack):
-            ply = event.body.ply
+        else:
+            ply = ply_after(event.body, ply)

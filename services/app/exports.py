@@ -2,16 +2,28 @@
 
 Anybody may export a match, because anybody may read it. The outcome of a refused command has the sentence
 that its sender was answered, which may quote a mistyped text. So only the sender gets it, and the operator.
+The texts of claims and rulings go to players of the match, arbiters and the operator, as elsewhere.
 """
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from domain.errors import Code, Refusal
-from domain.match.events import NO_HASH, AccountId, RefusedLeaf, is_event, leaf_hash
+from domain.match.events import (
+    NO_HASH,
+    AccountId,
+    Challenged,
+    MatchStarted,
+    RefusedLeaf,
+    decode_event,
+    is_event,
+    leaf_hash,
+)
 from domain.match.state import MatchState
 from infra.evidence.build import Additions, ReadMatch, ServerLogs, build_document
 from infra.evidence.match_document import (
@@ -32,10 +44,12 @@ from infra.log.published_log import LogDamagedError, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
+from infra.people.statements import Statement
 from infra.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
+from services.app.disputes import is_arbiter
 from services.app.imports import imported_from
 from services.app.matches import load_state
 from services.app.receipts import gives_receipts
@@ -45,24 +59,31 @@ logger = logging.getLogger(__name__)
 _CACHE: Final = TileCache()
 """Tiles of the logs, which all documents of a process share."""
 
-OutcomeFilter = Callable[[RefusedLeaf], bool]
+
+class DocumentReader(msgspec.Struct, frozen=True):
+    """The reader of an exported match, for whom it has more than what everybody may know."""
+
+    account: AccountId | None = None
+    """None for a stranger, and for the operator."""
+    operator: bool = False
+
+    def sees_outcome(self, refused: RefusedLeaf) -> bool:
+        """Return whether the reader sees the outcome of a refusal: of the own ones, or as the operator."""
+        return self.operator or refused.actor == self.account
+
+    def sees_statements(self, app: App, seats: Sequence[AccountId]) -> bool:
+        """Return whether the reader sees the texts of claims and rulings, as at the match itself."""
+        if self.operator:
+            return True
+        return self.account is not None and (self.account in seats or is_arbiter(app, self.account))
 
 
-def for_reader(reader: AccountId | None) -> OutcomeFilter:
-    """Return which outcomes of refusals an account sees: its own. None stands for a stranger."""
-    return lambda refused: refused.actor == reader
+OPERATOR: Final = DocumentReader(operator=True)
 
 
-def for_operator(_: RefusedLeaf) -> bool:
-    """Return whether the operator sees the outcome of a refusal: always."""
-    return True
-
-
-def export_match(
-    app: App, board: int, shows_outcome: OutcomeFilter, *, texts: bool = False
-) -> bytes:
+def export_match(app: App, board: int, reader: DocumentReader) -> bytes:
     """Return the document of a match as one line; refused as `match_document` does, or as `too-long`."""
-    document = match_document(app, board, shows_outcome, texts=texts)
+    document = match_document(app, board, reader)
     try:
         return write_document(document)
     except DocumentError as error:
@@ -81,10 +102,8 @@ def _userids(app: App, state: MatchState) -> list[str]:
     return [name or f"player{seat}" for seat, name in enumerate(found, 1)]
 
 
-def match_document(
-    app: App, board: int, shows_outcome: OutcomeFilter, *, texts: bool = False
-) -> MatchDocument:
-    """Return the document of a match, with the `texts` of its claims, appeals and rulings if asked.
+def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocument:
+    """Return the document of a match.
 
     Refused as `unknown-board`, as `damaged` if match or log can't be read, and as `unavailable` if the
     published log can't be read now.
@@ -92,12 +111,12 @@ def match_document(
     additions = Additions(
         userids=app.accounts.name_of,
         receipts=partial(_receipts, app),
-        statements=partial(_statements, app) if texts else _no_statements,
         imported_from=partial(imported_from, app),
+        statements=partial(_statements, app, reader),
     )
     try:
         with refuse_damaged(app.damage, board):
-            found = _build(app, board, additions, shows_outcome)
+            found = _build(app, board, additions, reader)
     except (LogKeyError, ObjectStoreError, TrimmedLeavesError) as error:
         logger.warning("match %d can't be exported now: %s", board, error)
         raise Refusal(
@@ -115,34 +134,19 @@ def match_document(
     return found
 
 
-def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[DocumentStatement]:
-    """Return the texts that are not erased of those whose digest one of these leaves has."""
-    data = b"".join(leaves)
-    return [
-        DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
-        for one in app.statements.of_match(board)
-        if one.digest in data
-    ]
-
-
-def _statements(app: App, match: ReadMatch) -> list[DocumentStatement]:
-    return document_statements(app, match.board, match.leaves)
-
-
-def _no_statements(_: ReadMatch) -> list[DocumentStatement]:
-    return []
-
-
 def _build(
-    app: App, board: int, additions: Additions, shows_outcome: OutcomeFilter
+    app: App, board: int, additions: Additions, reader: DocumentReader
 ) -> MatchDocument | None:
     try:
         return build_document(
-            app.store, board, server_logs(app.settings), additions, shows_outcome=shows_outcome
+            app.store,
+            board,
+            server_logs(app.settings),
+            additions,
+            shows_outcome=reader.sees_outcome,
         )
-    except (
-        NoteError
-    ) as error:  # by a key that is not here, or the store is another; no fault of the match
+    except NoteError as error:
+        # by a key that is not here, or the store is another; no fault of the match
         raise ObjectStoreError(f"a checkpoint can't be used: {error}") from error
 
 
@@ -157,6 +161,26 @@ def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
         if is_event(leaf):
             seq, head = seq + 1, leaf_hash(leaf)
     return [one for one in found if one is not None]
+
+
+def _statements(app: App, reader: DocumentReader, match: ReadMatch) -> list[DocumentStatement]:
+    """Return the texts whose digest an event has, in the order in which they were stored."""
+    events = [decode_event(data) for data in match.events]
+    first = events[0].body
+    seats = first.seats if isinstance(first, Challenged | MatchStarted) else ()
+    if not reader.sees_statements(app, seats):
+        return []
+    digests = {getattr(event.body, "text", None) for event in events}
+    return [
+        document_statement(one)
+        for one in app.statements.of_match(match.board)
+        if one.digest in digests
+    ]
+
+
+def document_statement(one: Statement) -> DocumentStatement:
+    """Return a statement as documents have it."""
+    return DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
 
 
 def server_logs(settings: Settings) -> ServerLogs | None:

@@ -37,6 +37,7 @@ from infra.evidence.match_document import (
     MatchDocument,
     document_digest,
     read_document,
+    without_private_parts,
     write_document,
 )
 from infra.evidence.move_record import read_record
@@ -106,6 +107,8 @@ def check_import(
             Code.TOO_EARLY,
             "a claim or an appeal in the match waits for a ruling; import it after that",
         )
+    # it is stored for good, and exported to anybody
+    document = without_private_parts(document)
     source = MatchSource(
         kind=DOCUMENT,
         origin=document.log.origin or "",

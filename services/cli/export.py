@@ -14,7 +14,7 @@ import sys
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
-from services.app.exports import export_match, export_record, for_operator
+from services.app.exports import OPERATOR, export_match, export_record
 from services.language.arguments import read_board
 
 
@@ -27,11 +27,7 @@ def run(number: str, settings: Settings, record: bool = False) -> int:  # noqa: 
     """
     board = read_board(number)
     with App(settings) as parts:
-        line = (
-            export_record(parts, board)
-            if record
-            else export_match(parts, board, for_operator, texts=True)
-        )
+        line = export_record(parts, board) if record else export_match(parts, board, OPERATOR)
     # the bytes as they are, because the encoding of a terminal must not change them
     sys.stdout.buffer.write(line)
     sys.stdout.buffer.flush()

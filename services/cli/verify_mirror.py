@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
+from email import message_from_bytes
 from importlib import import_module
 from math import gcd
 from multiprocessing import get_context
@@ -120,12 +121,15 @@ def _notes(file: Path) -> list[str]:
     """Return the checkpoints in a file; `NotCheckableError` if there are none."""
     try:
         with file.open("rb") as opened:
-            text = opened.read(_MOST_NOTES).decode(errors="replace")
+            data = opened.read(_MOST_NOTES)
     except OSError as error:
         raise NotCheckableError(f"{file}: {error.strerror or error}") from None
-    if not (found := notes_in(text)):
+    parts = [data, *(part.get_payload(decode=True) for part in message_from_bytes(data).walk())]
+    texts = [part.decode(errors="replace") for part in parts if isinstance(part, bytes)]
+    found = dict.fromkeys(note for text in texts for note in notes_in(text))
+    if not found:
         raise NotCheckableError(f"{file} has no checkpoint in it")
-    return found
+    return list(found)
 
 
 def _report(
@@ -155,7 +159,7 @@ def _report(
     for said in [sentence for log in logs for sentence in log.said]:
         print(said)
     if not keys:
-        print("not proven: nobody's signature was checked, because no --key was passed")
+        print("not proven: no signature was checked, because no --key was passed")
     good = [log for log in logs if not log.faults]
     held = len(found.faults)
     signed = "signed " if keys and all(log.signed for log in logs) else ""

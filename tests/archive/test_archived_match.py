@@ -109,7 +109,7 @@ def test_what_is_not_the_whole_match_is_refused(entry_and_leaves, bench, over):
     short = replace(entry, locator=locators.encode(indexes[:-1]))
     cases = [
         (entry, leaves[:-1], "leaves, and"),
-        (short, leaves[:-1], "ends with another event|than digests"),
+        (short, leaves[:-1], "ends with another event|than digests|other refusals"),
         (entry, [leaves[1], leaves[0], *leaves[2:]], "does not hold"),
         (entry, [other[0], *leaves[1:]], "does not hold"),
         (replace(entry, head=bytes(32)), leaves, "ends with another event"),

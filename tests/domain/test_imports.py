@@ -10,6 +10,7 @@ from domain.match.commands import (
     AnswerOffer,
     DeclineMatch,
     FlagPlayer,
+    GiveRuling,
     MakeOffer,
     PlayMove,
     ResignMatch,
@@ -289,3 +290,58 @@ def test_a_forged_import_does_not_verify(field, value):
     here.events = here.forged(1, body=replace(here.bodies[0], **{field: value}))
     with pytest.raises(Exception, match="event 1"):
         here.holds()
+
+
+ARBITER = b"arbiter."
+TEXT = bytes(32)
+
+
+def rule(**remedy) -> GiveRuling:
+    return GiveRuling(claim=None, upheld=True, text=TEXT, **remedy)
+
+
+def test_time_that_a_ruling_gave_is_taken_along():
+    source = timed()
+    source.do(ARBITER, rule(time=((0, 4 * DAY),)), BEGIN + 3 * DAY)
+    here = accepted(source)
+    assert here.state.clock.given == source.state.clock.given
+    left = match_clock.time_left(here.state.clock, 0, 0, BEGIN + 11 * DAY)
+    assert left == 13 * DAY
+    here.holds()
+
+
+def test_a_transferred_match_is_not_ruled_on_any_longer():
+    source = timed()
+    source.do(ALICE, MakeOffer(kind="transfer"))
+    source.do(BOB, ACCEPT)
+    for remedy in ({"back_to": 1}, {"winners": (0,)}, {"annul": True}):
+        assert source.refuses(ARBITER, rule(**remedy)) is Code.BAD_RULING
+
+
+def test_a_match_that_waits_is_annulled_and_not_set_back():
+    here = imported(timed())
+    assert here.refuses(ARBITER, rule(back_to=1)) is Code.BAD_RULING
+    assert here.refuses(ARBITER, rule(winners=(0,))) is Code.BAD_RULING
+    here.do(HERE[0], DeclineMatch())
+    assert here.refuses(ARBITER, rule(back_to=1)) is Code.BAD_RULING
+    here.holds()
+
+
+def test_a_ruling_sets_it_back_to_a_ply_of_its_source():
+    here = accepted(timed())
+    here.play("m9-m13", at=BEGIN + 12 * DAY)
+    here.do(ARBITER, rule(back_to=1), BEGIN + 13 * DAY)
+    assert (here.state.ply, here.state.imported.ply, here.state.next) == (1, 1, 1)
+    here.holds()
+
+
+def test_one_that_was_over_elsewhere_is_set_back_and_goes_on_and_counts_nowhere():
+    source = timed()
+    source.do(BOB, ResignMatch())
+    here = accepted(source)
+    here.do(ARBITER, rule(back_to=2), BEGIN + 12 * DAY)
+    assert not here.state.over
+    here.play("m9-m13", at=BEGIN + 12 * DAY)
+    here.do(HERE[1], ResignMatch(), BEGIN + 12 * DAY)
+    assert not here.state.played
+    here.holds()

@@ -185,9 +185,25 @@ def test_a_digest_of_nothing_hides_no_legal_move(match, code, text):
     )
 
 
-def test_a_move_can_not_be_hidden_as_an_offer(match):
-    lie = Rejection(Code.NO_OFFER, SAY("no-offer"))
-    assert fault(match, refusal(match, PlayMove(text="j7-m13"), lie)) == (
+@pytest.mark.parametrize("ply", [None, 2])
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (Code.NO_OFFER, SAY("no-offer")),
+        (Code.UNREADABLE_MOVE, "it can't be read"),
+        (Code.UNREADABLE_MOVE, SAY("over")),
+        (Code.STALE_PLY, SAY("stale", meant=0, ply=2)),
+    ],
+)
+def test_a_legal_move_can_not_be_hidden_by_leaving_it_out(match, ply, code, text):
+    leaf, *more = refusal(match, PlayMove(text="j7-m13", ply=ply), Rejection(code, text))
+    assert leaf.move is None
+    assert fault(match, (leaf, *more)) == "the rules accept it"
+
+
+def test_another_command_can_not_be_hidden_by_a_digest_of_nothing(match):
+    leaf, state, _, text = refusal(match, ResignMatch(), Rejection(Code.NO_OFFER, SAY("no-offer")))
+    assert fault(match, (leaf, state, b"nothing.", text)) == (
         "no command that the match knows can be refused so at that moment"
     )
 

@@ -4,13 +4,17 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from domain.match.events import RefusedLeaf, encode_event
 from infra.evidence import match_document
 from infra.evidence.match_document import (
     FORMAT,
     HEADER,
     MOST_IMPORTS,
     DocumentError,
+    DocumentLeaf,
+    DocumentStatement,
     read_document,
+    without_private_parts,
     write_document,
 )
 from tests.helpers.evidence import KINDS, golden_document
@@ -84,3 +88,23 @@ def test_a_document_that_is_too_long_is_neither_written_nor_read(monkeypatch):
         read_document(data)
     with pytest.raises(DocumentError, match=said):
         write_document(golden_document("plain"))
+
+
+def test_a_document_that_stays_for_good_has_nothing_that_belongs_to_people():
+    refusal = encode_event(
+        RefusedLeaf(1, 1, 5, b"r" * 16, b"account.", "unreadable-move", None, None)
+    )
+    plain = golden_document("plain")
+    statement = DocumentStatement("0" * 64, "1" * 32, "2" * 16, 5, "a text")
+    private = replace(
+        plain,
+        seats=tuple(replace(seat, userid="alice") for seat in plain.seats),
+        leaves=(*plain.leaves, DocumentLeaf(99, refusal, b"what was typed")),
+        statements=(statement,),
+    )
+    public = without_private_parts(private)
+    assert [seat.userid for seat in public.seats] == [None, None]
+    assert public.leaves == (*plain.leaves, DocumentLeaf(99, refusal))
+    assert public.statements == ()
+    assert replace(private, seats=public.seats, leaves=public.leaves, statements=()) == public
+    assert without_private_parts(public) == public

@@ -78,6 +78,7 @@ class FakeApp:
         self.notes = Notes(self.client)
         self.statements = Statements(self.client, lambda: 4)
         self.words = DrawTexts(self.client)
+        self.objects = MemoryObjects()
         self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)
 

@@ -2,9 +2,10 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import islice
+from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -15,6 +16,9 @@ from domain.match.commands import (
     AnswerOffer,
     Command,
     DeclineMatch,
+    GiveRuling,
+    MakeAppeal,
+    MakeClaim,
     MakeOffer,
     PlayMove,
     ResignMatch,
@@ -43,17 +47,33 @@ GAMES = (
 )
 DRAWN = ("halves/1", "powerdrain/1")
 
+ARBITERS = (b"arbiter1", b"arbiter2", b"arbiter3")
+TEXT = bytes(32)
+
 Action = tuple[bytes, Command]
 
 
 class Corpus:
-    """Players by chance, on a bench; the same seed gives the same commands."""
+    """Players by chance, on a bench; the same seed gives the same commands.
 
-    def __init__(self, bench: Bench, seed: int = 1, players: int = 30, matches: int = 120) -> None:
+    `disputes` is the share of matches that are disputed at their end, up to the last ruling.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        seed: int = 1,
+        players: int = 30,
+        matches: int = 120,
+        disputes: float = 0.2,
+    ) -> None:
         self._bench = bench
         self._chance = random.Random(seed)
         self._players = [b"player%02d" % number for number in range(players)]
         self._most = matches
+        self._disputes = disputes
+        self._over: list[int] = []
+        """Boards of matches that have just ended."""
         self._boards: list[int] = []
         self._last = 0
         self.commands: Counter[str] = Counter()
@@ -65,8 +85,30 @@ class Corpus:
             self._last += 1
             self._boards.append(self._last)
             new.append(self._new(self._last, *self._challenge()))
-        self._bench.store.submit(new)
-        self._bench.drain()
+        self._run(new)
+        disputed = [board for board in self._over if self._chance.random() < self._disputes]
+        for command_of in (
+            *(self._claim, self._rule, self._dismiss),
+            *(self._appeal, self._rule_again, self._dismiss_again),
+        ):
+            # some of them may be in the archive by now
+            here = [
+                (board, state)
+                for board, state in self._read(disputed)
+                if state.started and (state.cases or command_of == self._claim)
+            ]
+            self._run([self._new(board, *command_of(state)) for board, state in here])
+        self._boards += disputed  # some go on
+
+    def _run(self, new: Sequence[Submission]) -> None:
+        if new:
+            self._bench.store.submit(new)
+            self._bench.drain()
+
+    def _read(self, boards: Sequence[int]) -> list[tuple[int, MatchState]]:
+        found = self._bench.store.snapshots(boards)
+        states = [unpack_snapshot(data).state for data in found]
+        return list(zip(boards, states, strict=True))
 
     def leaves(self) -> int:
         """Count the leaves of all logs."""
@@ -77,9 +119,8 @@ class Corpus:
         return submission_of(self._bench.order(actor, command, board), 0, "door:test")
 
     def _going_on(self) -> Iterator[tuple[int, MatchState]]:
-        found = self._bench.store.snapshots(self._boards)
-        states = [unpack_snapshot(data).state for data in found]
-        pairs = list(zip(self._boards, states, strict=True))
+        pairs = self._read(self._boards)
+        self._over = [board for board, state in pairs if state.over and not state.cases]
         self._boards = [board for board, state in pairs if state.started and not state.over]
         return (pair for pair in pairs if pair[0] in set(self._boards))
 
@@ -135,6 +176,36 @@ class Corpus:
             return account, RevealText(text=account)
         commitment = Commitment(sha256(account).digest()) if state.gather else UNSET
         return account, AnswerOffer(accept=True, commitment=commitment)
+
+    def _claim(self, state: MatchState) -> Action:
+        actor = self._chance.choice([*state.seats, ARBITERS[0]])
+        return actor, MakeClaim(ply=self._chance.randrange(state.ply + 1), text=TEXT)
+
+    def _rule(self, state: MatchState) -> Action:
+        """Rule on the last case; now and then in a way that is refused."""
+        ruling = GiveRuling(claim=state.cases[-1].claim, upheld=True, text=TEXT)
+        seat = self._chance.randrange(len(state.seats))
+        changes: list[dict[str, Any]] = [
+            {"upheld": False},
+            {"annul": True},
+            {"winners": (seat,)},
+            {"back_to": self._chance.randrange(state.ply + 1)},
+            {"back_to": self._chance.randrange(state.ply + 1), "time": ((seat, 86_400_000),)},
+        ]
+        return ARBITERS[0], replace(ruling, **self._chance.choice(changes))
+
+    def _appeal(self, state: MatchState) -> Action:
+        return self._chance.choice(state.seats), MakeAppeal(claim=state.cases[-1].claim, text=TEXT)
+
+    def _rule_again(self, state: MatchState) -> Action:
+        return ARBITERS[1], self._rule(state)[1]
+
+    def _dismiss(self, state: MatchState) -> Action:
+        """Rule, if the first ruling was refused."""
+        return ARBITERS[2], GiveRuling(claim=state.cases[-1].claim, upheld=False, text=TEXT)
+
+    def _dismiss_again(self, state: MatchState) -> Action:
+        return ARBITERS[1], self._dismiss(state)[1]
 
     def _odd(self) -> Command | None:
         """Choose something that is no move of who is to move, one time in ten."""

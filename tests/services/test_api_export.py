@@ -12,7 +12,7 @@ from infra.log.key_files import generate_keys
 from infra.log.signed_note import VerifierKey
 from infra.people.tokens import Scope
 from infra.store.outcomes import parse
-from services.app.exports import match_document
+from services.app.exports import OPERATOR, match_document
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.publishing import log_keys, publish, receipts_keys
 
@@ -90,7 +90,7 @@ def test_the_outcome_of_a_refusal_is_for_its_sender(api, two):
     assert [one.leaf for one in read_document(reader.content).leaves] == leaves
     for player in (None, two[0], two[1]):
         assert check_document(exported(api, board, player), trusted(api)).fault == ""
-    operator = match_document(api.parts, board, lambda _: True)
+    operator = match_document(api.parts, board, OPERATOR)
     assert refusals_with_outcome(operator) == accounts[::-1]
     (again,) = [one for one in check_document(operator, trusted(api)).holds if "refusal" in one]
     assert "decided again" in again
@@ -159,3 +159,25 @@ def test_an_object_store_that_is_away_is_said_and_harms_no_match(api, two):
         checkpoint.write_bytes(kept)
     assert exported(api, board).log.proofs
     assert not api.parts.damage.all()
+
+
+def test_texts_of_claims_are_for_players_arbiters_and_the_operator(api, two):
+    board, other = api.match(*two), api.player()
+    two[0].move(board, "m13-j7")
+    claim = {"ply": 1, "text": "The server was away."}
+    assert two[1].post(f"/api/matches/{board}/claim", claim).is_success
+    publish(api)
+    for player in (None, other):
+        document = exported(api, board, player)
+        assert document.statements == ()
+        assert check_document(document, trusted(api)).fault == ""
+    for player in two:
+        (statement,) = exported(api, board, player).statements
+        assert (statement.text, statement.account) == (claim["text"], two[1].account.hex())
+        verdict = check_document(exported(api, board, player), trusted(api))
+        assert (verdict.fault, "1 statement with the digests in the events" in verdict.holds) == (
+            "",
+            True,
+        )
+    operator = match_document(api.parts, board, OPERATOR)
+    assert [one.text for one in operator.statements] == [claim["text"]]

@@ -14,6 +14,7 @@ from infra.mail.composer import EmailText, MatchUpdate
 from infra.mail.email import clean_subject
 from infra.mail.progress import DigestItem
 from infra.projections.notices import NoticeKind
+from services.app.imports import check_import, plan_import, seats_of
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -113,3 +114,22 @@ def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
     assert (
         f"match {board}" not in composing.digest(carol, [DigestItem(board, 1, "started", 5)]).body
     )
+
+
+def test_a_mail_about_an_imported_match_says_where_it_comes_from(terminal, composing):
+    record = b"pow2 challenge dora emil\npow2 move 9 dora * m13-m9\npow2 move 9 emil * a13-c11\n"
+    checked = check_import(record, ())
+    seats = seats_of(terminal.app, checked, {"Light": NAMES[0], "Dark": NAMES[1]})
+    planned = plan_import(terminal.app, checked, seats)
+    assert terminal.app.gateway.send(planned.sent, 0, 1).accepted
+    board = planned.sent.match
+    for seat in (0, 1):
+        text = composing.match_update(told(terminal, board, seat, NoticeKind.CHALLENGED))
+        check(text)
+        assert "is to go on here from #2" in text.body
+        assert text.body.count("imported from a record: unproven") == 2
+        assert "To play, write accept" in text.body
+        # also for who has moved before
+        assert "You can also write: decline, chat TEXT" in text.body
+    again = plan_import(terminal.app, checked, seats)
+    assert (again.sent, again.is_new) == (planned.sent, False)

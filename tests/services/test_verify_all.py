@@ -5,10 +5,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 import pytest
 
+from domain.clocks.calendar import DAY
 from domain.match.commands import StartMatch
 from domain.match.events import decode_event
+from infra.durability import Mode
 from infra.redis import keys
 from infra.store import locators
+from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.cli import verify, verify_all
@@ -17,6 +20,7 @@ from tests.helpers.audited_server import SHARDS, AuditedServer
 from tests.helpers.given import ALICE
 from tests.helpers.rollback import Copy, copy_of, put_back
 from tests.helpers.side import catch_up
+from workers import retire_job
 from workers.log.trim import trim
 
 
@@ -285,3 +289,34 @@ def test_matches_that_go_on_meanwhile_do_no_harm(server, monkeypatch):
 
     monkeypatch.setattr(verify_all, "scan_shard", busy)
     assert server.faults() == []
+
+
+def test_matches_of_the_archive_hold_and_are_compared_with_the_log(valkey, redis_client, tmp_path):
+    server = AuditedServer(valkey, redis_client, tmp_path)
+    now = server.bench.store.now
+    server.bench.store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: now() - 41 * DAY)
+    server.play(120)
+    redis_client.set(keys.BOARDS, 1_000)
+    server.publish()
+    catch_up(server.bench.store, redis_client)
+    before = server.check()
+    assert [*before.faults] == []
+    with App(server.settings) as parts:
+        retired = sum(
+            retire_job.run(server.settings, parts.store, redis_client, redis_client, shard)
+            for shard in range(SHARDS)
+        )
+    assert retired > 5
+    after = server.check()
+    assert [*after.faults] == []
+    assert after.summary() == before.summary()
+    board = next(
+        board
+        for board in range(1, 1_000, SHARDS)
+        if redis_client.getbit(keys.archived(1), board // SHARDS)
+    )
+    shutil.rmtree(tmp_path / "log" / "s01" / "boards")
+    unread = server.check()
+    assert unread.exit_code() == 2
+    said = next(iter(unread.not_compared))
+    assert f"match {board} can't be read now: the archive can't be read now" in said

@@ -3,6 +3,7 @@
 import shutil
 from base64 import b64encode
 from collections.abc import Callable
+from email.message import EmailMessage
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -105,7 +106,7 @@ def test_an_honest_mirror_holds_and_needs_no_server(check, mirror):
 def test_without_a_key_nothing_is_said_to_be_signed(check, mirror):
     code, out, err = check(mirror, trusted=())
     assert (code, err) == (0, "")
-    assert "nobody's signature was checked, because no --key was passed" in out
+    assert "no signature was checked, because no --key was passed" in out
     assert "roots of their checkpoints" in out
 
 
@@ -211,10 +212,34 @@ def test_an_earlier_checkpoint_is_a_prefix(check, mirror, published, tmp_path):
     assert said in check(mirror, published / "earlier" / "s01")[1]
     quoted = "".join(f"> {line}\r\n" for line in note.splitlines())
     mail = tmp_path / "mail"
-    mail.write_text(f"From: matchpost\r\n\r\nIt is your turn.\r\n\r\n{quoted}\r\nGreetings\r\n")
+    mail.write_text(
+        f"From: matchpost\r\n\r\nIt is your turn. The log is\r\n{quoted}\r\nGreetings\r\n"
+    )
     code, out, _ = check(mirror, mail)
     assert code == 0
     assert said in out
+
+
+def test_a_checkpoint_is_found_in_a_mail_with_attachments(check, mirror, published, tmp_path):
+    note = (published / "earlier" / "s01").read_text()
+    receipt = "example.org/log/s01/receipt\n17\n3\nAAAA\nAAAA\n5\n"
+    mail = EmailMessage()
+    mail.set_content("It is your turn.")
+    mail.add_attachment(
+        Signer("example.org/r", bytes(32)).signature(receipt), filename="receipt.txt"
+    )
+    mail.add_attachment(note.encode(), "application", "octet-stream", filename="checkpoint.txt")
+    file = tmp_path / "mail.eml"
+    file.write_bytes(bytes(mail))
+    code, out, _ = check(mirror, file)
+    assert code == 0
+    assert "is a prefix of the log" in out
+    mail.clear_content()
+    mail.set_content(f"{receipt}\n{Signer('example.org/r', bytes(32)).signature(receipt)}")
+    file.write_bytes(bytes(mail))
+    code, _, err = check(mirror, file)
+    assert code == 2
+    assert "has no checkpoint in it" in err
 
 
 def test_a_mirror_that_is_older_than_a_checkpoint_is_said(check, mirror, published):

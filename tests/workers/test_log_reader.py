@@ -164,7 +164,7 @@ class WithoutSnapshots:
 
 
 def test_a_result_from_the_snapshot_is_that_of_the_history(bench: Bench) -> None:
-    corpus = Corpus(bench, players=8, matches=40)
+    corpus = Corpus(bench, players=8, matches=40, disputes=0)
     while corpus.leaves() < 700:
         corpus.step()
     before = calls(bench.client, "lrange")

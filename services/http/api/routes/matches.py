@@ -13,8 +13,7 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
-from services.app.disputes import may_see
-from services.app.exports import export_match, for_reader
+from services.app.exports import DocumentReader, export_match
 from services.app.games import read_display
 from services.app.matches import board_svg, board_text, check_ply, load_state
 from services.app.names import names_by_seat
@@ -83,7 +82,8 @@ def _match_response(
     description="All events and refusals of the match as they are in the log, with proofs that a signed "
     "checkpoint covers them: docs/formats.md. `matchpost verify FILE` checks it without a server, and "
     "`matchpost referee` judges it as it is. The outcome of a refused command is left out, unless the "
-    "token is its sender's and may read.",
+    "token is its sender's and may read; so are the texts of claims and rulings, unless it is a player's or an "
+    "arbiter's.",
 )
 def export_document(
     request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext]
@@ -91,9 +91,9 @@ def export_document(
     """Return a match as a match document, one line of JSON."""
     caller: Caller | None = request.auth
     reads = caller is not None and Scope.READ in caller.token.scopes
-    account = caller.account if caller and reads else None
-    texts = may_see(context.app, account, board)
-    line = export_match(context.app, board, for_reader(account), texts=texts)
+    line = export_match(
+        context.app, board, DocumentReader(caller.account if caller and reads else None)
+    )
     return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
 
 

@@ -7,8 +7,7 @@ from litestar import Response, get
 
 from domain.drawing import draw_text
 from domain.match.state import MatchState, positions
-from services.app.disputes import may_see
-from services.app.exports import export_match, for_reader
+from services.app.exports import DocumentReader, export_match
 from services.app.matches import board_svg
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
@@ -69,9 +68,7 @@ def download_document(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
     """Return a match as a match document, which proves its moves."""
-    account = visitor.account
-    texts = may_see(context.app, account, board)
-    line = export_match(context.app, board, for_reader(account), texts=texts)
+    line = export_match(context.app, board, DocumentReader(visitor.account))
     return attachment(line, "application/json", f"match-{board}-document.json")
 
 

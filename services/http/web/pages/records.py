@@ -4,7 +4,8 @@ from typing import Any
 
 from litestar import Response, get
 
-from domain.match.events import Challenged, MatchStarted, Moved, decode_event
+from domain.match.events import Challenged, Imported, MatchStarted, Moved, decode_event
+from domain.match.imported import ImportedMatch
 from services.app.damaged_match import refuse_damaged
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
 from services.http.anonymous_limit import WEIGHT
@@ -34,7 +35,7 @@ def export_proof(
 def export_move_receipt(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
-    """Return the receipt of the move that led to a ply; of the start for ply 0."""
+    """Return the receipt of the move that led to a ply; of the start for ply 0, or of an import before it."""
     return _receipt(
         context, board, _seq_of_ply(context, MatchView.of(context, board, visitor), ply)
     )
@@ -44,7 +45,7 @@ def export_move_receipt(
 def export_move_proof(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
-    """Return the proof of the move that led to a ply; of the start for ply 0."""
+    """Return the proof of the move that led to a ply; of the start for ply 0, or of an import before it."""
     return _proof(context, board, _seq_of_ply(context, MatchView.of(context, board, visitor), ply))
 
 
@@ -70,4 +71,6 @@ def _seq_of_ply(context: ApiContext, table: MatchView, ply: int) -> int:
 def _leads_to(body: Any, ply: int) -> bool:
     if isinstance(body, Moved):
         return body.ply == ply
+    if isinstance(body, Imported):
+        return ply <= ImportedMatch.of(body).ply
     return ply == 0 and isinstance(body, MatchStarted | Challenged)

@@ -22,6 +22,12 @@ class RecordedMark(msgspec.Struct, frozen=True):
     """Whether its first event is."""
     plies: int
     """So many of its moves at least are published: more may be, among the last ones."""
+    elsewhere: int
+    """So many of its moves were played on another server, and this log has only that they were brought."""
+
+    def has(self, ply: int) -> bool:
+        """Return whether the published log has a move of this server that led to a ply."""
+        return self.elsewhere < ply <= self.plies
 
     @classmethod
     def of(cls, context: ApiContext, table: MatchView) -> Self | None:
@@ -39,6 +45,7 @@ class RecordedMark(msgspec.Struct, frozen=True):
             published=not waiting,
             start=bool(indexes) and indexes[0] < size,
             plies=max(0, table.state.ply - waiting),
+            elsewhere=table.state.imported.ply if table.state.imported else 0,
         )
 
 
