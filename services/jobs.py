@@ -6,10 +6,8 @@ Each job makes what it needs from the settings, which come from the environment 
 The processes of `matchpost serve` keep what they need between their jobs.
 """
 
-import os
 from collections.abc import Callable
 from functools import partial
-from typing import Final
 
 from domain.errors import Refusal
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
@@ -37,9 +35,6 @@ from workers.projections.job import ProjectionRun, project_leases
 from workers.projections.rebuild import StuckError
 from workers.projections.worker import ProjectionWorker
 from workers.scrub import job as scrub_job
-
-_SCRUB_NICENESS: Final = 10
-"""The scrubber's nice value: everything else comes first. RQ's worker runs a job in a process of its own."""
 
 
 def _set_limits() -> None:
@@ -128,7 +123,6 @@ def freeze() -> None:
 
 def scrub() -> None:
     """Check what is stored, for some minutes at most."""
-    os.nice(_SCRUB_NICENESS)
     with App(load()) as parts:
         scrub_job.run(parts.settings, parts.store, parts.data, parts.queue)
 

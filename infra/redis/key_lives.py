@@ -78,7 +78,7 @@ KEY_LIVES: Final = (
         "{arbiters}", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters"
     ),
     KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
-    KeyLife("{a:<hex>}:seal", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
+    KeyLife("{a:<hex>}:mac", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
     KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
     KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),
     KeyLife("{a:<hex>}:sent", _MESSAGES, "expires after 180 days", "accounts written to"),

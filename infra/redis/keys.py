@@ -39,7 +39,7 @@
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
 | `{arbiters}` | set: accounts of arbiters |
 | `{a:<hex>}` | the account record: all personal data but messages and notes |
-| `{a:<hex>}:seal` | keyed digest of the account record: `infra.people.account_seals` |
+| `{a:<hex>}:mac` | keyed digest of the account record: `infra.people.account_macs` |
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
 | `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
@@ -250,7 +250,7 @@ statements: Final = _of_match(":texts")
 conditional_moves: Final = _of_match(":laid")
 
 account: Final = _of_account("")
-account_seal: Final = _of_account(":seal")
+account_mac: Final = _of_account(":mac")
 message_box: Final = _of_account(":box")
 read_marks: Final = _of_account(":read")
 recipients: Final = _of_account(":sent")

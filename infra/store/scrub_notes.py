@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one; times in ms; `sealed` once every account has had a seal |
+| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one; times in ms; `macs` once every account has had a MAC |
 | `{scrub}:faults` | hash: section and subject -> packed `NotedFault` |
 """
 
@@ -18,7 +18,7 @@ MOST_FAULTS: Final = 1_000
 """Faults that are kept: where there are more, nobody reads them one by one."""
 
 
-_SEALED: Final = "sealed"
+_MACS: Final = "macs"
 
 
 class ScrubNotes(msgspec.Struct, frozen=True):
@@ -77,17 +77,17 @@ class ScrubRecord:
         fields = {name: str(value) for name, value in msgspec.structs.asdict(notes).items()}
         scripts.set_fields(self._client, keys.SCRUB, fields)
 
-    def all_sealed(self) -> bool:
-        """Return whether every account had a seal before: see `infra.people.account_seals`."""
-        return bool(self._client.hexists(keys.SCRUB, _SEALED))
+    def all_have_macs(self) -> bool:
+        """Return whether every account had a MAC before: see `infra.people.account_macs`."""
+        return bool(self._client.hexists(keys.SCRUB, _MACS))
 
-    def note_sealed(self) -> None:
-        """Note that every account has a seal."""
-        scripts.set_fields(self._client, keys.SCRUB, {_SEALED: "1"})
+    def note_macs(self) -> None:
+        """Note that every account has a MAC."""
+        scripts.set_fields(self._client, keys.SCRUB, {_MACS: "1"})
 
-    def forget_sealed(self) -> None:
-        """Note that there is another key, with which no account has a seal yet."""
-        self._client.hdel(keys.SCRUB, _SEALED)
+    def forget_macs(self) -> None:
+        """Note that there is another key, with which no account has a MAC yet."""
+        self._client.hdel(keys.SCRUB, _MACS)
 
     def faults(self) -> list[NotedFault]:
         """Return what was found and is not mended, by section and subject."""

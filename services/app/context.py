@@ -26,8 +26,8 @@ from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
+from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.account_notices import AccountNotices
-from infra.people.account_seals import SEALS_FOLDER, AccountSeals
 from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
@@ -229,7 +229,7 @@ class App:
             self.people,
             password_rate=self.settings.password_rate,
             readdressed=address_change_mailer(self.people, self.settings.mail_domain),
-            seals=AccountSeals(self.settings.keys or self.settings.data / SEALS_FOLDER),
+            macs=AccountMacs(self.settings.keys or self.settings.data / KEYS_FOLDER),
         )
 
     @cached_property

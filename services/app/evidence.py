@@ -19,13 +19,12 @@ from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
-from infra.people.statements import Statement
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.cases import case_of
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.disputes import is_arbiter
-from services.app.exports import document_statement, server_logs
+from services.app.exports import document_statements, server_logs
 from services.app.imports import imported_from
 from services.app.receipts import NOT_PUBLISHED
 
@@ -70,7 +69,9 @@ def evidence_of(app: App, account: AccountId, board: int, number: int) -> bytes:
             leaves=tuple(
                 leaf if sees_all else _as_seen_by(account, leaf) for leaf in document.leaves
             ),
-            statements=tuple(map(document_statement, _statements_in(app, document))),
+            statements=tuple(
+                document_statements(app, board, (leaf.leaf for leaf in document.leaves))
+            ),
         )
     )
 
@@ -93,9 +94,3 @@ def _as_seen_by(account: AccountId, leaf: DocumentLeaf) -> DocumentLeaf:
     if is_event(leaf.leaf) or decode_refusal(leaf.leaf).actor == account:
         return leaf
     return msgspec.structs.replace(leaf, outcome=UNSET)
-
-
-def _statements_in(app: App, document: MatchDocument) -> list[Statement]:
-    """Return the statements whose digest a leaf of the document has."""
-    leaves = b"".join(leaf.leaf for leaf in document.leaves)
-    return [one for one in app.statements.of_match(document.board) if one.digest in leaves]

@@ -6,7 +6,7 @@ The texts of claims and rulings go to players of the match, arbiters and the ope
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -44,7 +44,6 @@ from infra.log.published_log import LogDamagedError, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
-from infra.people.statements import Statement
 from infra.settings import Settings
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
@@ -134,6 +133,16 @@ def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocumen
     return found
 
 
+def document_statements(app: App, board: int, leaves: Iterable[bytes]) -> list[DocumentStatement]:
+    """Return the texts that are not erased of those whose digest one of these leaves has."""
+    data = b"".join(leaves)
+    return [
+        DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
+        for one in app.statements.of_match(board)
+        if one.digest in data
+    ]
+
+
 def _build(
     app: App, board: int, additions: Additions, reader: DocumentReader
 ) -> MatchDocument | None:
@@ -164,23 +173,12 @@ def _receipts(app: App, match: ReadMatch, first: int) -> list[str]:
 
 
 def _statements(app: App, reader: DocumentReader, match: ReadMatch) -> list[DocumentStatement]:
-    """Return the texts whose digest an event has, in the order in which they were stored."""
-    events = [decode_event(data) for data in match.events]
-    first = events[0].body
+    """Return the texts whose digest an event has, if the reader may read them."""
+    first = decode_event(match.events[0]).body
     seats = first.seats if isinstance(first, Challenged | MatchStarted) else ()
     if not reader.sees_statements(app, seats):
         return []
-    digests = {getattr(event.body, "text", None) for event in events}
-    return [
-        document_statement(one)
-        for one in app.statements.of_match(match.board)
-        if one.digest in digests
-    ]
-
-
-def document_statement(one: Statement) -> DocumentStatement:
-    """Return a statement as documents have it."""
-    return DocumentStatement(one.digest.hex(), one.salt.hex(), one.account.hex(), one.at, one.text)
+    return document_statements(app, match.board, match.events)
 
 
 def server_logs(settings: Settings) -> ServerLogs | None:

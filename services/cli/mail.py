@@ -14,7 +14,7 @@ from infra.liveness import LIVENESS
 from infra.mail.address_change import address_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.mail.key_check import MailKeyMismatchError, check_mail_key
-from infra.people.account_seals import SEALS_FOLDER, AccountSeals
+from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.accounts import Accounts
 from infra.redis.clients import make_client
 from infra.settings import Settings
@@ -92,7 +92,7 @@ def _office(settings: Settings, addresses: ServerAddresses) -> Iterator[InboundM
             limit=password_limit(data),
             password_rate=settings.password_rate,
             readdressed=address_change_mailer(shared.people, settings.mail_domain),
-            seals=AccountSeals(settings.keys or settings.data / SEALS_FOLDER),
+            macs=AccountMacs(settings.keys or settings.data / KEYS_FOLDER),
         )
         with App(settings, data=data, accounts=accounts) as parts:
             parts.ready()

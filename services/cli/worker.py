@@ -22,6 +22,10 @@ SIDE_NICENESS = 5
 """The projection worker's nice value: deciding moves comes first."""
 
 
+SCRUB_NICENESS = 10
+"""The scrubber's: everything else comes first."""
+
+
 def run(settings: Settings, name: str, role: str) -> int:
     """Decide commands, feed projections (`side`) or run maintenance jobs until a stop signal.
 
@@ -83,6 +87,7 @@ def _freeze() -> None:
 def _scrub() -> None:
     from services import jobs  # noqa: PLC0415 - in the process of the job
 
+    os.nice(SCRUB_NICENESS)
     jobs.scrub()
 
 

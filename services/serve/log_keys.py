@@ -20,7 +20,7 @@ from infra.log.names import shard_key
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
-from infra.people.account_seals import ACCOUNTS_KEY, make_seal_key
+from infra.people.account_macs import ACCOUNTS_KEY, make_mac_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
@@ -55,10 +55,10 @@ def _generate(folder: Path, host: str) -> list[Path]:
     try:
         made = generate_keys(folder, host)
     except LogKeyError:
-        if missing_keys(folder) or not make_seal_key(folder):
+        if missing_keys(folder) or not make_mac_key(folder):
             raise
         return [folder / ACCOUNTS_KEY]
-    return [*made, *([folder / ACCOUNTS_KEY] if make_seal_key(folder) else [])]
+    return [*made, *([folder / ACCOUNTS_KEY] if make_mac_key(folder) else [])]
 
 
 def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
@@ -93,24 +93,24 @@ def _make_keys(folder: Path, settings: Settings) -> None:
 
 
 def make_accounts_key(settings: Settings, data: redis.Redis) -> None:
-    """Make the key of the accounts' seals if it is missing; log an alarm if accounts had seals before.
+    """Make the key of the accounts' MACs if it is missing; log an alarm if accounts had MACs before.
 
     For an external server the operator makes it, because other machines may have it already.
     """
     folder = keys_folder(settings)
-    if settings.redis_url is not None or not make_seal_key(folder):
+    if settings.redis_url is not None or not make_mac_key(folder):
         return
     record = ScrubRecord(data)
-    if record.all_sealed():
-        record.forget_sealed()
+    if record.all_have_macs():
+        record.forget_macs()
         logger.error(
-            "ALARM: the key of the accounts' seals was missing, and is made new in %s; the scrubber takes "
+            "ALARM: the key of the accounts' MACs was missing, and is made new in %s; the scrubber takes "
             "the accounts for right as they are now; if that is not what you want, put back %s",
             folder,
             ACCOUNTS_KEY,
         )
     else:
-        logger.info("made the key of the accounts' seals in %s; back it up", folder)
+        logger.info("made the key of the accounts' MACs in %s; back it up", folder)
 
 
 def record_published_sizes(

@@ -182,6 +182,12 @@ def test_the_receipt_fits_the_evidence_and_contradicts_what_was_rewritten(folder
     assert "lacks the leaf that the server promised" in found.stderr
 
 
+def test_the_commands_of_the_worked_dispute_answer_as_the_page_says(folder):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    lines = blocks("sh")[-1].splitlines()
+    assert [shell(folder, line, PATH=path).returncode for line in lines] == [0, 0, 0, 1]
+
+
 def test_the_proof_and_what_was_rewritten_have_two_roots_of_one_size():
     shown = read_document((FOLDER / "rewritten.json").read_bytes()).log.checkpoint or ""
     proven = (FOLDER / "proof.txt").read_text("utf-8").partition("\n\n")[2]

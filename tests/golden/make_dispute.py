@@ -72,11 +72,10 @@ CLAIM = (
     "Your server received it 50 minutes after that: its mail stood still. The receipt is attached."
 )
 REASONS = (
-    "Upheld. The log of shard 1 has no leaf of any match between 15:30 and 16:50 on that day, and the operator "
-    "confirms that mail was not received. The receipt shows which move came, and when. The match goes on before "
-    "that move, and Bob gets one day."
+    "Upheld. The operator's own mail log has no mail at all between 15:30 and 16:50 on that day, when mail came "
+    "every minute before and after. The receipt shows which move came, and when. The match goes on before that "
+    "move, and Bob gets one day."
 )
-
 DISMISSED = "Dismissed. The log has no move of Bob's after the third move."
 
 

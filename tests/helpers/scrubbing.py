@@ -2,23 +2,34 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
-from domain.match.commands import Command, CommandEnvelope, PlayMove, ResignMatch, StartMatch
+from domain.match.commands import (
+    Command,
+    CommandEnvelope,
+    GiveRuling,
+    MakeClaim,
+    PlayMove,
+    ResignMatch,
+    StartMatch,
+)
 from domain.match.events import AccountId
+from domain.match.history import unpack_snapshot
 from infra.archive.archive import Archive
-from infra.archive.store import StoreWithArchive
+from infra.archive.store import StoreWithArchive, boards_in_archive
 from infra.durability import Mode
 from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
 from infra.log.published_logs import PublishedLogs
 from infra.objects.files import FileObjects
-from infra.people.account_seals import AccountSeals, make_seal_key
+from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts
+from infra.people.statements import Statements
 from infra.projections import paged_lists, row_pages
 from infra.redis.clients import make_client
 from infra.seed_chains import SeedChains
@@ -79,12 +90,12 @@ class ScrubbedServer:
         self.queue = make_client(f"{url}?db=1")
         self.queue.flushdb()
         generate_keys(keys_folder(self.settings), "example.org")
-        make_seal_key(keys_folder(self.settings))
+        make_mac_key(keys_folder(self.settings))
         self.objects = FileObjects(folder / "log")
         self.plain = RedisStore(client, Mode.FSYNC)
         self.plain.create(Layout(shards=SHARDS, lanes=1))
         self.seeds = SeedChains(self.plain, folder / "seeds")
-        self.accounts = Accounts(client, CHEAP, seals=AccountSeals(keys_folder(self.settings)))
+        self.accounts = Accounts(client, CHEAP, macs=AccountMacs(keys_folder(self.settings)))
         self._numbers = 0
 
     @property
@@ -171,6 +182,28 @@ class ScrubbedServer:
             self.send(boards[number % len(boards)], actor, PlayMove(text="m13-j7"))
         self.drain()
 
+    def claim(self, board: int, actor: AccountId, ply: int, text: str) -> None:
+        """Make a claim, with its statement."""
+        digest = self._state_text(board, actor, text)
+        self.send(board, actor, MakeClaim(ply=ply, text=digest))
+        self.drain()
+
+    def rule(self, board: int, arbiter: AccountId, text: str, **ruling: Any) -> None:
+        """Uphold the open claim of a match."""
+        state = unpack_snapshot(self.plain.snapshots([board])[0]).state
+        digest = self._state_text(board, arbiter, text)
+        (case,) = state.cases
+        command = GiveRuling(claim=case.claim, upheld=True, text=digest, **ruling)
+        self.send(board, arbiter, command)
+        self.drain()
+        after = unpack_snapshot(self.plain.snapshots([board])[0]).state
+        assert after.cases[0].ruled_at
+
+    def _state_text(self, board: int, actor: AccountId, text: str) -> bytes:
+        """Store the statement of the next command, and return its digest."""
+        id_ = (self._numbers + 1).to_bytes(16)
+        return Statements(self.client, lambda: SHARDS).put(board, actor, text, id_).digest
+
     def publish(self) -> list[int]:
         """Publish all leaves, and return the sizes."""
         sizes = []
@@ -192,7 +225,10 @@ class ScrubbedServer:
 
     def offload(self) -> int:
         """Move rows to pages, and return how many went."""
-        work = offload.RowOffload(self.plain, self.client, self.objects, settled_ms=-86_400_000)
+        in_archive = partial(boards_in_archive, self.client, SHARDS)
+        work = offload.RowOffload(
+            self.plain, self.client, self.objects, in_archive, settled_ms=-86_400_000
+        )
         while work.step() is not None:
             pass
         return work.rows
@@ -232,10 +268,13 @@ def populated(
     server.play(plain, alice, bob)
     server.play(timed, bob, carol, moves=2)
     ended = server.over(finished, alice, bob)
+    server.claim(ended[-1], bob, 1, "that was not my move")
+    server.rule(ended[-1], carol, "it goes on there", back_to=1)
+    server.claim(ended[-2], bob, 2, "a claim that is open")
     server.refused(long, alice, [one for one in ended if one % SHARDS == 0])
     sizes = server.publish()
     server.list_all()
-    server.offload()
     retired = set(ended[: finished // 2])
     assert server.retire(sizes, retired) == len(retired)
+    assert server.offload()
     return server

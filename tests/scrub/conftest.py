@@ -14,7 +14,7 @@ from tests.helpers.server_copy import ServerCopy
 def made(
     valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[ScrubbedServer, ServerCopy]]:
-    """The server, and a copy of it after a round that has sealed its accounts."""
+    """The server, and a copy of it after a round that has made the MACs of its accounts."""
     with valkey.client(blocking_timeout=5) as client, small_pages():
         client.flushall()
         server = populated(client, valkey.url, tmp_path_factory.mktemp("scrubbed"))

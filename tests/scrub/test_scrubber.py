@@ -174,8 +174,8 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
                 server.drain()
                 sizes = server.publish()
                 server.list_all()
-                server.offload()
                 server.retire(sizes, {board - 2})
+                server.offload()
                 server.accounts.change_addresses_of(alice, [f"a{board}@example.org"])
                 server.accounts.signup(f"player{board}", "a-secret")
         except Exception as error:

@@ -22,14 +22,15 @@ from services.doctor import Level, gather, judge
 from tests.helpers.match_forger import MatchForger
 from tests.helpers.scrubbing import SHARDS, ScrubbedServer
 
-PLAIN, TIMED, DRAWN = 1, 2, 3
-"""Boards: a match that goes on, one with clocks, and one whose board was drawn."""
+PLAIN, TIMED, DRAWN, CLAIMED = 1, 2, 3, 15
+"""Boards: a match that goes on, one with clocks, one whose setup was drawn, and one with a claim."""
 
 SHARD = keys.shard_of(PLAIN, SHARDS)
 EVENTS = keys.events(SHARD, PLAIN)
 STATE = keys.snapshot(SHARD, PLAIN)
 OUTCOMES = keys.outcomes(SHARD, PLAIN)
 LOG = keys.log(SHARD)
+TEXTS = keys.statements(keys.shard_of(CLAIMED, SHARDS), CLAIMED)
 
 Change = Callable[[ScrubbedServer, Any], object]
 
@@ -86,6 +87,10 @@ def other_sentence(server: ScrubbedServer) -> None:
     client: Any = server.client
     command, data = outcome_of(server, refused=True)
     client.hset(OUTCOMES, command, data[:-1] + bytes([data[-1] ^ 1]))
+
+
+def other_text(data: bytes) -> bytes:
+    return data.replace(b"a claim", b"no claim"[:7])
 
 
 def cut_log(server: ScrubbedServer, keep: float) -> None:
@@ -249,6 +254,16 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "a notice": (
         lambda s, _: other_member(s, bucket_key(s, NOTICES, "to:")), "scrub", r"notifications: they differ",
     ),
+    "a statement": (
+        lambda _, c: c.hset(TEXTS, c.hkeys(TEXTS)[0], other_text(c.hvals(TEXTS)[0])),
+        "scrub",
+        r"statement of event \d of match 15: its text or its author is not the one whose digest",
+    ),
+    "a statement gone": (
+        lambda _, c: c.delete(TEXTS),
+        "scrub",
+        r"statement of event \d of match 15: it is missing, and its author is still there",
+    ),
     "the due time of one match": (
         lambda _, c: c.zrem(keys.due(0), TIMED),
         "scrub",
@@ -273,7 +288,7 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
     "a password hash": (
         lambda s, _: other_password(s),
         "scrub",
-        r"account [0-9a-f]{16} of alice: its record does not fit its seal",
+        r"account [0-9a-f]{16} of alice: its record does not fit its MAC",
     ),
     "an account unreadable": (
         lambda s, c: c.set(keys.account(account_of(s, "alice")), b"\xc1"),

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
@@ -31,10 +32,13 @@ from tests.helpers.scrubbing import (  # noqa: E402
     populated,
     small_pages,
 )
-from tests.helpers.server_copy import ServerCopy, dump_of  # noqa: E402
+from tests.helpers.server_copy import ServerCopy, dump_of, restore  # noqa: E402
 from tests.tamper.changes import Change, Tampering, seeds  # noqa: E402
 from workers.scrub.job import sections  # noqa: E402
 from workers.scrub.section import ScrubFault, Section  # noqa: E402
+
+STOPPED = "the check stopped:"
+"""So begins the sentence of a change that no check foresees."""
 
 
 class Found(NamedTuple):
@@ -51,12 +55,14 @@ class TamperBench:
 
     def __init__(self, client: Redis, url: str, folder: Path) -> None:
         self.server = populated(client, url, folder)
-        early = ServerCopy(folder, client)
+        self._early = ServerCopy(folder, client)
         self._play_on()
         if self.server.scrub():
             raise AssertionError("the server is not well before it is changed")
         self._copy = ServerCopy(folder, client, self.server.queue)
-        self.tampering = Tampering(self.server, dump_of(client), early.data(), early.files)
+        self.tampering = Tampering(
+            self.server, dump_of(client), self._early.data(), self._early.files
+        )
         self._usual = self._findings()
 
     def _play_on(self) -> None:
@@ -72,14 +78,32 @@ class TamperBench:
         server.play(board, carol, alice)
         sizes = server.publish()
         server.list_all()
-        server.offload()
         server.retire(sizes, set(more[:2]))
+        server.offload()
 
     def find(self, seed: int) -> Found:
         """Make a change, see who finds it, and put everything back."""
         change = self.tampering.change(seed)
         try:
             return Found(change, *self._found())
+        finally:
+            self._copy.restore()
+
+    def find_rolled_back(
+        self, *, data: bool = False, objects: bool = False, seeds: bool = False
+    ) -> tuple[str, str]:
+        """Put a whole part of the server back to the earlier state, and see who finds it."""
+        try:
+            if data:
+                restore(self.server.client, self._early.data())
+            folders = [name for name, yes in (("log", objects), ("seeds", seeds)) if yes]
+            for name in folders:
+                rmtree(self.server.folder / name)
+            for file, content in self._early.files.items():
+                if file.parts[0] in folders:
+                    (self.server.folder / file).parent.mkdir(parents=True, exist_ok=True)
+                    (self.server.folder / file).write_bytes(content)
+            return self._found()
         finally:
             self._copy.restore()
 
@@ -108,7 +132,11 @@ def found_by(section: Section) -> Iterator[ScrubFault]:
     """Yield the faults that a section of the scrubber finds, each found twice."""
     cursor: str | None = ""
     while cursor is not None:
-        step = section.step(cursor)
+        try:
+            step = section.step(cursor)
+        except Exception as error:  # noqa: BLE001 - the scrubber goes on with the next section, too
+            yield ScrubFault(section.name, f"{STOPPED} {error!r}")
+            return
         again = {one.about for one in section.step(cursor).faults} if step.faults else set()
         yield from (one for one in step.faults if one.about in again)
         cursor = step.cursor
@@ -154,9 +182,9 @@ def main(words: list[str]) -> int:
         for seed in seeds(count, first):
             one = bench.find(seed)
             found.append(one)
-            if not one.who:
-                print(f"NOT FOUND: seed {seed}: {one.change}", flush=True)
-    missed = sum(not one.who for one in found)
+            if not one.who or STOPPED in one.sentence:
+                print(f"NOT FOUND: seed {seed}: {one}", flush=True)
+    missed = sum(not one.who or STOPPED in one.sentence for one in found)
     if "--table" in words:
         print(table(found))
     who = Counter(one.who or "nobody" for one in found)

@@ -19,6 +19,7 @@ from infra.log.names import LogSecret
 from infra.log.receipts import KEY_SUFFIX, Receipt
 from infra.log.signed_note import SignatureType, Signer
 from services.http.web.verify_page import PAGE
+from tests.evidence.test_imported import document_of, imported
 from tests.helpers.api import Api
 from tests.helpers.browser import PHONE, faults_of
 from tests.helpers.checked_files import (
@@ -32,7 +33,7 @@ from tests.helpers.checked_files import (
     with_event,
     with_leaf,
 )
-from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET
+from tests.helpers.evidence import KINDS, OTHER_SECRET, SECRET, golden_document
 from tests.helpers.publishing import publish
 
 DISPUTE = Path(__file__).parents[1] / "golden" / "dispute"
@@ -96,7 +97,7 @@ def document(kind: str = "timed", unpublished: int = 3) -> File:
 # good files
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sorted({*KINDS} - {"imported"}))
 def test_an_exported_match_holds(page, kind):
     whole = evidence(kind, 0)
     drop(page, document(kind, 0), keys=whole.keys)
@@ -305,6 +306,29 @@ def test_what_a_server_exports_holds(page, publishing, game):
     expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
     expect(page.locator(".steps > li > p", has_text="The promise was kept")).to_have_count(1)
     expect(page.locator("[data-step=seed]")).to_have_count(int(game == "powerdrain"))
+
+
+def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(page, publishing):
+    alice, bob, arbiter = publishing.players(3)
+    publishing.parts.accounts.set_arbiter(arbiter.name, True)
+    board = publishing.match(alice, bob)
+    alice.move(board, "m13-j7")
+    bob.move(board, "a13-a1")
+    alice.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "“He” tried:\n<b>to cheat</b> 🙂"})
+    bob.move(board, "a13-d7")
+    ruling = {"verdict": "back", "ply": 0, "text": "again"}
+    assert arbiter.post(f"/api/matches/{board}/rule", ruling).status_code == 200
+    publish(publishing)
+    keys = publishing.http.get("/log/keys").text
+    frozen = bob.get(f"/api/matches/{board}/cases/3/evidence").content
+    after = bob.get(f"/api/matches/{board}/export").content
+    assert len(json.loads(frozen)["statements"]) == 1
+    for data in (frozen, after):
+        drop(page, ("match.json", data), keys=keys)
+        assert page.locator("#failure").all_inner_texts() == []
+        expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+        found = page.locator(".steps [data-step=statement][data-mark=holds]")
+        expect(found).to_have_count(len(json.loads(data)["statements"]))
 
 
 # tampered files
@@ -734,6 +758,64 @@ def test_a_refusal_that_was_left_out_is_found_by_its_receipt(page):
     [(step, sentence, _)] = first_failures(page, [[left_out, *disputed("receipt.txt", "keys")]])
     assert step == "receipt"
     assert "lacks the leaf" in sentence
+
+
+# a match that was imported
+
+
+def imported_file(**changes: Any) -> File:
+    source = golden_document("timed")
+    return "imported.json", write_document(document_of(imported(source, **changes), source))
+
+
+def test_an_imported_match_holds_with_the_match_it_comes_from(page):
+    key = SECRET.public
+    drop(page, imported_file(), keys=f"{key}\n")
+    expect(page.locator("#headline")).to_have_text("All that this page checks holds.")
+    expect(page.locator("[data-step=source]")).to_have_attribute("data-mark", "holds")
+    expect(page.get_by_text("The match from which it was imported: match 1")).to_be_visible()
+    expect(page.locator("[data-step=signature]")).to_have_count(2)
+
+
+def test_moves_that_were_imported_from_a_bare_list_are_not_proven(page):
+    drop(page, document("imported", 0), keys=evidence("imported", 0).keys)
+    expect(page.locator("#because")).to_contain_text("nothing proves that these moves were played")
+    expect(page.locator(".steps [data-mark=open]")).to_have_count(1)
+
+
+def test_keys_of_the_new_server_alone_leave_those_of_the_source_open(page):
+    drop(page, imported_file(), keys=str(SECRET.signer(2).key))
+    expect(page.locator(".steps [data-step=signature][data-mark=open] > p")).to_contain_text(
+        "none of the keys that you entered is one of play.example.org/log/s01"
+    )
+
+
+SOURCES: dict[str, tuple[Callable[[Any], object], str]] = {
+    "no source": (of(imported_from=None), "source"),
+    "another move in it": (lambda found: found["imported_from"].update(moves=["m13-m8"]), "source"),
+    "another name in it": (lambda found: found["imported_from"]["seats"][0].update(userid="eve"), "source"),
+    "an event of it": (lambda found: with_event(1, body_ply=2)(found["imported_from"]), "source"),
+    "its last event": (lambda found: drop_leaf(14)(found["imported_from"]), "source"),
+    "it is no document": (of(imported_from={"format": "matchpost-match/1"}), "file"),
+    "other moves that go on": (of(moves=[]), "moves"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_tampered_source_names_the_first_step_that_fails(page, name):
+    change, wanted = SOURCES[name]
+    source = golden_document("timed")
+    whole = document_of(imported(source), source)
+    [(step, sentence, _)] = first_failures(page, [[("a.json", changed(whole, change))]])
+    assert (step, sentence[-1:]) == (wanted, ".")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"digest": bytes(32)}, {"head": bytes(32)}, {"events": 3}, {"board": 5}]
+)
+def test_an_event_that_names_another_source_is_found(page, changes):
+    [(step, _, _)] = first_failures(page, [[imported_file(**changes)]])
+    assert step == "source"
 
 
 # the parts, against public vectors

@@ -1,4 +1,4 @@
-"""The check of accounts: records, their seals, and the names that point to them."""
+"""The check of accounts: records, their MACs, and the names that point to them."""
 
 import logging
 from functools import partial
@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from domain.match.events import AccountId
 from infra.log.key_files import keys_folder
-from infra.people.account_seals import (
-    SealKey,
-    SealKeyError,
-    note_all_sealed,
-    read_seal_key,
+from infra.people.account_macs import (
+    MacKey,
+    MacKeyError,
+    note_all_have_macs,
+    read_mac_key,
 )
 from infra.people.accounts.accounts import write_account
 from infra.people.accounts.record import Account, decode
@@ -34,35 +34,44 @@ class AccountCheck:
         self._folder = keys_folder(parts.settings)
         self._record = ScrubRecord(parts.data)
         self._whole_walk = False
-        self._has_seals = False
-        self._key: SealKey | None = None
+        self._has_macs = False
+        self._key: MacKey | None = None
         self._fault: list[ScrubFault] = []
         self._load()
 
+    def _lists_are_lists(self) -> list[ScrubFault]:
+        """Find lists of accounts that are of another type."""
+        wanted = {keys.USERS: b"zset", keys.ARBITERS: b"set"}
+        return [
+            ScrubFault(f"key {name}", "it is of another type than this program writes there")
+            for name, kind in wanted.items()
+            if self._client.type(name) not in (kind, b"none")
+        ]
+
     def begin(self) -> None:
-        """Begin a walk; only a walk without interruption shows that every record has a seal."""
-        self._whole_walk, self._has_seals = True, False
+        """Begin a walk; only a walk without interruption shows that every record has a MAC."""
+        self._whole_walk, self._has_macs = True, False
         self._load()
 
     def _load(self) -> None:
         try:
-            self._key, self._fault = read_seal_key(self._folder), []
-            if not self._key.since and self._record.all_sealed():
-                why = "its file lacks the line which says that all accounts have seals: it was changed or put back"
+            self._key, self._fault = read_mac_key(self._folder), []
+            if not self._key.since and self._record.all_have_macs():
+                why = "its file lacks the line which says that all accounts have macs: it was changed or put back"
                 self._key = replace(self._key, since=1)
                 self._fault = [ScrubFault("accounts' key", why)]
-        except SealKeyError as error:
+        except MacKeyError as error:
             self._key, self._fault = None, [ScrubFault("accounts' key", str(error))]
 
     def end(self) -> list[ScrubFault]:
-        """End a walk; after the first whole one every record must have a seal."""
+        """End a walk; after the first whole one every record must have a MAC."""
         if self._key and not self._key.since and self._whole_walk and not self._fault:
-            note_all_sealed(self._folder, time_ms(self._client))
-            self._record.note_sealed()
-            logger.info("all accounts have seals; one without is a fault from now on")
+            note_all_have_macs(self._folder, time_ms(self._client))
+            self._record.note_macs()
+            logger.info("all accounts have MACs; one without is a fault from now on")
         self._whole_walk = False
-        # without a key and without seals the accounts are not protected, as docs/operating.md says
-        return self._fault if self._has_seals else []
+        # without a key and without MACs the accounts are not protected, as docs/operating.md says
+        return self._fault if self._has_macs else []
 
     def name(self, name: str) -> list[ScrubFault]:
         """Check that a userid points to the account of that name."""
@@ -70,14 +79,14 @@ class AccountCheck:
         about = f"userid {name}"
         if found is None:
             return []
-        data, sealed = self._client.mget(
-            keys.account(AccountId(found)), keys.account_seal(AccountId(found))
+        data, has_mac = self._client.mget(
+            keys.account(AccountId(found)), keys.account_mac(AccountId(found))
         )
         if data is None:
-            # without a seal a deletion or a signup was cut off, and the next signup frees the name
+            # without a MAC a deletion or a signup was cut off, and the next signup frees the name
             return (
-                [ScrubFault(about, f"its account {found.hex()} is gone, and its seal is there")]
-                if sealed
+                [ScrubFault(about, f"its account {found.hex()} is gone, and its MAC is there")]
+                if has_mac
                 else []
             )
         record = _record(data)
@@ -86,16 +95,16 @@ class AccountCheck:
         return []
 
     def record(self, account: AccountId) -> list[ScrubFault]:  # noqa: PLR0911 - one for each fault
-        """Check a record: it can be read, its seal fits, and its name points to it and is listed."""
+        """Check a record: it can be read, its MAC fits, and its name points to it and is listed."""
         about = f"account {account.hex()}"
         with self._client.pipeline(transaction=True) as pipe:
             pipe.get(keys.account(account))
-            pipe.get(keys.account_seal(account))
+            pipe.get(keys.account_mac(account))
             pipe.pttl(keys.account(account))
-            data, seal, left = pipe.execute()
-        self._has_seals |= seal is not None
+            data, mac, left = pipe.execute()
+        self._has_macs |= mac is not None
         if data is None:
-            return [ScrubFault(about, "its record is gone, and its seal is there")] if seal else []
+            return [ScrubFault(about, "its record is gone, and its MAC is there")] if mac else []
         record = _record(data)
         if record is None:
             return [ScrubFault(about, "its record can't be read")]
@@ -104,33 +113,42 @@ class AccountCheck:
         about = f"account {account.hex()} of {record.name}"
         if self._client.get(keys.user(record.name)) != account:
             return [ScrubFault(about, f"the userid {record.name} does not point to it")]
+        if faults := self._lists_are_lists():
+            return faults
         listed = self._client.zscore(keys.USERS, record.name)
         adopted = False
-        if self._key is not None and seal != self._key.seal(account, data):
+        if self._key is not None and mac != self._key.mac(account, data):
             if self._key.since:
-                return [ScrubFault(about, self._why(seal))]
-            adopted = write_account(
-                self._client, account, data, data, self._key.seal(account, data)
-            )
+                return [ScrubFault(about, self._why(mac))]
+            adopted = write_account(self._client, account, data, data, self._key.mac(account, data))
+        faults = self._arbiter_faults(about, account, record)
         if listed == 0.0:
-            return []
+            return faults
         if adopted:  # an account that is older than the list is added there, as by its next login
             self._list(record.name)
-            return []
+            return faults
         why = "it was not in the list of all userids: the list was repaired"
-        return [ScrubFault(about, why, mend=partial(self._list, record.name))]
+        return [*faults, ScrubFault(about, why, mend=partial(self._list, record.name))]
+
+    def _arbiter_faults(self, about: str, account: AccountId, record: Account) -> list[ScrubFault]:
+        """Check that an arbiter is in the index, which names those to ask; only the record makes one."""
+        if not record.arbiter or self._client.sismember(keys.ARBITERS, account):
+            return []
+        why = "it is an arbiter, and was not in the list of all arbiters: the list was repaired"
+        add = partial(self._client.sadd, keys.ARBITERS, account)
+        return [ScrubFault(f"arbiter {about}", why, mend=add)]
 
     def _list(self, name: str) -> None:
         self._client.zadd(keys.USERS, {name: 0})
 
     @staticmethod
-    def _why(seal: bytes | None) -> str:
-        if seal is None:
+    def _why(mac: bytes | None) -> str:
+        if mac is None:
             return (
-                "its record has no seal: it was written by something else than this program, or by a process "
+                "its record has no MAC: it was written by something else than this program, or by a process "
                 "without the key `accounts-key`"
             )
-        return "its record does not fit its seal: something else than this program has changed it"
+        return "its record does not fit its MAC: something else than this program has changed it"
 
 
 def _record(data: bytes) -> Account | None:

@@ -18,6 +18,7 @@ from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.due_times import DueTimes
 from infra.store.outcomes import parse
+from workers.scrub.kept_texts import text_faults
 from workers.scrub.scrubber import TRANSIENT
 from workers.scrub.section import ScrubFault, ScrubParts
 
@@ -102,6 +103,7 @@ class MatchCheck:
             *self._time_faults(board, indexes, state),
             *_mark_faults(board, indexes),
             *self._seat_faults(board, state),
+            *text_faults(self._parts, board, state),
         ]
 
     def _indexes(self, board: int) -> MatchIndexes:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from redis.exceptions import ResponseError
 
 from infra.redis import keys
+from infra.redis.key_lives import ENDLESS_KEYS, KEY_LIVES
 from workers.scrub.accounts import AccountCheck
 from workers.scrub.matches import MatchCheck
 from workers.scrub.section import ScrubFault, ScrubParts, Step
@@ -16,29 +17,23 @@ COUNT: Final = 20
 
 _MATCH: Final = re.compile(r"(\{s\d\d\.[0-9a-z]+\}):m:(\d{1,18})(:[a-z]+)?")
 _SHARD: Final = re.compile(r"(\{s\d\d\.[0-9a-z]+\}):([a-z]+)(:.+)?")
-_ACCOUNT: Final = re.compile(r"\{a:([0-9a-f]{16})\}(:seal)?")
+_ACCOUNT: Final = re.compile(r"\{a:([0-9a-f]{16})\}(:mac)?")
 _NAME: Final = re.compile(r"\{u:([^}]+)\}")
 
+_OF_SHARD: Final = "{s07.a1y}:"
+_OF_MATCH: Final = "m:<board>"
+_PATTERNS: Final = [
+    row.key.removeprefix(_OF_SHARD)
+    for row in (*KEY_LIVES, *ENDLESS_KEYS)
+    if row.key.startswith(_OF_SHARD)
+]
+"""The keys of a shard, as their table has them."""
+
 _MATCH_PARTS: Final = frozenset(
-    {"", ":moves", ":turns", ":ev", ":at", ":out", ":laid", ":no", ":chat", ":draft"}
+    one.removeprefix(_OF_MATCH) for one in _PATTERNS if one.startswith(_OF_MATCH)
 )
 _SHARD_KEYS: Final = frozenset(
-    [
-        "in",
-        "aside",
-        "tries",
-        "draws",
-        "due",
-        "log",
-        "published",
-        "closed",
-        "over",
-        "gone",
-        "floor",
-        "boards",
-        "given",
-        "ids",
-    ]
+    one.partition(":")[0] for one in _PATTERNS if not one.startswith(_OF_MATCH)
 )
 _RECORDS: Final = frozenset({"", ":ev", ":at", ":out", ":moves", ":turns"})
 """Parts that tell of a match."""

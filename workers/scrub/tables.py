@@ -2,6 +2,9 @@
 
 from typing import Final
 
+import msgspec
+from redis.exceptions import ResponseError
+
 from domain.errors import Refusal
 from infra.projections.generations import BusyError
 from infra.projections.row_pages import RowPages
@@ -45,6 +48,10 @@ class TableCheck:
             return Step(after)  # they are made just now
         except StuckError as error:
             return Step(after, [ScrubFault(name, str(error))])
+        except (ResponseError, msgspec.MsgspecError, ValueError, TypeError) as error:
+            if isinstance(error, ResponseError) and "WRONGTYPE" not in str(error):
+                raise
+            return Step(after, [ScrubFault(name, f"a key of them can't be read: {error}")])
         except Refusal as refusal:  # a row page: its own check tells more
             return Step(after, [ScrubFault(name, str(refusal))])
         if not found.difference:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from infra.mail.keys import ADDRESSES_TO_VERIFY
-from infra.people.account_seals import AccountSeals
+from infra.people.account_macs import AccountMacs
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
@@ -67,7 +67,7 @@ class Accounts:
         limit: LoginRateLimit | None = None,
         password_rate: int = PASSWORDS_A_MINUTE,
         readdressed: Callable[[Profile], None] = _notify_nobody,
-        seals: AccountSeals | None = None,
+        macs: AccountMacs | None = None,
     ) -> None:
         """`readdressed` is called with the old record after its addresses were changed."""
         self._client = client
@@ -75,7 +75,7 @@ class Accounts:
         self._passwords = Passwords(hasher or PasswordHasher())
         self._recent = recent or RecentPasswords()
         self._addresses_changed = readdressed
-        self._seals = seals or AccountSeals()
+        self._macs = macs or AccountMacs()
         self._attempts = PasswordAttempts(client, limit, password_rate)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
@@ -91,7 +91,7 @@ class Accounts:
         account = self._write_new(encode(record))
         # crash window: the record exists and no name points to it; it expires
         if not self._users.claim(name, account):
-            self._client.delete(keys.account(account), keys.account_seal(account))
+            self._client.delete(keys.account(account), keys.account_mac(account))
             raise _name_taken(name)
         # crash window: the account exists and expires; its first login makes it permanent
         self._persist(account)
@@ -327,16 +327,16 @@ class Accounts:
         return self._write(account, data, new)
 
     def _write(self, account: AccountId, data: bytes, new: bytes, milliseconds: int = 0) -> bool:
-        """Replace a record that is still `data` together with its seal; an empty `new` deletes both."""
+        """Replace a record that is still `data` together with its MAC; an empty `new` deletes both."""
         return write_account(
-            self._client, account, data, new, self._seals.seal(account, new), milliseconds
+            self._client, account, data, new, self._macs.mac(account, new), milliseconds
         )
 
     def _persist(self, account: AccountId) -> None:
-        """Let a record and its seal last."""
+        """Let a record and its MAC last."""
         with self._client.pipeline(transaction=True) as pipe:
             pipe.persist(keys.account(account))
-            pipe.persist(keys.account_seal(account))
+            pipe.persist(keys.account_mac(account))
             pipe.execute()
 
     def _write_new(self, record: bytes) -> AccountId:
@@ -354,12 +354,12 @@ def write_account(
     account: AccountId,
     data: bytes,
     new: bytes,
-    seal: bytes,
+    mac: bytes,
     milliseconds: int = 0,
 ) -> bool:
-    """Replace an account's record that is still `data`, with its seal; False if it has changed."""
-    names = [keys.account(account), keys.account_seal(account)]
-    return bool(scripts.call(client, scripts.WRITE_ACCOUNT, names, [data, new, seal, milliseconds]))
+    """Replace an account's record that is still `data`, with its MAC; False if it has changed."""
+    names = [keys.account(account), keys.account_mac(account)]
+    return bool(scripts.call(client, scripts.WRITE_ACCOUNT, names, [data, new, mac, milliseconds]))
 
 
 def _mailboxes(record: Profile) -> set[str]:

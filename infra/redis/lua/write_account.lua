@@ -1,8 +1,8 @@
--- Makes, changes or deletes an account's record together with its seal, if it is still as it was read.
+-- Makes, changes or deletes an account's record together with its MAC, if it is still as it was read.
 --
--- KEYS  1 the record  2 its seal
+-- KEYS  1 the record  2 its MAC
 -- ARGV  1 the record that was read, '' for none  2 the new record, '' to delete it
---       3 the new seal, '' for none  4 ms that both last, 0 for no expiry
+--       3 the new MAC, '' for none  4 ms that both last, 0 for no expiry
 -- Returns  1 | 0 (the record has changed; nothing written)
 
 if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then

@@ -97,6 +97,7 @@ function checkTimes({ events }) {
 async function checkLog(report, match, keys, progress) {
   const { log } = match.document;
   if (log.checkpoint === null) {
+    if (log.proofs.length) report.add("checkpoint", FAILS, "The file has paths to the root of a checkpoint, and no checkpoint.");
     report.add("checkpoint", OPEN, "The file has no checkpoint, so nothing proves that the server has published this match.");
     return;
   }
@@ -104,8 +105,10 @@ async function checkLog(report, match, keys, progress) {
     const checkpoint = readCheckpoint(log.checkpoint);
     const shown = [{ label: "The checkpoint", text: log.checkpoint }];
     require(checkpoint.origin === log.origin, `The checkpoint is of ${checkpoint.origin}, and the document names ${log.origin}.`, shown);
-    const folder = `/s${String(log.shard).padStart(2, "0")}`;
-    require(log.origin.endsWith(folder), `The log ${log.origin} is not that of shard ${log.shard}.`, shown);
+    const wanted = `${match.document.server}/log/s${String(log.shard).padStart(2, "0")}`;
+    require(log.origin === wanted, `The log is ${log.origin}, and of that server and shard it would be ${wanted}.`, shown);
+    const other = log.keys.map(readKey).find((key) => key.name !== log.origin);
+    require(!other, `The document has a key of ${other?.name} among those of ${log.origin}.`, shown);
     match.checkpoint = checkpoint;
     return [`The checkpoint names ${plural(checkpoint.size, "leaf", "leaves")} of the log ${checkpoint.origin}, and one root for all of them.`, shown];
   });

@@ -8,13 +8,28 @@ function readKey(text) {
   const material = fromBase64(data, `The key “${text}”`);
   const right = [ED25519, COSIGNATURE].includes(material[0]) && material.length === 33;
   require(right && name && !/\s/.test(name), `“${text}” is no key: it should be name+id+base64.`);
-  const key = { name, type: material[0], data: material.slice(1), text };
-  key.id = sha256(joined(UTF8.encode(`${name}\n`), material)).slice(0, 4);
+  const key = makeKey(name, material, text);
   require(toHex(key.id) === id, `The id of the key “${name}” does not fit the key.`, [
     { label: "The id that is written", text: id },
     { label: "SHA-256 of name, type and key begins with", bytes: key.id },
   ]);
   return key;
+}
+
+const makeKey = (name, material, text) => ({
+  name,
+  type: material[0],
+  data: material.slice(1),
+  id: sha256(joined(UTF8.encode(`${name}\n`), material)).slice(0, 4),
+  text,
+});
+
+/** Return the keys of this name; a key `host/log` stands for the keys of all shards, `host/log/s07`. */
+function keysNamed(keys, name) {
+  const common = /^[^/]*\/log(?=\/)/.exec(name)?.[0];
+  return keys
+    .filter((key) => key.type === ED25519 && [name, common].includes(key.name))
+    .map((key) => makeKey(name, joined([key.type], key.data), key.text));
 }
 
 /** Return a note's text and its signatures, which are not checked yet. */

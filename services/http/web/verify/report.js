@@ -58,8 +58,9 @@ async function checkSignature(report, note, name, what, keys) {
     })),
   ];
   await report.step("signature", async () => {
-    const own = keys.entered.length === 0;
-    const usable = (own ? keys.own : keys.entered).filter((key) => key.name === name);
+    const entered = keysNamed(keys.entered, name);
+    const own = entered.length === 0;
+    const usable = own ? keysNamed(keys.own, name) : entered;
     const by = note.signatures.filter((signature) => signature.name === name);
     require(by.length, `${what} has no signature in the name ${name}.`, shown);
     const found = by.map((signature) => [signature, keyOf(usable, signature)]).filter(([, key]) => key);
@@ -94,6 +95,12 @@ async function checkSignature(report, note, name, what, keys) {
     );
     const also = cosigned.length ? ` It is cosigned by ${cosigned.join(" and ")}.` : "";
     const used = [...found, ...witnesses].map(([, key]) => ({ label: "The key", text: key.text }));
+    if (own && keys.entered.length) {
+      return unproven(
+        `${what} is signed by ${name}, with a key that came with the files: none of the keys that you entered is one of ${name}.`,
+        [...shown, ...used],
+      );
+    }
     return [`${what} is signed by ${name}, with ${source}.${also}`, [...shown, ...used]];
   });
 }
