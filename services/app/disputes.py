@@ -72,13 +72,6 @@ def check_arbiter(app: App, account: AccountId) -> None:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters can do this; an operator makes arbiters")
 
 
-def may_see(app: App, account: AccountId | None, board: int) -> bool:
-    """Return whether an account may read a match's statements: None stands for a stranger."""
-    if account is None:
-        return False
-    return account in load_state(app, board).seats or is_arbiter(app, account)
-
-
 def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
     """Refuse an account that may not read a match's statements: `not-a-player`."""
     if account not in state.seats and not is_arbiter(app, account):

@@ -113,7 +113,6 @@ USE_CASES: Final[dict[str, Row]] = {
     "disputes.is_arbiter": Row((WEB,), "a page shows arbiters what only they can do"),
     "disputes.check_arbiter": WITHIN,
     "disputes.check_may_see": Row((WEB,), "the page of a claim that is not made yet checks it"),
-    "disputes.may_see": Row((API, WEB), "a document is no answer to a line"),
     "exports.document_statements": WITHIN,
     "evidence.frozen_evidence": Row((), "`services.jobs` freezes it"),
     "evidence.evidence_of": Row((API, WEB), "a document is no answer to a line"),
