@@ -12,8 +12,11 @@ from domain.match.commands import PlayMove, ResignMatch
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.damaged_matches import DamagedMatches
+from infra.store.log_gate import LogGate
 from infra.store.scrub_notes import ScrubRecord
-from tests.helpers.scrubbing import OPENING, ScrubbedServer
+from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer
+from tests.helpers.server_copy import dump_of, restore
+from workers.log.trim_events import EventTrimmer
 from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber
 from workers.scrub.section import ScrubFault, ScrubStoppedError, Section, Step
 
@@ -193,6 +196,27 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
     assert failed == []
     assert found == []
     assert int(server.client.get(keys.BOARDS) or 0) > before  # type: ignore[arg-type]
+    assert server.scrub() == []
+
+
+def test_no_false_alarm_after_events_were_trimmed(server: ScrubbedServer) -> None:
+    assert EventTrimmer(server.client, server.parts().log_of, bundle=4).trim(SHARDS) > 0
+    assert server.scrub() == []
+
+
+def test_no_false_alarm_about_a_shard_that_is_closed_until_it_is_restored(
+    server: ScrubbedServer,
+) -> None:
+    early = dump_of(server.client)
+    alice, bob = map(server.accounts.id_of, ("alice", "bob"))
+    board = server.start(alice, bob, rules="powerdrain/1")
+    server.drain()
+    for _ in range(2):
+        server.send(board, alice, ResignMatch())
+        server.drain()
+    server.publish()
+    restore(server.client, early)
+    assert LogGate(server.client, server.queue).look(range(SHARDS)) == {board % SHARDS}
     assert server.scrub() == []
 
 

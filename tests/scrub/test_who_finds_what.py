@@ -264,6 +264,16 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
         "scrub",
         r"statement of event \d of match 15: it is missing, and its author is still there",
     ),
+    "a key that nobody writes": (
+        lambda _, c: c.set(f"{STATE}:other", "x"),
+        "scrub",
+        r"key \{s01\.\w+\}:m:1:other: this program writes no such key there",
+    ),
+    "the mark of the seeds that were shown": (
+        lambda s, _: next(s.folder.glob("seeds/*.used")).write_bytes(b"x"),
+        "scrub",
+        r"seeds of shard 1: the mark of the seeds that were shown is damaged",
+    ),
     "the due time of one match": (
         lambda _, c: c.zrem(keys.due(0), TIMED),
         "scrub",

@@ -68,6 +68,8 @@ class PublishedLeavesCheck:
     def _bundle(self, shard: int, start: int) -> tuple[int, list[ScrubFault]]:
         """Check leaves from `start` on; return where they end."""
         about = f"log of shard {shard}"
+        if self._closed(shard):
+            return start, []
         try:
             log = self._parts.log_of(shard)
             log.refresh()
@@ -87,7 +89,9 @@ class PublishedLeavesCheck:
             leaves = log.verify_bundle(start // WIDTH)[start % WIDTH :]
         except _DAMAGED as error:
             return end, [*fault, ScrubFault(f"{about} at leaf {start}", str(error))]
-        compared = [] if self._closed(shard) else self._compared(log, start, leaves)
+        if self._closed(shard):  # meanwhile
+            return end, []
+        compared = self._compared(log, start, leaves)
         return end, [*fault, *compared, *self._owners(shard, start, leaves)]
 
     def _recorded(self, shard: int) -> int:
