@@ -1,5 +1,6 @@
 """The objects of another server's published log, read over HTTP."""
 
+import weakref
 from typing import Final, NoReturn
 
 import httpx
@@ -19,6 +20,7 @@ class HttpObjects:
     def __init__(self, url: str, http: httpx.Client | None = None) -> None:
         self._url = url.rstrip("/")
         self._http = http or httpx.Client(timeout=_SECONDS, follow_redirects=True)
+        weakref.finalize(self, self._http.close)
 
     def __repr__(self) -> str:
         return self._url

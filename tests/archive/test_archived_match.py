@@ -110,8 +110,8 @@ def test_what_is_not_the_whole_match_is_refused(entry_and_leaves, bench, over):
     cases = [
         (entry, leaves[:-1], "leaves, and"),
         (short, leaves[:-1], "ends with another event|than digests|other refusals"),
-        (entry, [leaves[1], leaves[0], *leaves[2:]], "does not hold"),
-        (entry, [other[0], *leaves[1:]], "does not hold"),
+        (entry, [leaves[1], leaves[0], *leaves[2:]], "does not hold|other refusals"),
+        (entry, [other[0], *leaves[1:]], "does not hold|other refusals"),
         (replace(entry, head=bytes(32)), leaves, "ends with another event"),
         (replace(entry, digests=entry.digests[:-8]), leaves, "than digests"),
         (entry, [b"", *leaves[1:]], "does not hold"),

@@ -46,7 +46,7 @@ class AuditedServer:
             self.corpus.step()
 
     def publish(self) -> None:
-        while self.publisher.round(0):
+        while self.publisher.round():
             pass
 
     def check(self) -> Findings:

@@ -1,5 +1,9 @@
 """The scrubber's job: one at a time, to the end of a round, and again when the next is due."""
 
+import os
+import signal
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -8,6 +12,7 @@ from msgspec.structs import replace
 from rq import Queue
 from rq.serializers import JSONSerializer
 
+from infra.failpoints import FAILPOINTS
 from infra.redis import keys
 from infra.rq_jobs import MAINTENANCE, SCRUB
 from infra.store.scrub_notes import ScrubNotes, ScrubRecord
@@ -18,6 +23,8 @@ from services.doctor import Level, gather, judge
 from tests.helpers.scrubbing import ScrubbedServer
 from workers.scrub import job, wakeup
 from workers.scrub.wakeup import LEASE, ScrubWakeup, scrub_leases
+
+POINTS = [point for point in FAILPOINTS if point.startswith("scrub.")]
 
 
 def run(server: ScrubbedServer, percent: int = 100, **more: Any) -> int:
@@ -64,6 +71,25 @@ def test_a_run_that_is_asked_to_end_notes_where_it_is(server: ScrubbedServer) ->
     assert notes.round == 1
     run(server)
     assert ScrubRecord(server.client).read().last_ended
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: ScrubbedServer) -> None:
+    fresh(server)
+    environment = {**os.environ, **server.settings.environment(), "MATCHPOST_SCRUB_PERCENT": "100"}
+    command = [sys.executable, "-c", "from services.jobs import scrub; scrub()"]
+    for point in POINTS:
+        killed = subprocess.run(
+            command, env=environment | {"MATCHPOST_FAULT": f"{point}:1"}, check=False
+        )
+        assert killed.returncode == -signal.SIGKILL, point
+        server.queue.delete(keys.lease(LEASE))
+        record = ScrubRecord(server.client)
+        record.write(replace(record.read(), began=0))
+    assert subprocess.run(command, env=environment, check=False).returncode == 0
+    assert ScrubRecord(server.client).read().last_matches > 12
+    # its row pages are shorter than those of another process
+    assert {one.section for one in record.faults()} <= {"row pages"}
 
 
 def test_the_scheduler_requests_a_run_when_a_round_is_due(

@@ -50,4 +50,4 @@ def test_with_durability_none_nothing_is_published(tmp_path: Path):
     with Served(tmp_path / "data", {"MATCHPOST_DURABILITY": "none"}) as served:
         assert served.children("matchpost publisher") == []
         assert "nothing is published" in served.run("doctor").stdout
-        assert not (tmp_path / "data" / "keys").exists()
+        assert not (tmp_path / "data" / "keys" / "log-key").exists()

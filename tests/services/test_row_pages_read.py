@@ -77,8 +77,8 @@ def moved(api: Api, before: dict[str, Any]) -> Path:
 
 
 def settled(make: Callable[..., Any]) -> Callable[..., Any]:
-    """Offload also what has only just ended."""
-    return lambda *args: make(*args, settled_ms=0)
+    """Offload also what has only just ended, as if it were in the archive."""
+    return lambda *args: make(*args[:3], set, settled_ms=0)
 
 
 def api_pages(api: Api, path: str, field: str, **query: Any) -> list[Any]:

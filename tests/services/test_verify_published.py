@@ -50,7 +50,7 @@ def publish(settings: Settings, bench: Bench) -> Callable[[], None]:
     publisher.begin()
 
     def publish() -> None:
-        while publisher.round(0):
+        while publisher.round():
             pass
 
     return publish
