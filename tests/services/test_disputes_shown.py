@@ -127,11 +127,11 @@ def test_a_match_that_goes_on_is_due_again_and_its_pages_show_it(
     assert due > 0
     assert api.parts.data.zscore(keys.due(shard), dispute.board) == due
     assert api.parts.data.zscore(keys.ended(shard), dispute.board) is None
-    guest = Guest(api)
-    page = guest.get(f"/m/{dispute.board}")
-    assert page.status_code == 200
-    assert "is over" not in page.text
-    assert guest.get(f"/m/{dispute.board}/0").status_code == 200
+    with Guest(api) as guest:
+        page = guest.get(f"/m/{dispute.board}")
+        assert page.status_code == 200
+        assert "is over" not in page.text
+        assert guest.get(f"/m/{dispute.board}/0").status_code == 200
     assert dispute.players[0].move(dispute.board, "m13-j7").is_success
 
 
