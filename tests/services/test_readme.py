@@ -1,5 +1,6 @@
 """What README and tutorial show is typed into a new server, and gives what is printed there."""
 
+import json
 import os
 import re
 import subprocess
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.helpers.served import SCRIPT, Served
+from tests.helpers.served import SCRIPT, Served, until
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,6 +23,9 @@ def test_the_exchange_on_a_page_is_what_one_sees(page: str, tmp_path: Path) -> N
     with Served(tmp_path / "data") as served:
         env = {**served.env, "PATH": f"{SCRIPT.parent}:{os.environ['PATH']}"}
         for line in shown.splitlines():
+            if line.startswith("$ matchpost verify"):
+                # a reader types no faster than a leaf is published
+                until(lambda: all_is_published(served))
             if line.startswith("$ "):
                 done = subprocess.run(
                     line[2:], shell=True, env=env, text=True, timeout=60, check=False,
@@ -29,6 +33,11 @@ def test_the_exchange_on_a_page_is_what_one_sees(page: str, tmp_path: Path) -> N
                 )  # fmt: skip
                 seen.append(f"{line}\n{done.stdout}")
     assert undated("".join(seen)) == undated(shown)
+
+
+def all_is_published(served: Served) -> bool:
+    figures = json.loads(served.run("queue", "--json").stdout)
+    return bool(figures["log"]["unpublished"] == 0)
 
 
 def undated(text: str) -> str:
