@@ -30,7 +30,7 @@ APPEAL_MS: Final = APPEAL_DAYS * DAY
 """How long after a ruling an appeal is possible."""
 
 _GRANT_DAYS: Final = 3650
-"""The most days that a ruling gives a seat."""
+"""The most days that a ruling grants a seat."""
 
 _TEXT_BYTES: Final = 32
 

@@ -1,6 +1,6 @@
 """The audit of refusals: the refused command is found by its digest, and decided again.
 
-A refusal is valid if deciding its command again, in the state at that moment, gives the same code and the same
+A refusal is valid if deciding its command again, in the state at that moment, leads to the same code and the same
 sentence. Where the match does not know everything that the command was made of, code and sentence must at
 least be such as can occur at that moment, and the audit says what it lacks.
 """

@@ -20,7 +20,7 @@ def counter_faults(
     if highest < order.highest_board:
         yield (
             f"the counter of boards stands at {highest}, and shard {shard} has match "
-            f"{order.highest_board}: it was set back, and would give numbers out again"
+            f"{order.highest_board}: it was set back, and would hand numbers out again"
         )
     for chain, index in order.anchors.items():
         found = store.anchor_index(shard, chain)

@@ -31,7 +31,7 @@ class CaseStep(msgspec.Struct, frozen=True):
     text: str | None
     """None for a text that was erased."""
     salt: bytes
-    """With the text it gives the digest in the event; empty for an erased text."""
+    """Together with the text it hashes to the digest in the event; empty for an erased text."""
     remedies: tuple[Remedy, ...] = ()
     """The changes in the match that followed a ruling."""
 

@@ -170,7 +170,7 @@ def seats_of(app: App, checked: CheckedImport, players: Mapping[str, str]) -> tu
 def plan_import(app: App, checked: CheckedImport, seats: tuple[AccountId, ...]) -> PlannedImport:
     """Store what is imported, and return the command that imports it.
 
-    The same document gives the same board, unless its players have declined it there: then it is
+    The same document leads to the same board, unless its players have declined it there: then it is
     proposed again. Refused as `already-started` if other accounts were asked before.
     """
     command = import_command(checked.state, seats, checked.source)

@@ -29,7 +29,7 @@ from services.app.damaged_match import refuse_damaged
 
 logger = logging.getLogger(__name__)
 
-NO_RECEIPTS: Final = "this server gives no receipts"
+NO_RECEIPTS: Final = "this server signs no receipts"
 
 NOT_PUBLISHED: Final = Refusal(
     Code.NOT_PUBLISHED,

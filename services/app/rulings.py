@@ -107,7 +107,7 @@ def _check_parts(verdict: Verdict) -> None:
             Code.BAD_RULING, "`result` needs the sides that win, and only `result` has some"
         )
     if (kind == "time" and not verdict.time) or (verdict.time and kind not in ("back", "time")):
-        raise Refusal(Code.BAD_RULING, "`time` needs sides; beside it only `back` can give time")
+        raise Refusal(Code.BAD_RULING, "`time` needs sides; beside it only `back` can grant time")
 
 
 def _seat_named(state: MatchState, names: Sequence[str | None], word: str) -> Seat:

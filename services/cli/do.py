@@ -48,7 +48,7 @@ def _do(
     with App(settings) as parts:
         language = Language(parts, origin=LOCAL)
         if file is not None and not language.gives_receipts:
-            raise Refusal(Code.NOT_FOUND, "this server gives no receipts; nothing was sent")
+            raise Refusal(Code.NOT_FOUND, "this server signs no receipts; nothing was sent")
         answer = language.do(line, key, wait)
         code = _print_answer(answer)
         if file is not None:

@@ -80,7 +80,7 @@ _processes: list[_Process] = []
 
 
 def begin_process(settings: Settings, secret: bytes, niceness: int = _NICENESS) -> None:
-    """Make the parts of a process, which gives way to the server."""
+    """Make the parts of a process, which lets the server go first."""
     os.nice(niceness)
     import_module("infra.game_packages").load_games()
     _processes[:] = [_Process(App(settings), PublishedLogs(settings), secret)]

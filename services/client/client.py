@@ -64,7 +64,7 @@ class Text(msgspec.Struct, frozen=True):
     code: str
     """Empty if the line was accepted or answered."""
     receipt: str = ""
-    """The receipt, if the line was one command in a match and the server gives receipts."""
+    """The receipt, if the line was one command in a match and the server signs receipts."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -78,7 +78,7 @@ class Outcome(msgspec.Struct, frozen=True):
     seq: int
     index: int
     receipt: str | None = None
-    """A signed note, for a file; None if the server gives none."""
+    """A signed note, for a file; None if the server signs none."""
 
 
 _OUTCOMES: Final = msgspec.json.Decoder(Outcome)

@@ -22,7 +22,7 @@ class CommandForm(msgspec.Struct, frozen=True):
     handler: Callable[[Invocation], Answer]
     of_game: bool = False
     proof: Proof = nobody
-    """Returns the account that gives the command."""
+    """Returns the account that sends the command."""
     in_match: bool = False
     """Whether its board names a match, which is loaded before the proof."""
 

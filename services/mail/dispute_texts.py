@@ -46,7 +46,7 @@ def how_to_rule(board: int, name: str) -> str:
     """Return how an arbiter rules on a case."""
     return (
         f"To see all of it, reply with:\n  case {board} {name} password\n"
-        f"To rule, reply with one of these, and give your reasons:\n"
+        f"To rule, reply with one of these, with your reasons:\n"
         f"  rule {board} {name} password dismissed REASONS\n"
         f"  rule {board} {name} password back #PLY REASONS\n"
         f"  rule {board} {name} password result SIDE REASONS\n"

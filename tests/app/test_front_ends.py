@@ -35,7 +35,7 @@ OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchp
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
-    (API, WEB), "the language gives a receipt with its command, and a proof is a file"
+    (API, WEB), "the language returns a receipt with its command, and a proof is a file"
 )
 NO_MESSAGE_FORM: Final = Row((LANGUAGE, API), "pages show messages and have no form to write one")
 

@@ -121,7 +121,7 @@ def test_without_a_receipts_key_nothing_is_sent_from_here(server: Served, tmp_pa
     finally:
         (tmp_path / "away").rename(key)
     assert done.returncode == 1
-    assert "this server gives no receipts; nothing was sent" in done.stderr
+    assert "this server signs no receipts; nothing was sent" in done.stderr
     assert not (tmp_path / "file").exists()
 
 

@@ -217,7 +217,7 @@ class Budget:
         self._owed = 0.0
 
     def wait(self, most: float = 10.0) -> None:
-        """Wait until the work since the last call is no more than the share, `most` seconds at most."""
+        """Wait until the work since the last call is at most the share, `most` seconds at most."""
         self._owed += (self._timer() - self._began) * self._rest
         self._began = self._timer()
         if self._owed >= _LEAST_SLEEP:

@@ -94,7 +94,7 @@ def make_appeal(
 def give_ruling(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str] | Redirect:
-    """Show what a ruling will do; or give it, once that was shown."""
+    """Show what a ruling will do; or submit it, once that was shown."""
     claim = _number(form.get("case"), Code.UNKNOWN_CLAIM)
     verdict = _verdict(form)
     if form.get("do") != "preview":

@@ -152,7 +152,7 @@ function addMissingSource(report, { events = [] }) {
   }
 }
 
-/** Say whether the keys prove anything: those that come with the files were made by whoever made the files. */
+/** Say whether the keys prove anything: those that come with the files are of the same maker. */
 function addKeys(report, { used }) {
   const names = [...new Set(used.filter((key) => key.own).map((key) => key.name))];
   if (!names.length) return;
@@ -160,7 +160,7 @@ function addKeys(report, { used }) {
   const shown = used.filter((key) => key.own).map((key) => ({ label: key.name, text: key.text }));
   report.add(
     "keys", OPEN,
-    "The keys came with the files, so whoever made the files may have made the keys, too. Enter keys that you have from elsewhere: from the server's page of keys, from earlier mail, from the other player.",
+    "The keys came with the files, so the maker of the files may have made the keys, too. Enter keys that you have from elsewhere: from the server's page of keys, from earlier mail, from the other player.",
     [...new Map(shown.map((block) => [block.text, block])).values()],
   );
 }

@@ -15,7 +15,7 @@ class RecordedMark(msgspec.Struct, frozen=True):
     """How much of a match is published, as of a second ago."""
 
     receipts: bool
-    """Whether the server gives receipts."""
+    """Whether the server signs receipts."""
     published: bool
     """Whether all of the match is published."""
     start: bool
@@ -31,7 +31,7 @@ class RecordedMark(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, context: ApiContext, table: MatchView) -> Self | None:
-        """Return the mark of a match; None on a server that neither publishes nor gives receipts."""
+        """Return the mark of a match; None on a server that neither publishes nor signs receipts."""
         app, board = context.app, table.board
         size = context.published_sizes.of(app.store.layout().shard_of(board))
         receipts = gives_receipts(app)
