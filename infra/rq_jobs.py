@@ -22,6 +22,12 @@ PUBLISHED_LOG: Final = "matchpost-log"
 MAINTENANCE: Final = "matchpost-maintenance"
 """The queue of long jobs that an operator asks for."""
 
+ROBOTS: Final = "matchpost-robots"
+"""The queue of robots' moves."""
+
+ANALYSIS: Final = "matchpost-analysis"
+"""The queue of analyses, which wait while robots have to move."""
+
 DRAIN: Final = "services.jobs.drain"
 """Drains a lane; its arguments are the lane's number and the count of lanes."""
 
