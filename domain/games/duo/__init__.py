@@ -1,6 +1,6 @@
 """Cooperative That's My Line."""
 
-from domain.games.duo import game, svg, text
+from domain.games.duo import engine, game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.DuoRules(),), text.draw, svg.paint, __name__)
+GAME = GamePackage((game.DuoRules(),), text.draw, svg.paint, __name__, engine=engine.ENGINE)

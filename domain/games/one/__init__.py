@@ -3,7 +3,7 @@
 from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
-from domain.games.one import game
+from domain.games.one import engine, game
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -11,4 +11,5 @@ GAME = GamePackage(
     partial(draw_lines, wanted=1, word="one", more=True),
     partial(paint_lines, wanted=1, word="one"),
     __name__,
+    engine=engine.ENGINE,
 )

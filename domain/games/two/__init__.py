@@ -3,7 +3,7 @@
 from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
-from domain.games.two import game
+from domain.games.two import engine, game
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -11,4 +11,5 @@ GAME = GamePackage(
     partial(draw_lines, wanted=2, word="two"),
     partial(paint_lines, wanted=2, word="two"),
     __name__,
+    engine=engine.ENGINE,
 )
