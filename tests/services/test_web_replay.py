@@ -102,7 +102,7 @@ def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
 @pytest.mark.parametrize("game", ["powerdrain", "halves", "torere"])
 def test_the_referee_reads_a_match_that_was_taken_away(come, pair, game):
     one, two = pair
-    if game == "torere":  # which may go on for ever
+    if game == "torere":  # which may never end
         board = start(one, two, game=game)
         one.move(board, moves(one, board)[0])
     else:

@@ -127,7 +127,7 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
 
 
 def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:
-    """Let a drain run that does the steps between its batches; give the number of outcomes."""
+    """Let a drain run that does the steps between its batches; return the number of outcomes."""
     left = list(steps)
 
     def next_step() -> bool:
@@ -162,7 +162,7 @@ def test_a_match_that_goes_on_is_read_once_in_a_drain(bench: Bench) -> None:
 
 
 def together(bench: Bench, boards: int) -> list[list[int]]:
-    """Hand in a move on each of so many boards; give the boards of each commit of a drain."""
+    """Submit a move on each of so many boards; return the boards of each commit of a drain."""
     bench.start(*range(1, boards + 1))
     commits: list[list[int]] = []
 
