@@ -37,6 +37,9 @@ from services.http.api.pending import outcome_at
 from services.http.context import ApiContext
 
 BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the match's number")]
+CommandNumber = Annotated[
+    str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
+]
 RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
 ]
@@ -192,9 +195,7 @@ async def reveal_text(
 )
 async def command_outcome(
     board: BoardNumber,
-    command: Annotated[
-        str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
-    ],
+    command: CommandNumber,
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     request: AnyRequest,
