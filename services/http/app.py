@@ -60,6 +60,7 @@ from services.http.api.routes.matches import (
     show_ply,
     show_svg,
     show_text,
+    show_text_board,
 )
 from services.http.api.routes.messages import (
     list_messages,
@@ -111,6 +112,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_ply,
     show_svg,
     show_text,
+    show_text_board,
     show_events,
     start_match,
     list_matches,

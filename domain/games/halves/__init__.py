@@ -12,4 +12,5 @@ GAME = GamePackage(
     featured=True,
     needs_previous_position=True,
     ring_percent=0,
+    text_places=text.places,
 )
