@@ -95,7 +95,7 @@ class TextBoard(msgspec.Struct, frozen=True):
     move: str | None
     """The last of them in canonical form; null at the start."""
     next: str
-    """What follows a previewed move, in a sentence; empty without one, and in a puzzle."""
+    """A sentence on the turn after a previewed move; empty without one, and in a puzzle."""
     text: str
     places: tuple[TextPlace, ...]
     """Where the text shows each place; empty for a game that does not say it."""
