@@ -67,6 +67,7 @@ from services.http.api.routes.matches import (
     show_ply,
     show_svg,
     show_text,
+    show_text_board,
 )
 from services.http.api.routes.messages import (
     list_messages,
@@ -118,6 +119,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_ply,
     show_svg,
     show_text,
+    show_text_board,
     show_events,
     start_match,
     list_matches,
