@@ -12,7 +12,7 @@ WAIT_SECONDS: Final = 10.0
 
 PROJECTIONS: Final = (
     "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
-    "cases",
+    "cases", "robots",
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
