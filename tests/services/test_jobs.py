@@ -79,7 +79,15 @@ def stock_worker(
 
 
 @pytest.mark.parametrize(
-    "name", [rq_jobs.DRAIN, rq_jobs.SEND_MAIL, rq_jobs.PROJECT, rq_jobs.REBUILD, rq_jobs.CHECK]
+    "name",
+    [
+        rq_jobs.DRAIN,
+        rq_jobs.SEND_MAIL,
+        rq_jobs.PROJECT,
+        rq_jobs.REBUILD,
+        rq_jobs.CHECK,
+        rq_jobs.ROBOT_MOVE,
+    ],
 )
 def test_every_job_is_a_function_that_rq_can_import(name: str) -> None:
     assert callable(import_attribute(name))
