@@ -16,9 +16,9 @@ from services.app.commands import WAIT_SECONDS
 from services.app.opponents import games_of_robots, robots_here
 from services.http.api.auth import PLAY_SCOPE, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import Wait
 from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.challenges import Id, OpenChallenge, challenge_json, start
-from services.http.api.routes.commands import Wait
 from services.http.context import ApiContext
 
 
