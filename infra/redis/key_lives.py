@@ -145,6 +145,9 @@ KEY_LIVES: Final = (
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{scrub}:faults", "infra.store.scrub_notes", "it is not found again", "faults, 1,000"),
     KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),
+    KeyLife(
+        "{robots}:failed", "infra.store.robot_failures", "the match has gone on", "stuck matches"
+    ),
     KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
     KeyLife("{lease:0/3}:wake", "infra.store.leases", "it is read, or expires", _ONE),
     KeyLife("{lease:0/3}:last", "infra.store.turn_notes", "expires after a day", "lanes"),

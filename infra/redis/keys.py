@@ -78,6 +78,7 @@
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
+| `{robots}:failed` | hash: board -> why a robot could not act there: `infra.store.robot_failures` |
 | `{scrub}` | hash: how far the scrubber is, and its last whole round: `infra.store.scrub_notes` |
 | `{scrub}:faults` | hash: what the scrubber has found -> the sentence, packed |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
@@ -105,6 +106,7 @@ LAYOUT: Final = "{boards}:shape"
 UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
+ROBOT_FAILURES: Final = "{robots}:failed"
 SCRUB: Final = "{scrub}"
 SCRUB_FAULTS: Final = f"{SCRUB}:faults"
 DRAW_TEXTS: Final = "{boards}:words"

@@ -294,6 +294,15 @@ SUBCOMMANDS: Final = (
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
     ),
     Subcommand(
+        "robots",
+        "only move for robots and analyse matches, for a server on several machines",
+        "Move for robots, and analyse matches, until a stop signal. `serve` starts MATCHPOST_ROBOTS such "
+        "processes by itself.",
+        (("--name", {"default": "robots", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "robots"},
+    ),
+    Subcommand(
         "publisher",
         "only publish the log, for a server on several machines",
         "Write the log to the object store, signed, until a stop signal. `serve` starts this process "

@@ -16,6 +16,7 @@ from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.open_files import TOO_FEW, most_open_files
 from infra.projections.lag import Lag, first_times, lag
+from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
@@ -126,6 +127,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     scrub: ScrubNotes = ScrubNotes()
     scrub_faults: tuple[NotedFault, ...] = ()
     """Faults that the scrubber has found."""
+    robots: RobotFigures = RobotFigures()
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
 
@@ -217,6 +219,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         replicas=tuple(read_replicas(info)),
         scrub=ScrubRecord(client).read(),
         scrub_faults=tuple(ScrubRecord(client).faults()),
+        robots=read_robot_figures(client, clock) if shape else RobotFigures(),
         unasked=unreadable(client, info, REQUIRED)
         if settings.durability is Mode.REPLICATED
         else (),
