@@ -36,7 +36,7 @@ class RobotPlayer(msgspec.Struct, frozen=True):
 
 def robots_play(app: App) -> bool:
     """Return whether this server runs processes in which robots move."""
-    return getattr(app.settings, "robots", 1) > 0
+    return app.settings.robots > 0
 
 
 def robots_here(app: App) -> tuple[RobotPlayer, ...]:

@@ -1,9 +1,9 @@
 """Matches with robots: never rated, limited, and started at once; the same by every way in."""
 
 from collections.abc import Iterator
-from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from domain.engine.levels import LEVELS, RobotLevel
 from domain.errors import Code, Refusal
@@ -71,7 +71,7 @@ def test_the_robots_are_listed_the_weakest_first(app):
 
 
 def test_where_no_robots_run_there_are_none_and_none_can_be_challenged(app):
-    app.settings = SimpleNamespace(robots=0)
+    app.settings = replace(app.settings, robots=0)
     assert robots_here(app) == ()
     answer = challenge(app, "pow2 challenge alice robot-easy")
     assert answer.code == Code.NOT_WANTED

@@ -120,7 +120,7 @@ def test_robots_are_marked_in_lists_and_on_their_pages(guest):
     assert "Matches with robots are not rated." in page
 
 
-def test_there_is_no_chat_with_robots(api, guest):
+def test_there_is_no_chat_with_robots(guest):
     board = board_of(guest.send("/robots", {"play": "pow2 easy"}))
     assert 'id="chat-form"' not in guest.page(f"/m/{board}")
 
