@@ -22,7 +22,7 @@ from services.http.api.routes.challenges import Id, OpenChallenge, challenge_jso
 from services.http.context import ApiContext
 
 
-class Robot(msgspec.Struct, frozen=True):
+class ListedRobot(msgspec.Struct, frozen=True):
     """A robot that you can play with."""
 
     userid: str
@@ -33,7 +33,7 @@ class Robot(msgspec.Struct, frozen=True):
 class Robots(msgspec.Struct, frozen=True):
     """The robots that play here."""
 
-    robots: tuple[Robot, ...]
+    robots: tuple[ListedRobot, ...]
     """The weakest first; empty where no robots play."""
     games: tuple[str, ...]
     """The games that each of them plays."""
@@ -56,7 +56,7 @@ def list_robots(context: NamedDependency[ApiContext]) -> Robots:
     """Return the robots; each accepts any challenge by name at once, and no match with one is rated."""
     robots = robots_here(context.app)
     return Robots(
-        tuple(Robot(robot.userid, robot.level) for robot in robots),
+        tuple(ListedRobot(robot.userid, robot.level) for robot in robots),
         tuple(rules.key for rules in games_of_robots()) if robots else (),
     )
 
