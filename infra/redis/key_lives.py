@@ -91,6 +91,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:joined", "infra.people.challenges.challenges", "they start", "challenges"),
     KeyLife("{a:<hex>}:blocked", "infra.people.blocks", _ACCOUNT, "blocked players, 500"),
     KeyLife("{a:<hex>}:starts", "infra.people.pending_starts", "they are taken up", "starts, 50"),
+    KeyLife("{a:<hex>}:robots", "infra.people.pending_starts", "they are over", "matches, 20"),
     KeyLife("{a:<hex>}:sessions", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{a:<hex>}:notes", "infra.people.notes", _ACCOUNT, "notes, 1,000"),
     KeyLife("{a:<hex>}:codes", "infra.mail.verification_codes", "they are used", "addresses, 5"),

@@ -52,6 +52,7 @@
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
 | `{a:<hex>}:blocked` | hash: id of a blocked account -> nothing: `infra.people.blocks` |
 | `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.people.pending_starts` |
+| `{a:<hex>}:robots` | hash: id of a command that starts a match with a robot -> when: `infra.people.pending_starts` |
 | `{t:<hex>}` | a token's record: `infra.people.tokens`; half the SHA-256 of its text |
 | `{c:<id>}` | an open challenge: `infra.people.challenges` |
 | `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
@@ -265,6 +266,7 @@ challenges_opened: Final = _of_account(":opened")
 challenges_joined: Final = _of_account(":joined")
 blocked: Final = _of_account(":blocked")
 pending_starts: Final = _of_account(":starts")
+matches_with_robots: Final = _of_account(":robots")
 
 
 def allocated(command: bytes) -> str:

@@ -106,6 +106,9 @@ def _scrub() -> None:
 
 
 def _play(settings: Settings) -> None:
+    from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
+    from infra.people.account_macs import AccountMacs  # noqa: PLC0415
+    from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
     from services.app import robots  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
     from services.heartbeating import heartbeating  # noqa: PLC0415
@@ -119,6 +122,7 @@ def _play(settings: Settings) -> None:
 
     with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
         parts.store.layout()
+        create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
         worker = ListedWorker(parts.queue, ROBOTS, {ROBOT_MOVE: move}, ANALYSIS)
         worker.work(logging_level="WARNING")
 

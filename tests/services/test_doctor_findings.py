@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures
 from infra.durability import Mode
 from infra.heartbeats import HeartbeatRecord, Role
@@ -158,6 +159,10 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
             "process 9 was killed",
         ),
         (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
+        (
+            with_("server", robot_userids={RobotLevel.EASY: "robot-easy-2"}),
+            "the robot of the level easy is robot-easy-2, because a person had the userid robot-easy",
+        ),
     ],
 )
 def test_what_is_only_worth_knowing_is_no_alarm(facts: Facts, words: str) -> None:
