@@ -12,7 +12,7 @@ import logging
 import time
 from base64 import b64decode
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -22,6 +22,7 @@ import msgspec
 
 from services.client.commitment_lines import CommittingLine, board_of, read_committing_line
 from services.client.draw_texts import KeptText, Texts
+from services.client.stream_messages import read_messages
 
 logger = logging.getLogger(__name__)
 
@@ -311,22 +312,19 @@ class Client:
 
     def _notices(self, last: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
         """Yield each id of one connection with its notice; None for an event that is no notice."""
-        headers = {"Last-Event-ID": last} if last else {}
-        path, timeout = "/api/account/events", httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
+        with self.open_stream("/api/account/events", last) as response:
+            for id_, message in read_messages(response.iter_lines()):
+                yield id_, message and {"kind": message.kind, **message.data}
+
+    @contextmanager
+    def open_stream(self, path: str, last: str = "") -> Iterator[httpx.Response]:
+        """Open a stream of server-sent events after the event with the id `last`; see `following`."""
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
+        timeout = httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
         with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
             if response.is_error:
                 response.read()
-            fields: dict[str, str] = {}
-            for line in _good(response).iter_lines():
-                if line:
-                    name, _, value = line.partition(":")
-                    fields[name] = value.removeprefix(" ")
-                elif "id" in fields:
-                    told = {"kind": fields.get("event"), **json.loads(fields.get("data", "{}"))}
-                    yield fields["id"], told if "data" in fields else None
-                    fields = {}
-                else:
-                    fields = {}
+            yield _good(response)
 
     def get(self, path: str, **query: Any) -> Any:
         """Return the document at a path of the API."""
