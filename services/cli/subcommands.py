@@ -37,6 +37,8 @@ class Subcommand(NamedTuple):
     has_settings: bool = True
     one_of: Sequence[str] = ()
     """Arguments of which exactly one must be there."""
+    takes_url: bool = False
+    """Whether it may talk to the server at `--url`, or to that of the login."""
 
 
 SUBCOMMANDS: Final = (
@@ -52,8 +54,10 @@ SUBCOMMANDS: Final = (
                 "help": "how long to wait for an outcome (default 10)",
             }),
             ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
+        takes_url=True,
     ),
     Subcommand(
         "login",
@@ -75,6 +79,20 @@ SUBCOMMANDS: Final = (
         "end the token of the login, and delete it from this machine",
         "End the token of the login on its server, and delete it from this machine.",
         has_settings=False,
+    ),
+    Subcommand(
+        "watch",
+        "print a line for each event of your matches, or of one, as it happens",
+        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
+        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
+        "with exit code 0.",
+        (
+            ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
+            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
+        ),
+        has_settings=False,
+        takes_url=True,
     ),
     Subcommand(
         "serve",
