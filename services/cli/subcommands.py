@@ -37,6 +37,8 @@ class Subcommand(NamedTuple):
     has_settings: bool = True
     one_of: Sequence[str] = ()
     """Arguments of which exactly one must be there."""
+    takes_url: bool = False
+    """Whether it may talk to the server at `--url`, or to that of the login."""
 
 
 SUBCOMMANDS: Final = (
@@ -52,8 +54,10 @@ SUBCOMMANDS: Final = (
                 "help": "how long to wait for an outcome (default 10)",
             }),
             ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
+        takes_url=True,
     ),
     Subcommand(
         "login",

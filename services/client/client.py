@@ -31,6 +31,9 @@ CODE: Final = "Matchpost-Code"
 RECEIPT: Final = "Matchpost-Receipt"
 """The header with a receipt in base64."""
 
+OUTCOME: Final = "Matchpost-Outcome"
+"""The header with an outcome as JSON in base64."""
+
 _ATTEMPTS: Final = 3
 
 _AGAIN_SECONDS: Final = 1.0
@@ -65,6 +68,8 @@ class Text(msgspec.Struct, frozen=True):
     """Empty if the line was accepted or answered."""
     receipt: str = ""
     """The receipt, if the line was one command in a match and the server signs receipts."""
+    outcome: dict[str, Any] | None = None
+    """The fields of the outcome, if the line was one command in a match and its outcome is known."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -118,33 +123,48 @@ class Client:
         """Close the connections."""
         self._http.close()
 
-    def do(self, line: str, key: str | None = None, wait: float | None = None) -> Text:
-        """Run a command line."""
+    def do(
+        self, line: str, key: str | None = None, wait: float | None = None, *, signs: bool = False
+    ) -> Text:
+        """Run a command line; if the token `signs`, the line leaves out userid and password."""
         key = key or uuid4().hex
         said = read_committing_line(line)
         if said is None or not self._is_committed_to(said):
-            answer = self._do(line, key, wait)
+            answer = self._do(line, key, wait, signs=signs)
         else:
-            answer = self._do_committing(said, key, wait)
+            answer = self._do_committing(said, key, wait, signs=signs)
         self.reveal_all()
         return answer
 
-    def _do(self, line: str, key: str, wait: float | None) -> Text:
+    def _do(self, line: str, key: str, wait: float | None, *, signs: bool) -> Text:
         response = self._once(
-            "/api/do", key, wait, content=line.encode(), headers={"Content-Type": "text/plain"}
+            "/api/do",
+            key,
+            wait,
+            content=line.encode(),
+            headers={"Content-Type": "text/plain"},
+            params={"signer": "token"} if signs else {},
         )
         if response.headers.get("content-type", "").startswith("application/problem"):
             raise _problem(response)
         receipt = b64decode(response.headers.get(RECEIPT, "")).decode()
-        return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""), receipt)
+        outcome = response.headers.get(OUTCOME)
+        return Text(
+            response.text.rstrip("\n"),
+            response.headers.get(CODE, ""),
+            receipt,
+            outcome and {**json.loads(b64decode(outcome)), "receipt": receipt or None},
+        )
 
     def _is_committed_to(self, said: CommittingLine) -> bool:
         """Return whether a line leads to a match whose players commit."""
         return said.board is None or self._waits_for(said.board, "commit")
 
-    def _do_committing(self, said: CommittingLine, key: str, wait: float | None) -> Text:
+    def _do_committing(
+        self, said: CommittingLine, key: str, wait: float | None, *, signs: bool
+    ) -> Text:
         commitment = self._texts.new(self._url, said.word, key, said.board)
-        answer = self._do(said.with_commitment(commitment), key, wait)
+        answer = self._do(said.with_commitment(commitment), key, wait, signs=signs)
         if answer.code not in ("", "pending", "unavailable"):
             self._texts.drop(commitment)
         elif said.board is None and (board := board_of(answer.text)):

@@ -11,10 +11,11 @@ from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParam
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.state import MatchState
-from domain.sentences import LANGUAGES, text_in
+from domain.sentences import LANGUAGES
 from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.actor import Actor
+from services.app.answered import Answered, answered
 from services.app.commands import (
     PLAIN_ACTIONS,
     WAIT_SECONDS,
@@ -121,27 +122,6 @@ class Resume(AskedInMatch, frozen=True, tag="resume"):
 COMMANDS_PATH: Final = "/api/matches/{board:int}/commands"
 
 AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
-
-
-class Answered(msgspec.Struct, frozen=True):
-    """The outcome of a command."""
-
-    id: str
-    """The id of the command, in hex; the same for every repetition with its key."""
-    board: int
-    """The number of the match."""
-    accepted: bool
-    code: str
-    """The error code; empty if the command was accepted."""
-    message: str
-    """The reason for a refusal, in a sentence; empty if the command was accepted."""
-    seq: int
-    """Sequence number of its first event; after a refusal, of the last event before it."""
-    index: int
-    """Index of its first leaf in the log of its shard."""
-    receipt: str | None = None
-    """The server's signed promise that this leaf is in the published log, or will be within a minute;
-    null if there is none. The same leaf always gets the same receipt."""
 
 
 @post(
@@ -294,23 +274,6 @@ async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answe
         except Refusal as reason:
             raise RecordedRefusal(reason, receipt) from None
         return answered(decided, receipt)
-
-
-def answered(
-    decided: DecidedCommand, receipt: str | None, language: str = LANGUAGES[0]
-) -> Answered:
-    """Return an outcome as it is shown, with a message in a language."""
-    outcome = decided.outcome
-    return Answered(
-        id=decided.id.hex(),
-        board=decided.board,
-        accepted=outcome.accepted,
-        code=outcome.code,
-        message=text_in(outcome.text, language),
-        seq=outcome.seq,
-        index=outcome.index,
-        receipt=receipt,
-    )
 
 
 def action_of(asked: AnyAsked) -> Action:

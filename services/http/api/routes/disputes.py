@@ -14,6 +14,7 @@ from domain.match.events import AccountId
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.actor import Actor
+from services.app.answered import Answered, answered
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
 from services.app.commands import WAIT_SECONDS, finish
 from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
@@ -27,7 +28,7 @@ from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import declare_errors
 from services.http.api.pending import outcome_at
 from services.http.api.problem_details import RecordedRefusal
-from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, answered
+from services.http.api.routes.commands import BoardNumber, Key, Wait
 from services.http.api.routes.players import Cursor, Limit
 from services.http.context import ApiContext
 

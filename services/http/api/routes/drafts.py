@@ -13,12 +13,13 @@ from domain.match.decide import seat_of
 from domain.rules import rules_by_id
 from infra.people.tokens import Scope
 from services.app import drafts
+from services.app.answered import Answered
 from services.app.commands import WAIT_SECONDS
 from services.app.matches import load_state
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
-from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, send
+from services.http.api.routes.commands import BoardNumber, Key, Wait, send
 from services.http.context import ApiContext
 
 _TAGS: Final = ["drafts"]

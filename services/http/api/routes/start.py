@@ -11,13 +11,14 @@ from litestar.params import JSONBody
 from domain.errors import Code
 from domain.rules import latest_rules
 from infra.people.tokens import Scope
+from services.app.answered import Answered
 from services.app.commands import WAIT_SECONDS
 from services.app.start import start_by_name
 from services.http.api.auth import PLAY_SCOPE, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.accounts import Userid
-from services.http.api.routes.commands import Answered, Key, Wait, send
+from services.http.api.routes.commands import Key, Wait, send
 from services.http.context import ApiContext
 
 Words = Annotated[
