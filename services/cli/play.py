@@ -7,7 +7,7 @@ from services.app.error_codes import CODE_INFO, EXIT_OK
 from services.cli.remote import run_remotely
 from services.client import Client
 from services.client.connect import Connection, require_connection
-from services.tui.match_source import MatchSource
+from services.tui.match_api import MatchApi
 
 
 def run(board: int | None, url: str) -> int:
@@ -33,7 +33,7 @@ def _check_terminal() -> None:
 def _play(connection: Connection, board: int | None) -> int:
     with Client(connection.url, connection.token) as client:
         userid = client.get("/api/account")["userid"] if connection.token else ""
-        source = MatchSource(client, userid)
+        source = MatchApi(client, userid)
         if board is None:
             board = source.next_board()
         if board is None:

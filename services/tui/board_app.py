@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from services.client import ProblemError
 from services.tui.background import AGAIN_SECONDS, in_thread
-from services.tui.board_panes import DrawingPane, ScrollingPane
+from services.tui.board_panes import DrawingPane
 from services.tui.dialogs import HelpScreen, MenuScreen, QuestionScreen
 from services.tui.drawn_board import DIRECTIONS, DrawnBoard
 from services.tui.match_app import AGAIN_CODES, MatchApp, sentence
@@ -38,7 +38,8 @@ class BoardApp(MatchApp):
         Binding("down,j", "step('down')", show=False),
         Binding("up,k", "step('up')", show=False),
         Binding("right,l", "step('right')", show=False),
-        Binding("colon,m", "type", "Type", key_display=":"),
+        # at once, because the keys of the move may already wait behind this one
+        Binding("colon,m", "type", "Type", key_display=":", priority=True),
         Binding("o", "offer", "Offer"),
         Binding("a", "accept", show=False),
         Binding("r", "reject", show=False),
@@ -60,8 +61,7 @@ class BoardApp(MatchApp):
             self.redraw()
         else:
             across, down = DIRECTIONS[direction]
-            pane = self.query_one(ScrollingPane)
-            pane.scroll_relative(across * 2, down, animate=False)
+            self.pane.scroll_relative(across * 2, down, animate=False)
 
     def action_choose(self) -> None:
         """Choose the place under the cursor, or play the move that is shown."""
@@ -133,9 +133,8 @@ class BoardApp(MatchApp):
 
     def action_step_back(self) -> None:
         """Leave the field of a typed move, an earlier position, or the last chosen place."""
-        field = self.query_one("#typed", Input)
-        if field.display:
-            self._close_field(field)
+        if self.field.display:
+            self._close_field()
         elif self.looked:
             self._end_look()
         elif self.choice.is_begun and not self.sending:
@@ -146,21 +145,27 @@ class BoardApp(MatchApp):
 
     # --- a typed move
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys that open the field to the field once it is open, and to a screen above."""
+        del parameters
+        if action != "type":
+            return True
+        return len(self.screen_stack) == 1 and not self.field.display
+
     def action_type(self) -> None:
         """Open the field for a move."""
-        field = self.query_one("#typed", Input)
-        field.value, field.display = "", True
-        field.focus()
+        self.field.value, self.field.display = "", True
+        self.set_focus(self.field)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Show the result of the typed move."""
-        self._close_field(event.input)
+        self._close_field()
         if event.value.strip():
             self._end_look()
             self.show_preview(event.value.strip())
 
-    def _close_field(self, field: Input) -> None:
-        field.display = False
+    def _close_field(self) -> None:
+        self.field.display = False
         self.set_focus(None)
 
     # --- commands

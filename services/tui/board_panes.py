@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from rich.text import Text
 from textual import events
+from textual.app import ComposeResult
 from textual.containers import ScrollableContainer
 from textual.geometry import Region
 from textual.message import Message
@@ -12,7 +13,7 @@ from textual.widgets import Static
 
 from services.tui.board_painting import PlaceMarks, paint
 from services.tui.drawn_board import DrawnBoard
-from services.tui.match_view import MatchView
+from services.tui.shown_match import ShownMatch
 
 
 class DrawingPane(Static):
@@ -34,15 +35,32 @@ class DrawingPane(Static):
 class ScrollingPane(ScrollableContainer, can_focus=False):
     """The room for the drawing, which scrolls if it is larger."""
 
+    class RoomChanged(Message):
+        """A drawing can have more or less room than before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._drawing = DrawingPane()
+        self._room = (0, 0)
+
+    def on_resize(self) -> None:
+        """Report another size; scroll bars don't count."""
+        if self._room != self.room:
+            self._room = self.room
+            self.post_message(self.RoomChanged())
+
+    def compose(self) -> ComposeResult:
+        """Put the drawing in."""
+        yield self._drawing
+
     @property
     def room(self) -> tuple[int, int]:
         """Columns and lines that a drawing can have without scrolling."""
-        return self.container_size.width, self.container_size.height
+        return self.outer_size.width, self.outer_size.height
 
     def draw(self, board: DrawnBoard, marks: PlaceMarks) -> None:
         """Show a board, and the cursor in it."""
-        pane = self.query_one(DrawingPane)
-        pane.update(paint(board, marks))
+        self._drawing.update(paint(board, marks))
         box = board.boxes.get(marks.cursor or "")
         if box is not None:
             region = Region(max(0, box.column - 1), box.line, box.width + 2, box.height)
@@ -50,13 +68,13 @@ class ScrollingPane(ScrollableContainer, can_focus=False):
 
     def clear(self) -> None:
         """Show nothing."""
-        self.query_one(DrawingPane).update("")
+        self._drawing.update("")
 
 
 class SidePane(Static):
     """Players, clocks, turn, offer and the last moves."""
 
-    def show(self, view: MatchView, elapsed: float, broken: str) -> None:
+    def show(self, view: ShownMatch, elapsed: float, broken: str) -> None:
         """Show a match; `elapsed` are the seconds since it was read.
 
         `broken` is why there is no connection, or empty.

@@ -16,12 +16,12 @@ from textual.widgets import Footer, Input, Static
 from services.client import ProblemError
 from services.tui.background import AGAIN_SECONDS, Follower, in_thread
 from services.tui.board_painting import PlaceMarks
-from services.tui.board_panes import DrawingPane, ScrollingPane, SidePane
+from services.tui.board_panes import ScrollingPane, SidePane
 from services.tui.drawn_board import DrawnBoard
-from services.tui.match_source import MatchSource
-from services.tui.match_view import MatchView
+from services.tui.match_api import MatchApi
 from services.tui.move_choice import MoveChoice
 from services.tui.move_choices import list_move
+from services.tui.shown_match import ShownMatch
 
 _WORD: Final = re.compile(r"[A-Za-z]+[,:]?( |$)")
 
@@ -67,12 +67,17 @@ class MatchApp(App[None]):
             self.board = board
             self.reason = reason
 
-    def __init__(self, source: MatchSource, board: int) -> None:
+    def __init__(self, source: MatchApi, board: int) -> None:
         super().__init__()
         self.source = source
         self.board = board
-        self.view: MatchView | None = None
+        self.view: ShownMatch | None = None
         self.choice = MoveChoice()
+        # held here because they are used until the program has ended, and not found by then
+        self.pane = ScrollingPane()
+        self._side = SidePane()
+        self._message = Static(id="message", markup=False)
+        self.field = Input(id="typed", placeholder="a move; Enter shows its result")
         self.drawn: DrawnBoard | None = None
         """The present position."""
         self.looked: DrawnBoard | None = None
@@ -86,24 +91,22 @@ class MatchApp(App[None]):
         """Whether a command is on its way."""
         self._follower: Follower | None = None
         self._said = ""
-        """What is to be said about the match once it has been read."""
+        """A sentence to say about the match once it has been read."""
 
     # --- the screen
 
     def compose(self) -> ComposeResult:
         """Lay out drawing, side, message and keys."""
         with Horizontal(id="both"):
-            with ScrollingPane():
-                yield DrawingPane()
-            yield SidePane()
-        yield Static(id="message", markup=False)
-        yield Input(id="typed", placeholder="a move; Enter shows its result")
+            yield self.pane
+            yield self._side
+        yield self._message
+        yield self.field
         yield Footer()
 
     def on_mount(self) -> None:
         """Begin to read the match."""
         self.title = "matchpost"
-        self.call_after_refresh(self.reload)
         self.set_interval(1, self._tick)
         self.set_interval(_REREAD_SECONDS, self.reload)
 
@@ -112,14 +115,13 @@ class MatchApp(App[None]):
         if self._follower:
             self._follower.close()
 
-    def on_resize(self) -> None:
-        """Choose the size of the drawing again."""
-        if self.view is not None:
-            self.call_after_refresh(self.reload)
+    def on_scrolling_pane_room_changed(self) -> None:
+        """Choose the size of the drawing, again or for the first time."""
+        self.reload()
 
     def say(self, text: str, *, warns: bool = False) -> None:
         """Show a sentence below the board; a warning begins with a mark."""
-        self.query_one("#message", Static).update(f"! {sentence(text)}" if warns else text)
+        self._message.update(f"! {sentence(text)}" if warns else text)
 
     @property
     def shown(self) -> DrawnBoard | None:
@@ -134,7 +136,7 @@ class MatchApp(App[None]):
 
     def redraw(self) -> None:
         """Draw what is shown, with its marks."""
-        pane, board = self.query_one(ScrollingPane), self.shown
+        pane, board = self.pane, self.shown
         if board is None:
             pane.clear()
         else:
@@ -149,10 +151,10 @@ class MatchApp(App[None]):
     def _tick(self) -> None:
         if self.view is not None:
             elapsed = time.monotonic() - self._read_at
-            self.query_one(SidePane).show(self.view, elapsed, self._broken)
+            self._side.show(self.view, elapsed, self._broken)
 
     def _fits(self, size: tuple[int, int]) -> bool:
-        columns, lines = self.query_one(ScrollingPane).room
+        columns, lines = self.pane.room
         return size[0] <= columns and size[1] <= lines
 
     # --- reading
@@ -184,12 +186,12 @@ class MatchApp(App[None]):
         self.set_broken("")
         self._show(view, drawn)
 
-    async def read_drawing(self, view: MatchView, ply: int) -> DrawnBoard:
+    async def read_drawing(self, view: ShownMatch, ply: int) -> DrawnBoard:
         """Return the board after so many moves, in the size that is shown."""
         read = partial(self.source.drawing, view.board, ply, self.display_name, self._fits)
         return await in_thread(read)
 
-    def _show(self, view: MatchView, drawn: DrawnBoard | None) -> None:
+    def _show(self, view: ShownMatch, drawn: DrawnBoard | None) -> None:
         before = self.view if self.view and self.view.board == view.board else None
         self.view, self.drawn, self._read_at = view, drawn, time.monotonic()
         if before is None or before.moves != view.moves or before.legal != view.legal:
@@ -209,7 +211,7 @@ class MatchApp(App[None]):
             self._follow(view)
         self.redraw()
 
-    def _greeting(self, view: MatchView, drawn: DrawnBoard | None) -> str:
+    def _greeting(self, view: ShownMatch, drawn: DrawnBoard | None) -> str:
         if view.may_move and drawn:
             return f"{view.turn_sentence} {drawn.prompt}"
         watches = "" if view.seats else " You watch this match."
@@ -217,7 +219,7 @@ class MatchApp(App[None]):
 
     # --- live news
 
-    def _follow(self, view: MatchView) -> None:
+    def _follow(self, view: ShownMatch) -> None:
         board = view.board
         self._follower = Follower(
             self.source.client,

@@ -13,7 +13,7 @@ from services.client import Client
 from services.client.draw_texts import Texts
 from services.tui.board_app import BoardApp
 from services.tui.board_panes import DrawingPane, SidePane
-from services.tui.match_source import MatchSource
+from services.tui.match_api import MatchApi
 from tests.helpers.api import Player
 
 SIZE = (80, 24)
@@ -41,14 +41,13 @@ class Seen:
     def busy(self) -> bool:
         """Whether a request is under way."""
         return self.app.view is None or any(
-            worker.group not in ("dialog",) and not worker.is_finished
-            for worker in self.app.workers
+            worker.group != "dialog" and not worker.is_finished for worker in self.app.workers
         )
 
     async def until(self, condition: Callable[[], object]) -> None:
         """Wait for a condition."""
         async with asyncio.timeout(60):
-            while not condition():
+            while not condition():  # noqa: ASYNC110 - of whatever a test can see
                 await asyncio.sleep(0.01)
 
     def _text(self, kind: Any) -> str:
@@ -86,7 +85,7 @@ def play(
 ) -> None:
     """Open a board for a player, take some steps at it, and quit."""
     with client_of(url, player, folder) as client:
-        app = BoardApp(MatchSource(client, player.name if player else ""), board)
+        app = BoardApp(MatchApi(client, player.name if player else ""), board)
 
         async def run() -> None:
             async with app.run_test(size=size) as pilot:

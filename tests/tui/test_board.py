@@ -110,7 +110,7 @@ def test_a_typed_move_is_shown_and_then_played(api, pair, tmp_path):
 
 
 def test_a_refusal_is_a_sentence_and_changes_nothing(api, pair, tmp_path):
-    one, other, board = pair
+    one, _, board = pair
 
     async def steps(seen: Seen) -> None:
         await seen.press("enter")
@@ -225,7 +225,7 @@ def test_offers_are_made_answered_and_shown(api, pair, tmp_path):
 
 
 def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
-    one, other, board = pair
+    one, _, board = pair
 
     async def steps(seen: Seen) -> None:
         await seen.press("x", "n")
@@ -315,7 +315,11 @@ def test_the_drawing_has_the_largest_size_that_fits(api, pair, tmp_path):
         await seen.pilot.resize_terminal(80, 24)
         await seen.until(lambda: seen.app.drawn.display == "small")
 
+    async def narrow(seen: Seen) -> None:
+        assert seen.app.drawn.display == "small"
+
     play(api.url, board, one, tmp_path, small)
+    play(api.url, board, one, tmp_path, narrow, (80, 60))
     play(api.url, board, one, tmp_path, large, (140, 60))
 
 
@@ -358,5 +362,26 @@ def test_the_board_can_be_read_without_colour(api, pair, tmp_path, monkeypatch):
             for colour in (style.color, style.bgcolor)
             if colour and colour.triplet
         )
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_question_is_answered_before_anything_else(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        field = seen.app.query_one("#typed")
+        for key in ("x", "o", "question_mark"):
+            await seen.press(key)
+            await seen.until(lambda: len(seen.app.screen_stack) == 2)
+            await seen.pilot.press("m")
+            assert not field.display
+            if key != "question_mark":  # which any key closes
+                await seen.press("escape")
+            await seen.until(lambda: len(seen.app.screen_stack) == 1)
+            assert seen.app.choice.chosen == ()
+            assert state(api, board)["result"] is None
+            await seen.idle()
+        assert state(api, board)["offer"] is None
 
     play(api.url, board, one, tmp_path, steps)

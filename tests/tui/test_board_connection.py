@@ -111,7 +111,7 @@ def events(api: Api, board: int) -> list[str]:
     return [one["type"] for one in api.http.get(f"/api/matches/{board}/events").json()]
 
 
-def test_a_broken_connection_is_shown_and_repaired(api, wire, pair, tmp_path):
+def test_a_broken_connection_is_shown_and_repaired(wire, pair, tmp_path):
     one, other, board = pair
 
     async def steps(seen: Seen) -> None:
