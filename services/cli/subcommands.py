@@ -95,6 +95,19 @@ SUBCOMMANDS: Final = (
         takes_url=True,
     ),
     Subcommand(
+        "play",
+        "show a match as a board in the terminal, and play it",
+        "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "
+        "with the arrows, the mouse or by typing, and shown before they are played; `?` lists the keys. "
+        "Anybody may watch a match.",
+        (("board", {
+            "metavar": "BOARD", "nargs": "?", "type": whole_number,
+            "help": "the match's number (default: the one that has waited longest for you)",
+        }),),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
         "serve",
         "run the server until Ctrl-C; prints `ready` once it accepts moves",
         "Run the whole server on this machine: data, workers, web pages and mail.",
