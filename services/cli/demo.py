@@ -1,7 +1,8 @@
 """`matchpost demo`: fill an empty server with people and months of matches, and serve it.
 
 The server is filled while nothing else runs, and only if it has neither an account nor a match. Exit codes:
-those of `serve` once it runs; 1 if it is not empty, or a process of it runs: nothing was changed.
+those of `serve` once it runs; 1 if it is not empty, or a process of it runs: nothing was changed; 2 if the
+filling failed.
 """
 
 import secrets
@@ -22,11 +23,12 @@ from infra.redis.clients import make_client, time_ms
 from infra.settings import Settings
 from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout, read_layout
+from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedServer
-from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
 from services.demo.fill import FillReport, fill
-from services.demo.past_server import PastApp
+from services.demo.past_server import FillError, PastApp
 from services.demo.people import VISITOR
 from services.serve.log_keys import make_accounts_key
 
@@ -48,13 +50,18 @@ def run(settings: Settings, record: Path | None, *, fill_only: bool) -> int:
         for line in record_games(record):
             print(line, flush=True)
         return EXIT_OK
-    password = f"{'-'.join(secrets.choice(_WORDS) for _ in range(3))}-{secrets.randbelow(1000)}"
+    password = (
+        f"{'-'.join(secrets.choice(_WORDS) for _ in range(3))}-{1000 + secrets.randbelow(9000)}"
+    )
     began = time.monotonic()
     try:
         report = fill_server(settings, password)
     except NotEmptyError as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return EXIT_REFUSED
+    except FillError as error:
+        print(f"matchpost: {error}; what was filled in is of no use", file=sys.stderr)
+        return EXIT_UNKNOWN
     print(
         f"filled in {time.monotonic() - began:.1f} s: {report.people} people, {report.matches} matches, "
         f"{report.moves} moves\nLog in as {VISITOR}, password {password}",
@@ -83,14 +90,14 @@ def fill_server(settings: Settings, password: str) -> FillReport:
         data = stack.enter_context(make_client(url))
         queue = stack.enter_context(make_client(settings.queue_url or url))
         verify(data, settings.durability, settings.replicas)
-        _check_empty(data)
+        _check_empty(data, settings)
         make_accounts_key(settings, data)
         with PastApp(settings, data, queue, time_ms(data)) as app:
             app.store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
             return fill(app, password)
 
 
-def _check_empty(data: redis.Redis) -> None:
+def _check_empty(data: redis.Redis, settings: Settings) -> None:
     """Raise `NotEmptyError` if the server has an account or a match, or if a process of it runs."""
     now = time_ms(data)
     for beat in read_heartbeats(data):
@@ -99,16 +106,19 @@ def _check_empty(data: redis.Redis) -> None:
                 f"process {beat.pid} on {beat.host} runs ({beat.role}); a server is filled while nothing else "
                 "runs: stop it first"
             )
-    if Accounts(data).count() or _has_matches(data):
+    if Accounts(data).count() or _has_matches(data, settings):
         raise NotEmptyError(
             "the server has accounts or matches, and only an empty one is filled; choose another directory with "
             "--data, or run `matchpost serve` if this is a demo server already"
         )
 
 
-def _has_matches(data: redis.Redis) -> bool:
+def _has_matches(data: redis.Redis, settings: Settings) -> bool:
+    """Return whether there is a match, or anything of one."""
     try:
         layout = read_layout(data)
     except LookupError:
         return False
-    return BoardNumbers(data, layout).highest() > 0
+    store, shards = RedisStore(data, settings.durability), range(layout.shards)
+    numbered = BoardNumbers(data, layout).highest() or store.inbox_size(shards)
+    return bool(numbered) or any(store.leaves(shard, 0, 1) for shard in shards)

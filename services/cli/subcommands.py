@@ -104,7 +104,8 @@ SUBCOMMANDS: Final = (
         "demo",
         "fill an empty server with people and matches, and run it",
         "Fill an empty server with invented people and months of matches, print a userid and a password to "
-        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches, or runs.",
+        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches, and nothing "
+        "was changed.",
         (
             ("--fill-only", {"action": "store_true", "help": "fill it, and don't run it"}),
             ("--record", {

@@ -1,7 +1,7 @@
 """A filled server: every event is decided, logged and projected as on a server that has run for months."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -35,7 +35,6 @@ from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.port import Store
 from infra.valkey.server import EmbeddedServer
-from services.cli.demo import NotEmptyError, fill_server
 from services.demo.fill import FillReport, fill, plan_matches
 from services.demo.past_server import FillError, PastApp
 from services.demo.people import PEOPLE, VISITOR
@@ -251,27 +250,6 @@ def test_a_server_can_be_filled_on_any_day_and_at_any_hour(
 
 def test_the_same_moment_gives_the_same_plan(now: int):
     assert plan_matches(now) == plan_matches(now)
-
-
-# refusals
-
-
-@pytest.fixture
-def settings(valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path) -> Settings:
-    redis_client.ping()
-    return Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url)
-
-
-def _untouched(client: Redis, before: Sequence[bytes]) -> bool:
-    return sorted(client.scan_iter(count=1_000)) == before
-
-
-def test_a_server_with_an_account_is_not_filled(settings: Settings, redis_client: Redis):
-    Accounts(redis_client).signup("alice", "wonderland")
-    before = sorted(redis_client.scan_iter())
-    with pytest.raises(NotEmptyError, match="accounts or matches"):
-        fill_server(settings, PASSWORD)
-    assert _untouched(redis_client, before)
 
 
 def test_a_refused_command_ends_the_filling(
