@@ -104,8 +104,18 @@ class _Filling:
             for number, step in enumerate(plan.steps):
                 self._timeline.at(step.at, partial(self._take_step, plan, number, step))
         write_community(self._app, self._timeline, self._now, self._ids)
+        self._timeline.at(self._now - DAY, partial(self._let_visitor_read, plans))
         self._timeline.run(self._app)
         return FillReport(len(PEOPLE), len(plans), self._moves)
+
+    def _let_visitor_read(self, plans: list[MatchPlan]) -> None:
+        """Mark all messages and chat for the visitor as read, so that only those of the last day are news."""
+        messages, visitor = self._app.messages, self._ids[VISITOR]
+        messages.mark_read(visitor, messages.read(visitor))
+        for plan in plans:
+            board = self._boards.get(plan.name)
+            if board is not None and VISITOR in plan.players:
+                messages.mark_chat_read(visitor, board, messages.chat_of(board))
 
     def _start(self, plan: MatchPlan) -> None:
         rules = rules_by_id(plan.game.rules)

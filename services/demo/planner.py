@@ -13,7 +13,7 @@ from domain.rules import Seat
 from services.demo.conversations import chat_steps
 from services.demo.match_plan import HOUR, MINUTE, MatchPlan, PlannedStep, move_steps
 from services.demo.move_times import times_before
-from services.demo.people import BY_NAME, PEOPLE, Person
+from services.demo.people import BY_NAME, PEOPLE, VISITOR, Person
 from services.demo.recorded_games import RecordedGame
 
 _PACES: Final = (20.0, 11.0, 5.0, 2.5, 1.0)
@@ -48,6 +48,9 @@ _RESIGNED_FROM: Final = 14
 
 _SETTLED: Final = 6 * HOUR
 """How long a new player looks around before the first match."""
+
+_OTHERS: Final = tuple(one for one in PEOPLE if one.name != VISITOR)
+"""All people but the visitor, whose running matches are planned one by one."""
 
 _STEP: Final = 0.7
 """The difference in strength that two levels of robots stand for."""
@@ -127,11 +130,13 @@ class Planner:
         players = self._players_for(game, end)
         return self.finish(game, players, end) if len(players) == game.players else None
 
-    def _players_for(self, game: RecordedGame, end: int) -> tuple[str, ...]:
+    def _players_for(
+        self, game: RecordedGame, end: int, people: Sequence[Person] = PEOPLE
+    ) -> tuple[str, ...]:
         """Return players who had joined long before, and differ in strength as the robots did; none if too few had."""
         key = game.rules.partition("/")[0]
         days = (self.now - end) / DAY + _BEFORE
-        there = [one for one in PEOPLE if one.joined > days and (key, one.name) not in self._solved]
+        there = [one for one in people if one.joined > days and (key, one.name) not in self._solved]
         if len(there) < game.players:
             return ()
         likes = [3.0 if key in one.games or game.players == 1 else 0.4 for one in there]
@@ -207,7 +212,7 @@ class Planner:
         """Plan a match that goes on, of players who fit the game; None if nobody fits the next one."""
         game = self.take(lambda one: len(one.moves) >= _LONG or one.players == 1)
         ago = round(self.chance.uniform(0.1, 40) * HOUR)
-        players = self._players_for(game, self.now - ago)
+        players = self._players_for(game, self.now - ago, _OTHERS)
         if len(players) < game.players:
             return None
         plies = round(len(game.moves) * self.chance.uniform(0.15, 0.85))

@@ -37,8 +37,8 @@ def _to_move(
 
 
 def _with_chat(planner: Planner) -> MatchPlan:
-    game = planner.take_key("pow2", 2, 24)
-    plan = _to_move(planner, game, "emre", 15, 95 * MINUTE)
+    game = planner.take_key("pow2", 2, 34)
+    plan = _to_move(planner, game, "emre", 23, 95 * MINUTE)
     plan.steps = [step for step in plan.steps if not isinstance(step.action, PlannedChat)]
     plan.steps += [
         PlannedStep(plan.begin + 20 * MINUTE, "emre", PlannedChat("Good luck! I like the long lines in this one.")),

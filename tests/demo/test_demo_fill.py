@@ -43,6 +43,8 @@ from workers.projections import PROJECTIONS
 from workers.projections.maintenance import rebuild
 
 HOUR = DAY // 24
+pytestmark = pytest.mark.slow
+
 MONDAY = 1_795_392_000_000
 """Monday 2026-11-23 00:00 UTC, in ms."""
 
