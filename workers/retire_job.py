@@ -14,7 +14,7 @@ from infra.settings import Settings
 from infra.store.leases import Leases
 from infra.store.port import Store
 from infra.store.published_sizes import read_published_sizes
-from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.store.rq_wakeup import WakeupJob, job_leases
 from workers.job_report import report
 from workers.leased_run import LeasedRun
 from workers.retire import Retirement
@@ -40,7 +40,7 @@ def _lease(shard: int) -> str:
 def retire_leases(queue: redis.Redis, shard: int) -> Leases[str]:
     """Return the leases of which the retirement of a shard has one; `queue` is a client of RQ's Redis."""
     job = WakeupJob(MAINTENANCE, RETIRE, JOB_SECONDS, f"retire matches of shard {shard}", [shard])
-    return Leases(queue, lambda _: enqueue_wakeup(queue, job), queue=MAINTENANCE, lease_ms=LEASE_MS)
+    return job_leases(queue, job, LEASE_MS)
 
 
 class RetireWakeup:

@@ -97,7 +97,7 @@ def _call(arguments: Namespace, values: dict[str, Any]) -> int:
     subcommand: Subcommand = arguments.subcommand
     if subcommand.has_settings:
         values["settings"] = settings_of(arguments)
-    elsewhere = {"subcommand", "url"}
+    elsewhere = {"subcommand", "server_url"}
     if subcommand.has_settings:
         elsewhere |= {"config", *SETTINGS}
     own = {name: value for name, value in vars(arguments).items() if name not in elsewhere}
@@ -117,6 +117,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     )
     parser.add_argument(
         "--url",
+        dest="server_url",
         help="run `do` on a server elsewhere, such as https://play.example.org "
         "(also MATCHPOST_URL); your token goes into MATCHPOST_TOKEN",
     )

@@ -317,6 +317,10 @@ class Client:
         response = _good(self._http.post(path, json=body))
         return response.json() if response.content else None
 
+    def delete(self, path: str) -> None:
+        """Delete what is at a path of the API."""
+        _good(self._http.delete(path))
+
     def _once(
         self, path: str, key: str | None, wait: float | None, **request: Any
     ) -> httpx.Response:
@@ -345,6 +349,12 @@ class Client:
 def _good(response: httpx.Response) -> httpx.Response:
     if response.is_error or response.status_code == httpx.codes.ACCEPTED:
         raise _problem(response)
+    if response.has_redirect_location:
+        # it is not followed, because the token is for the server that was named
+        there = response.headers["location"]
+        raise ProblemError(
+            response.status_code, "unavailable", f"the server refers to {there}; use that URL"
+        )
     return response
 
 

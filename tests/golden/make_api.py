@@ -151,6 +151,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_ply", board=board, ply=1)
     said.call("show_svg", board=board, ply=1)
     said.call("show_text", board=board, display="small")
+    said.call("show_text_board", board=board, ply=0, display="small", move="m13-j7")
     said.call("show_events", board=board, **{"from": 2})
     said.call("event_receipt", board=board, seq=2)
     said.call("command_receipt", alice, board=board, command=made["id"])

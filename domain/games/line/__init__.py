@@ -1,6 +1,9 @@
 """That's My Line."""
 
+from domain.boards.pow2_text import places_below
 from domain.games.line import form, game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.LineRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage(
+    (game.LineRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, text_places=places_below
+)

@@ -19,8 +19,8 @@ from services.app.games import read_game
 from services.app.names import userids_of
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import Key, Wait, send
 from services.http.api.declared_errors import declare_errors
-from services.http.api.routes.commands import Key, Wait, send
 from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.routes.start import Commitment, Words
 from services.http.context import ApiContext

@@ -10,15 +10,12 @@ from litestar.params import JSONBody
 
 from domain.errors import Code
 from domain.rules import latest_rules
-from infra.people.tokens import Scope
-from services.app.commands import WAIT_SECONDS
 from services.app.start import start_by_name
-from services.http.api.auth import PLAY_SCOPE, Caller
+from services.http.api.auth import PLAY_SCOPE
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import Answered, CommandRequest
 from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.accounts import Userid
-from services.http.api.routes.commands import Answered, Key, Wait, send
-from services.http.context import ApiContext
 
 Words = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=20)
@@ -63,21 +60,17 @@ class NewMatch(RequestBody, frozen=True):
 )
 async def start_match(
     data: JSONBody[NewMatch],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Challenge players by name; the match starts at once, or waits for their consent."""
-    actor = caller.actor(Scope.PLAY, key)
     command = await asyncio.to_thread(
         start_by_name,
-        context.app,
-        actor,
+        command_request.context.app,
+        command_request.actor,
         latest_rules(data.game.lower()),
         data.players,
         options=data.options,
         terms=data.terms,
         commitment=data.commitment,
     )
-    return await send(context, command, wait)
+    return await command_request.send(command)
