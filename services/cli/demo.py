@@ -15,6 +15,8 @@ from typing import Final
 import msgspec
 import redis
 
+from domain.engine.levels import LEVELS
+from domain.match.robots import robot_level
 from infra.durability import verify
 from infra.heartbeats import SILENT_MS, read_heartbeats
 from infra.machine import memory_limit
@@ -106,11 +108,17 @@ def _check_empty(data: redis.Redis, settings: Settings) -> None:
                 f"process {beat.pid} on {beat.host} runs ({beat.role}); a server is filled while nothing else "
                 "runs: stop it first"
             )
-    if Accounts(data).count() or _has_matches(data, settings):
+    if _has_people(Accounts(data)) or _has_matches(data, settings):
         raise NotEmptyError(
             "the server has accounts or matches, and only an empty one is filled; choose another directory with "
             "--data, or run `matchpost serve` if this is a demo server already"
         )
+
+
+def _has_people(accounts: Accounts) -> bool:
+    """Return whether there is an account other than those of robots, which `serve` makes."""
+    names = accounts.names(0, len(LEVELS) + 1)
+    return any(robot_level(accounts.id_of(name)) is None for name in names)
 
 
 def _has_matches(data: redis.Redis, settings: Settings) -> bool:

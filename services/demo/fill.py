@@ -23,12 +23,12 @@ from domain.match.start_command import start_command
 from domain.match.start_options import read_start_options
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
-from infra.people.accounts import Account
+from infra.people.accounts import Account, create_robot_accounts
 from services.app.disputes import AppealAction, ClaimAction, RuleAction, carry_out
 from services.demo.community import write_community
 from services.demo.match_plan import SERVER, MatchPlan, PlannedChat, PlannedStep
 from services.demo.past_server import PastApp, Timeline, demo_command_id
-from services.demo.people import ARBITER, PEOPLE, SECOND_ARBITER, VISITOR, AccountIds
+from services.demo.people import ARBITER, FIRST_DAY, PEOPLE, SECOND_ARBITER, VISITOR, AccountIds
 from services.demo.planner import Planner
 from services.demo.recorded_games import recorded_games
 from services.demo.special_matches import special_matches
@@ -67,8 +67,11 @@ def fill(app: PastApp, password: str) -> FillReport:
 
 
 def _sign_up(app: PastApp, now: int, password: str) -> AccountIds:
-    """Create the accounts of all people, and return their ids and those of the robots."""
+    """Create the accounts of all people and of the robots, and return their ids."""
+    create_robot_accounts(app.people, app.macs)
     ids: AccountIds = {robot_name(level): account for level, account in ROBOT_ACCOUNTS.items()}
+    for account in ids.values():
+        app.accounts.change_of(account, lambda old: replace(old, created=now - FIRST_DAY * DAY))
     chance = Random(SEED)  # noqa: S311 - as above
     for person in PEOPLE:
         secret = password if person.name == VISITOR else secrets.token_hex(32)

@@ -18,7 +18,8 @@ from domain.match.commands import CommandEnvelope
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.events import command_id
 from domain.match.state import MatchState
-from infra.people.account_macs import KEYS_FOLDER, AccountMacs
+from infra.log.key_files import keys_folder
+from infra.people.account_macs import AccountMacs
 from infra.people.accounts import Accounts
 from infra.people.challenges import ChallengeStore
 from infra.people.messages import MessageStore
@@ -69,8 +70,12 @@ class PastApp(App):
     @cached_property
     def accounts(self) -> Accounts:
         """Players."""
-        macs = AccountMacs(self.settings.keys or self.settings.data / KEYS_FOLDER)
-        return Accounts(self.people, _RANDOM_PASSWORDS, macs=macs)
+        return Accounts(self.people, _RANDOM_PASSWORDS, macs=self.macs)
+
+    @cached_property
+    def macs(self) -> AccountMacs:
+        """Makes the MACs of accounts."""
+        return AccountMacs(keys_folder(self.settings))
 
     @cached_property
     def messages(self) -> MessageStore:

@@ -14,6 +14,10 @@ SECOND_ARBITER: Final = "ilse"
 """Rules on appeals, because nobody rules twice on a case."""
 
 
+FIRST_DAY: Final = 240
+"""How many days ago the server began."""
+
+
 class Person(msgspec.Struct, frozen=True):
     """A player."""
 

@@ -72,8 +72,7 @@ class MatchSource:
         """Return the match that has waited longest for the player, other than the current one."""
         if not self.userid:
             return None
-        found = self.client.get(
-            "/api/matches", player=self.userid, state="next", limit=_LISTED
-        )["matches"]
+        found = self.client.get("/api/matches", player=self.userid, state="next", limit=_LISTED)[
+            "matches"
+        ]
         return next((row["board"] for row in found if row["board"] != current), None)
-

@@ -11,7 +11,8 @@ import pytest
 from redis import Redis
 
 from infra.heartbeats import Heartbeat, Role
-from infra.people.accounts import Accounts
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import Accounts, create_robot_accounts
 from infra.settings import Settings
 from infra.valkey.server import EmbeddedServer
 from services.cli.demo import NotEmptyError, fill_server, run
@@ -126,6 +127,14 @@ def test_a_server_with_an_account_is_not_filled(
 ):
     Accounts(redis_client).signup("alice", "wonderland")
     assert _is_refused(valkey, redis_client, tmp_path, "accounts or matches")
+
+
+def test_the_accounts_of_robots_do_not_count(
+    valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
+):
+    create_robot_accounts(redis_client, AccountMacs())
+    settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url)
+    assert fill_server(settings, "wonderland-7").matches > 150
 
 
 def test_a_server_that_runs_is_not_filled(
