@@ -1,8 +1,14 @@
 """David and Goliath."""
 
-from domain.games.goliath import form, game, svg, text
+from domain.games.goliath import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
-    (game.GoliathRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True
+    (game.GoliathRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    form.OPTIONS_FORM,
+    featured=True,
+    engine=engine.ENGINE,
 )

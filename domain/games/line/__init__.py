@@ -1,6 +1,8 @@
 """That's My Line."""
 
-from domain.games.line import form, game, svg, text
+from domain.games.line import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.LineRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage(
+    (game.LineRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, engine=engine.ENGINE
+)

@@ -1,8 +1,14 @@
 """The Power of Two."""
 
-from domain.games.pow2 import form, game, svg, text
+from domain.games.pow2 import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
-    (game.Pow2Rules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True
+    (game.Pow2Rules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    form.OPTIONS_FORM,
+    featured=True,
+    engine=engine.ENGINE,
 )
