@@ -7,6 +7,8 @@ from domain.games.line.position import LinePosition, open_places_of
 
 _SCALE: Final = 6.0
 """The lead in stones at which a seat's share of the win is three quarters."""
+_LAST_STONE: Final = 0.5
+"""Dark's lead when all counts are equal: then the last stone wins, and Dark usually places it."""
 
 
 def evaluate(position: LinePosition) -> Values:
@@ -17,6 +19,7 @@ def evaluate(position: LinePosition) -> Values:
         - position.dark.bit_count()
         + (light & ~dark).bit_count()
         - (dark & ~light).bit_count()
+        - _LAST_STONE
     )
     value = 0.5 + lead / (2 * (_SCALE + abs(lead)))
     return value, 1 - value
