@@ -4,7 +4,9 @@ The levels differ in the nodes that the engine may search, and in nothing else t
 a robot of any level plays every game, by the same rules.
 """
 
+from collections.abc import Mapping
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Final
 
 
@@ -21,6 +23,11 @@ class RobotLevel(StrEnum):
 
 LEVELS: Final = tuple(RobotLevel)
 """All levels, the weakest first."""
+
+BUDGETS: Final[Mapping[RobotLevel, int]] = MappingProxyType(
+    {RobotLevel.EASY: 150, RobotLevel.MEDIUM: 1_500, RobotLevel.HARD: 15_000}
+)
+"""The nodes that the engine searches for a move; a game may take a share of it."""
 
 
 def read_level(text: str) -> RobotLevel | None:

@@ -1,0 +1,32 @@
+"""The move that a robot chooses.
+
+A robot has no state and no clock: its move follows from the position, its level and a seed.
+"""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from domain.engine.levels import BUDGETS, RobotLevel
+from domain.engine.model import engine_of
+from domain.engine.search import evaluate
+from domain.rules.protocol import AnyRules
+
+
+def match_seed(board: int, rules_name: str, setup: object | None, ply: int) -> bytes:
+    """Return the seed of a robot's move, from what everybody can read of the match."""
+    terms = (board, rules_name, setup, ply)
+    return sha256(msgspec.json.encode(terms, order="deterministic")).digest()
+
+
+def choose_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) -> str:
+    """Return the canonical text of the move of a robot of this level.
+
+    Raises `ValueError` if nobody is to move.
+    """
+    nodes = BUDGETS[level] * engine_of(rules).percent // 100
+    found = evaluate(rules, position, nodes, seed)
+    if not found.line:
+        raise ValueError(f"nobody is to move in {position!r}")
+    return found.line[0]
