@@ -49,6 +49,9 @@ FREEZE: Final = "services.jobs.freeze"
 SCRUB: Final = "services.jobs.scrub"
 """Checks what is stored, for some minutes; it has no arguments."""
 
+ANALYSE: Final = "services.jobs.analyse"
+"""Analyses a match; its argument is the board."""
+
 PUBLISH: Final = "services.jobs.publish"
 """Publishes the logs for a while; it has no arguments."""
 
