@@ -1,6 +1,13 @@
 """Mū tōrere."""
 
-from domain.games.torere import game, svg, text
+from domain.games.torere import engine, game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.TorereRules(),), text.draw, svg.paint, __name__, ring_percent=200)
+GAME = GamePackage(
+    (game.TorereRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    ring_percent=200,
+    engine=engine.ENGINE,
+)
