@@ -1,5 +1,6 @@
 """David and Goliath."""
 
+from domain.boards.pow2_text import places_below
 from domain.games.goliath import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
@@ -10,5 +11,6 @@ GAME = GamePackage(
     __name__,
     form.OPTIONS_FORM,
     featured=True,
+    text_places=places_below,
     engine=engine.ENGINE,
 )
