@@ -9,5 +9,6 @@ GAME = GamePackage(
     svg.paint,
     __name__,
     ring_percent=200,
+    text_places=text.places,
     engine=engine.ENGINE,
 )
