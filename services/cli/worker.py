@@ -20,6 +20,7 @@ from infra.rq_jobs import (
     ROBOT_MOVE,
     ROBOTS,
     SCRUB,
+    queue_key,
 )
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
@@ -106,8 +107,8 @@ def _scrub() -> None:
 
 
 def _play(settings: Settings) -> None:
-    from services.app import robots  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
+    from services.app.robot_groups import RobotGroup  # noqa: PLC0415
     from services.heartbeating import heartbeating  # noqa: PLC0415
     from workers.rq_worker import ListedWorker  # noqa: PLC0415
 
@@ -115,12 +116,15 @@ def _play(settings: Settings) -> None:
 
     def move(board: int, seq: int) -> bool:
         del seq  # the match is read again
-        return robots.answer(parts, board)
+        return group.answer(board)
 
     with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
         parts.store.layout()
+        group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
         worker = ListedWorker(parts.queue, ROBOTS, {ROBOT_MOVE: move}, ANALYSIS)
+        worker.between_jobs = group.send_if_due
         worker.work(logging_level="WARNING")
+        group.send()
 
 
 def _project(settings: Settings) -> None:
