@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
+from domain.match.robots import robot_name
 from services.doctor.facts import Facts
-from services.doctor.findings import Finding, count, ok, span, warn
+from services.doctor.findings import Finding, count, note, ok, span, warn
 
 _LATE_MS: Final = 60_000
 """A robot that takes so long, beside the pause that it makes, is late."""
@@ -17,6 +18,13 @@ def check_robots(facts: Facts) -> Iterator[Finding]:
     server, settings = facts.server, facts.settings
     if server is None or server.shape is None:
         return
+    for level, userid in server.robot_userids.items():
+        if userid != robot_name(level):
+            yield note(
+                "robots",
+                f"the robot of the level {level} is {userid}, because a person had the userid "
+                f"{robot_name(level)} before",
+            )
     robots = server.robots
     if robots.failures:
         some = ", ".join(map(str, list(robots.failures)[:_SHOWN]))

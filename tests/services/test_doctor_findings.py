@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures
 from infra.durability import Mode
 from infra.heartbeats import HeartbeatRecord, Role
@@ -158,6 +159,10 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
             "process 9 was killed",
         ),
         (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
+        (
+            with_("server", robot_userids={RobotLevel.EASY: "robot-easy-2"}),
+            "the robot of the level easy is robot-easy-2, because a person had the userid robot-easy",
+        ),
     ],
 )
 def test_what_is_only_worth_knowing_is_no_alarm(facts: Facts, words: str) -> None:
@@ -288,3 +293,15 @@ def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
         behind, settings=Settings(data=Path("/data"), shards=1, durability=Mode.NONE)
     )
     assert [level for level, _ in about_the_archive(without)] == [Level.OK]
+
+
+def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning() -> None:
+    day = 86_400_000
+    figures = ArchiveFigures(0, 7, 3, 2 * day)
+    for seconds, level in ((60, Level.NOTE), (599, Level.NOTE), (601, Level.WARN)):
+        beats = tuple(
+            msgspec.structs.replace(one, started=50 * day - seconds * 1000, at=50 * day)
+            for one in BEATS
+        )
+        found = with_("server", clock=50 * day, archive=figures, beats=beats)
+        assert [one for one, _ in about_the_archive(found)] == [level]
