@@ -35,6 +35,7 @@ FAILPOINTS: Final = (
     "keeper.ticked",
     "keeper.found",
     "keeper.sent",
+    "analysis.position",
     "publish.started",
     "publish.taken",
     "publish.trimmed",

@@ -25,6 +25,9 @@ LEASE_MS: Final = 60_000
 HOUR_SECONDS: Final = 3_600.0
 """Between two requests."""
 
+MINUTE_SECONDS: Final = 60.0
+"""The same while the log of a match that is due is not published yet."""
+
 JOB_SECONDS: Final = 600
 """A run that takes so long is stuck."""
 
@@ -54,15 +57,19 @@ class RetireWakeup:
         self._due = 0.0
 
     def tick(self) -> None:
-        """Request it once an hour."""
+        """Request it once an hour, and each minute while a match is due whose log is not published yet."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + HOUR_SECONDS
         until = self._store.now() - self._after_ms
         published = read_published_sizes(self._data, self._store.layout().shards)
         for shard, record in enumerate(published):
-            if record.size and self._store.ended_boards(shard, until, 1):
+            if not self._store.ended_boards(shard, until, 1):
+                continue
+            if record.size:
                 retire_leases(self._queue, shard).request(_lease(shard))
+            else:
+                self._due = time.monotonic() + MINUTE_SECONDS
 
 
 def run(

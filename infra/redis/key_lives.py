@@ -57,6 +57,9 @@ KEY_LIVES: Final = (
     KeyLife("{s07.a1y}:m:<board>:out", _COMMIT, _RETIRED, "commands"),
     KeyLife("{s07.a1y}:over", _COMMIT, _RETIRED, "matches that ended in 40 days"),
     KeyLife("{s07.a1y}:m:<board>:draft", "infra.people.drafts", "expires", "seats"),
+    KeyLife(
+        "{analysis:<board>}", "infra.analyses", "expires after 30 days", "matches analysed lately"
+    ),
     KeyLife("{boards}:id:<hex>", _NUMBERS, "newer starts", "1,000,000"),
     KeyLife("{boards}:ids", _NUMBERS, "newer starts", "1,000,000"),
     KeyLife("{boards}:upgrade", "infra.store.upgrade", "the upgrade ends", _ONE),

@@ -27,6 +27,7 @@
 | `{s07.a1y}:m:<board>:chat` | list of the match's chat: `infra.people.messages` |
 | `{s07.a1y}:m:<board>:texts` | hash: id of a command -> the statement of a claim, appeal or ruling: `infra.people.statements` |
 | `{s07.a1y}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.people.drafts` |
+| `{analysis:<board>}` | the analysis of a match, for 30 days: `infra.analyses` |
 | `{boards}` | the board counter |
 | `{boards}:id:<hex>` | the number allocated to a command id, as long as that is in `{boards}:ids` |
 | `{boards}:ids` | list of the command ids with an allocated number, the last million |
@@ -277,6 +278,11 @@ def allocated(command: bytes) -> str:
 def shard_allocated(shard: int, command: bytes) -> str:
     """Return the key of the board number of a command id, where shards number their boards."""
     return f"{_TAGS[shard]}:given:{command.hex()}"
+
+
+def analysis(board: int) -> str:
+    """Return the key of the analysis of a match."""
+    return f"{{analysis:{board}}}"
 
 
 def user(name: str) -> str:

@@ -37,6 +37,8 @@ class Subcommand(NamedTuple):
     has_settings: bool = True
     one_of: Sequence[str] = ()
     """Arguments of which exactly one must be there."""
+    takes_url: bool = False
+    """Whether it may talk to the server at `--url`, or to that of the login."""
 
 
 SUBCOMMANDS: Final = (
@@ -52,8 +54,10 @@ SUBCOMMANDS: Final = (
                 "help": "how long to wait for an outcome (default 10)",
             }),
             ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
+        takes_url=True,
     ),
     Subcommand(
         "login",
@@ -77,10 +81,51 @@ SUBCOMMANDS: Final = (
         has_settings=False,
     ),
     Subcommand(
+        "watch",
+        "print a line for each event of your matches, or of one, as it happens",
+        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
+        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
+        "with exit code 0.",
+        (
+            ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
+            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
+        ),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
+        "play",
+        "show a match as a board in the terminal, and play it",
+        "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "
+        "with the arrows, the mouse or by typing, and shown before they are played; `?` lists the keys. "
+        "Anybody may watch a match.",
+        (("board", {
+            "metavar": "BOARD", "nargs": "?", "type": whole_number,
+            "help": "the match's number (default: the one that has waited longest for you)",
+        }),),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
         "serve",
         "run the server until Ctrl-C; prints `ready` once it accepts moves",
         "Run the whole server on this machine: data, workers, web pages and mail.",
         module="services.serve.main",
+    ),
+    Subcommand(
+        "demo",
+        "fill an empty server with people and matches, and run it",
+        "Fill an empty server with invented people and months of matches, print a userid and a password to "
+        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches, and nothing "
+        "was changed.",
+        (
+            ("--fill-only", {"action": "store_true", "help": "fill it, and don't run it"}),
+            ("--record", {
+                "metavar": "FILE", "type": Path,
+                "help": "only let the engine play the games again of which the matches are made, into this file",
+            }),
+        ),
     ),
     Subcommand(
         "doctor",

@@ -39,9 +39,7 @@ class PlaceBox(msgspec.Struct, frozen=True):
 
     def covers(self, line: int, column: int) -> bool:
         """Return whether a character is in it."""
-        return (
-            0 <= line - self.line < self.height and 0 <= column - self.column < self.width
-        )
+        return 0 <= line - self.line < self.height and 0 <= column - self.column < self.width
 
 
 class DrawnBoard(msgspec.Struct, frozen=True):

@@ -62,11 +62,15 @@ def find_choices(moves: Iterable[ListedMove], chosen: Sequence[str]) -> Choices:
             following[move.places[len(chosen)]] = None
         else:
             rest = set(chosen[move.free :])
-            following |= dict.fromkeys(name for name in move.places[move.free :] if name not in rest)
+            following |= dict.fromkeys(
+                name for name in move.places[move.free :] if name not in rest
+            )
     return Choices(fitting, tuple(following), whole)
 
 
-def choose(moves: Sequence[ListedMove], chosen: Sequence[str], place: str) -> tuple[str, ...] | None:
+def choose(
+    moves: Sequence[ListedMove], chosen: Sequence[str], place: str
+) -> tuple[str, ...] | None:
     """Return the chosen places once this one is chosen, too; None if it can't be.
 
     Places without an alternative follow by themselves. A place that is chosen already is dropped

@@ -293,3 +293,15 @@ def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
         behind, settings=Settings(data=Path("/data"), shards=1, durability=Mode.NONE)
     )
     assert [level for level, _ in about_the_archive(without)] == [Level.OK]
+
+
+def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning() -> None:
+    day = 86_400_000
+    figures = ArchiveFigures(0, 7, 3, 2 * day)
+    for seconds, level in ((60, Level.NOTE), (599, Level.NOTE), (601, Level.WARN)):
+        beats = tuple(
+            msgspec.structs.replace(one, started=50 * day - seconds * 1000, at=50 * day)
+            for one in BEATS
+        )
+        found = with_("server", clock=50 * day, archive=figures, beats=beats)
+        assert [one for one, _ in about_the_archive(found)] == [level]

@@ -11,11 +11,12 @@ from litestar.params import JSONBody
 
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
+from services.app.answered import Answered
 from services.app.rematch import rematch
 from services.app.start import start_by_name
 from services.http.api.auth import PLAY_SCOPE
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Answered, CommandRequest
+from services.http.api.command_requests import CommandRequest
 from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber
