@@ -95,6 +95,14 @@ SUBCOMMANDS: Final = (
         takes_url=True,
     ),
     Subcommand(
+        "completion",
+        "print a script that completes command lines in bash, zsh or fish",
+        "Print a script that completes command lines in a shell: subcommands, flags, games, commands of `do`, "
+        "and, with a login, the numbers of your matches. See docs/terminal.md.",
+        (("shell", {"choices": ("bash", "zsh", "fish"), "help": "the shell"}),),
+        has_settings=False,
+    ),
+    Subcommand(
         "serve",
         "run the server until Ctrl-C; prints `ready` once it accepts moves",
         "Run the whole server on this machine: data, workers, web pages and mail.",
