@@ -14,7 +14,7 @@ _matchpost_table() {
 
 # set _matchpost_words to the numbers of the account's matches, of game $1 if it is not empty
 _matchpost_boards() {
-    local file=${XDG_CACHE_HOME:-$HOME/.cache}/matchpost/boards line= word
+    local file=${XDG_CACHE_HOME:-$HOME/.cache}/matchpost/boards line= word descriptor
     local -a found
     _matchpost_words=
     if [[ ! -r ${XDG_CONFIG_HOME:-$HOME/.config}/matchpost/login.json ]]; then
@@ -24,7 +24,10 @@ _matchpost_boards() {
         # for the next time
         matchpost completion boards &>/dev/null &!
     else
-        IFS= read -r -t 0.1 line < <(matchpost completion boards 2>/dev/null)
+        # by a descriptor, because a command with `< <(...)` waits until all of it has ended
+        exec {descriptor}< <(matchpost completion boards 2>/dev/null)
+        IFS= read -r -t 0.1 -u $descriptor line
+        exec {descriptor}<&-
     fi
     for word in ${=line}; do
         if [[ -z $1 || $word == $1:* ]]; then
