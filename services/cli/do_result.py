@@ -1,4 +1,4 @@
-"""What `matchpost do` prints: text on standard output and refusals on standard error, or one JSON object.
+"""Output of `matchpost do`: text on standard output and refusals on standard error, or one JSON object.
 
 The object is the same for local data and for a server elsewhere. It has `text` and `code`; for a line that
 is one command in a match also the fields of its outcome, as the API shows it.

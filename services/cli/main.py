@@ -128,7 +128,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     parser.add_argument(
         "--url",
         dest="server_url",
-        help="run `do` on a server elsewhere, such as https://play.example.org "
+        help="run `do` or `watch` on a server elsewhere, such as https://play.example.org "
         "(also MATCHPOST_URL); your token goes into MATCHPOST_TOKEN",
     )
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")

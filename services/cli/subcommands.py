@@ -81,6 +81,20 @@ SUBCOMMANDS: Final = (
         has_settings=False,
     ),
     Subcommand(
+        "watch",
+        "print a line for each event of your matches, or of one, as it happens",
+        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
+        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
+        "with exit code 0.",
+        (
+            ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
+            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
+        ),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
         "play",
         "show a match as a board in the terminal, and play it",
         "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "

@@ -11,8 +11,8 @@ import json
 import logging
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -22,6 +22,7 @@ import msgspec
 
 from services.client.commitment_lines import CommittingLine, board_of, read_committing_line
 from services.client.draw_texts import KeptText, Texts
+from services.client.stream_messages import read_messages
 
 logger = logging.getLogger(__name__)
 
@@ -283,22 +284,14 @@ class Client:
         found: dict[str, Any] = self.get(f"/api/matches/{board}")
         return found
 
-    def events(
-        self, board: int, start: int = 1, stopped: Callable[[], bool] = lambda: False
-    ) -> Iterator[dict[str, Any]]:
-        """Yield a match's events from `start` on as they happen, until it is over.
-
-        Another thread may end it by `stopped`, which is asked at each line of the stream; the server
-        sends one every 15 seconds at the latest.
-        """
+    def events(self, board: int, start: int = 1) -> Iterator[dict[str, Any]]:
+        """Yield a match's events from `start` on as they happen, until it is over."""
         headers = {"Accept": "text/event-stream"}
         path = f"/api/matches/{board}/events"
         with self._http.stream("GET", path, params={"from": start}, headers=headers) as response:
             if response.is_error:
                 response.read()
             for line in _good(response).iter_lines():
-                if stopped():
-                    return
                 if line.startswith("data:"):
                     yield json.loads(line.removeprefix("data:"))
 
@@ -319,22 +312,19 @@ class Client:
 
     def _notices(self, last: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
         """Yield each id of one connection with its notice; None for an event that is no notice."""
-        headers = {"Last-Event-ID": last} if last else {}
-        path, timeout = "/api/account/events", httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
+        with self.open_stream("/api/account/events", last) as response:
+            for id_, message in read_messages(response.iter_lines()):
+                yield id_, message and {"kind": message.kind, **message.data}
+
+    @contextmanager
+    def open_stream(self, path: str, last: str = "") -> Iterator[httpx.Response]:
+        """Open a stream of server-sent events after the event with the id `last`; see `following`."""
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
+        timeout = httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
         with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
             if response.is_error:
                 response.read()
-            fields: dict[str, str] = {}
-            for line in _good(response).iter_lines():
-                if line:
-                    name, _, value = line.partition(":")
-                    fields[name] = value.removeprefix(" ")
-                elif "id" in fields:
-                    told = {"kind": fields.get("event"), **json.loads(fields.get("data", "{}"))}
-                    yield fields["id"], told if "data" in fields else None
-                    fields = {}
-                else:
-                    fields = {}
+            yield _good(response)
 
     def get(self, path: str, **query: Any) -> Any:
         """Return the document at a path of the API."""
