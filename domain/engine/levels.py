@@ -5,7 +5,7 @@ a robot of any level plays every game, by the same rules.
 """
 
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class RobotLevel(StrEnum):
@@ -21,6 +21,22 @@ class RobotLevel(StrEnum):
 
 LEVELS: Final = tuple(RobotLevel)
 """All levels, the weakest first."""
+
+
+class Budgets(NamedTuple):
+    """The nodes that the engine may search for a move, by level."""
+
+    easy: int
+    medium: int
+    hard: int
+
+    def of(self, level: RobotLevel) -> int:
+        """Return the budget of a level."""
+        return self[LEVELS.index(level)]
+
+
+USUAL_BUDGETS: Final = Budgets(150, 1_500, 15_000)
+"""The budgets of a game that declares none."""
 
 
 def read_level(text: str) -> RobotLevel | None:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from domain.engine.game_engine import GameEngine
 from domain.rules.option_form import OptionField
 from domain.rules.protocol import AnyRules
 
@@ -44,6 +45,8 @@ class GamePackage:
     """
     prompt: str = "Choose a place to begin with."
     """The sentence on a page before the player has chosen a place."""
+    engine: GameEngine | None = None
+    """An evaluation for robots and analysis; None to search by the rules alone."""
 
     text_places: "Callable[[TextInput], Iterable[TextPlace]]" = _no_places
     """Returns where the text drawing shows each place; without it a terminal lists the places."""

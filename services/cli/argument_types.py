@@ -8,7 +8,7 @@ from typing import Final
 
 PROJECTIONS: Final = (
     "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
-    "cases",
+    "cases", "robots",
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 

@@ -27,6 +27,8 @@ SETTINGS: Final[Mapping[str, str]] = {
     "archive_after": "after how many days a match that is over leaves the server's memory",
     "keep_events": "which events of matches stay in memory: all, or those that are not yet published",
     "scrub_percent": "how much of a core the check of all that is stored may take: 0 to 100",
+    "robots": "how many processes move for robots; 0 for none",
+    "robot_seconds": "how many seconds a robot waits before it answers",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",

@@ -114,6 +114,20 @@ SUBCOMMANDS: Final = (
         module="services.serve.main",
     ),
     Subcommand(
+        "demo",
+        "fill an empty server with people and matches, and run it",
+        "Fill an empty server with invented people and months of matches, print a userid and a password to "
+        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches, and nothing "
+        "was changed.",
+        (
+            ("--fill-only", {"action": "store_true", "help": "fill it, and don't run it"}),
+            ("--record", {
+                "metavar": "FILE", "type": Path,
+                "help": "only let the engine play the games again of which the matches are made, into this file",
+            }),
+        ),
+    ),
+    Subcommand(
         "doctor",
         "report what is wrong with the server, and what to do",
         "Check server, workers, inboxes, disk and clock. Exit code 0: all is well; "
@@ -323,6 +337,15 @@ SUBCOMMANDS: Final = (
         "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
         "signal. `serve` starts this process by itself; several do no harm.",
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
+    ),
+    Subcommand(
+        "robots",
+        "only move for robots and analyse matches, for a server on several machines",
+        "Move for robots, and analyse matches, until a stop signal. `serve` starts MATCHPOST_ROBOTS such "
+        "processes by itself.",
+        (("--name", {"default": "robots", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "robots"},
     ),
     Subcommand(
         "publisher",

@@ -54,7 +54,7 @@ Action = tuple[bytes, Command]
 
 
 class Corpus:
-    """Players by chance, on a bench; the same seed gives the same commands.
+    """Players by chance, on a bench; with the same seed the commands are the same.
 
     `disputes` is the share of matches that are disputed at their end, up to the last ruling.
     """
@@ -79,7 +79,7 @@ class Corpus:
         self.commands: Counter[str] = Counter()
 
     def step(self) -> None:
-        """Give one command in each of the matches that go on, and have all decided together."""
+        """Send one command in each of the matches that go on, and have all decided together."""
         new = [self._new(board, *self._action(state)) for board, state in self._going_on()]
         for _ in range(min(20, self._most - len(self._boards))):
             self._last += 1

@@ -52,7 +52,7 @@ class MatchForger:
             self.client.zadd(keys.due(self.shard), {self.board: due})
 
     def replace_leaf(self, index: int, leaf: bytes) -> None:
-        """Put another leaf at an index of the log: everything from there on is written anew."""
+        """Put another leaf at an index of the log: everything from there on is written again."""
         rows = self.client.xrange(keys.log(self.shard))
         self.client.delete(keys.log(self.shard))
         for id_, fields in rows:

@@ -40,7 +40,7 @@ class ServerCopy:
 
 
 def dump_of(client: Any) -> Dump:
-    """All keys of a database, each with the ms that it lasts, 0 for ever."""
+    """All keys of a database, each with the ms until it expires; 0 if it does not."""
     names = sorted(client.scan_iter(count=1_000))
     with client.pipeline(transaction=False) as pipe:
         for name in names:

@@ -1,10 +1,19 @@
-"""Offices, which carry out mails in the process of the test."""
+"""Offices, which carry out mails in the process of the test; guests of pages, with a server for each module."""
 
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
 from tests.fakes.office import FakeOffice
+from tests.helpers.api import Api
+from tests.helpers.web import Guest, door
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("web")) as api:
+        yield api
 
 
 @pytest.fixture
@@ -22,3 +31,20 @@ def make_office():
 @pytest.fixture
 def office(make_office):
     return make_office()
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+@pytest.fixture
+def pair(api: Api, come) -> tuple[Guest, Guest]:
+    """Two who have logged in."""
+    found = []
+    for _ in range(2):
+        guest = come()
+        guest.log_in(api.player().name)
+        found.append(guest)
+    return found[0], found[1]

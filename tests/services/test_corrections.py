@@ -209,7 +209,7 @@ def test_a_correction_that_is_killed_goes_on_where_it_was(world, count):
 
 
 def program(world: World, file: Path, fault: str = "") -> int:
-    """Run the correction as a program, which may die at a fault point; gives its exit code."""
+    """Run the correction as a program, which may die at a fault point; return its exit code."""
     url = world.api.settings.redis_url
     there = {"MATCHPOST_REDIS_URL": url, "MATCHPOST_DATA": str(world.api.settings.data)}
     given = os.environ | there | ({"MATCHPOST_FAULT": fault} if fault else {})

@@ -46,7 +46,7 @@ class Dispute:
         return unpack_snapshot(packed).state
 
     def do(self, actor: bytes, command: Command) -> str:
-        """Have a command decided; give the sentence on its events."""
+        """Have a command decided; return the sentence on its events."""
         self.sent += 1
         id_ = command_id("test", actor, f"{self.board}.{self.sent}")
         sent = CommandEnvelope(self.board, id_, actor, command)

@@ -1,4 +1,4 @@
-"""The evidence of a case: frozen at the claim, whatever follows and whoever is killed."""
+"""The evidence of a case: frozen at the claim, whatever follows and whichever process is killed."""
 
 from collections.abc import Iterator
 from pathlib import Path

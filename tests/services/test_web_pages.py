@@ -1,6 +1,5 @@
 """Every page: what a browser is allowed, that words stay words, that links lead somewhere."""
 
-import html
 import re
 import statistics
 import sys
@@ -9,20 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
-from domain.rules import all_games, all_rules, game_by_key
-from domain.rules.option_form import OptionField, OptionKind
 from services.app.games import game_keys
 from services.http.web.assets import ASSETS, VERSION, asset_url
 from services.http.web.pages.help import help_blocks
 from services.http.web.render import HEADERS
-from services.http.web.session import Form
-from services.http.web.views.new_match_form import (
-    TIME_CHOICES,
-    chosen_options,
-    featured_games,
-    showcase_games,
-    suggested_game,
-)
 from services.http.web.views.rating_chart import ChartSeries, draw_chart
 from tests.helpers.api import Api, code_of
 from tests.helpers.web import Guest, Read, door
@@ -30,6 +19,7 @@ from tests.helpers.web import Guest, Read, door
 EVIL = "<script>alert(1)</script>\"'&amp;{{7*7}}"
 SLOW = 0.05
 """Seconds at the median."""
+
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 
 
@@ -268,76 +258,6 @@ def test_no_asset_names_anything_elsewhere():
         else:
             found = set(re.findall(r"https?://[^\s\"')]+", text))
             assert found <= {"http://www.w3.org/2000/svg"}, name
-
-
-# options
-
-
-def test_every_option_that_can_be_chosen_is_one_of_the_game():
-    for rules in all_rules():
-        for at, field in enumerate(game_by_key(rules.key).options_form):
-            for name, value in values_of(field, at):
-                flags = chosen_options(rules.key, Form({name: (value,)}))
-                assert len(rules.write_options(rules.read_options(flags))) == 1, (name, value)
-
-
-def values_of(field: OptionField, at: int) -> list[tuple[str, str]]:
-    """Return what a form may send for an option, but for what is usual."""
-    match field.kind:
-        case OptionKind.NUMBER:
-            numbers = {field.low, field.high} - {field.usual}
-            return [(f"number-{at}", str(number)) for number in numbers]
-        case OptionKind.NAMES:
-            listed = field.names[: field.low]
-            return [(f"names-{at}", ",".join(listed)), (f"names-{at}", ", ".join(listed))]
-    return [(f"pick-{at}", pick.flag) for pick in field.picks if pick.flag]
-
-
-def test_what_is_usual_is_no_option():
-    for rules in all_rules():
-        fields = list(enumerate(game_by_key(rules.key).options_form))
-        form = Form(
-            {f"number-{at}": (str(field.usual),) for at, field in fields}
-            | {f"pick-{at}": ("",) for at, field in fields if field.kind is OptionKind.ONE_OF}
-            | {f"names-{at}": ("",) for at, field in fields}
-        )
-        assert chosen_options(rules.key, form) == ()
-
-
-def test_every_option_of_every_game_is_in_the_form(api: Api, come: Callable[..., Guest]):
-    browser = come()
-    browser.log_in(api.player().name)
-    for rules in all_rules():
-        page = html.unescape(browser.page(f"/new?game={rules.key}"))
-        for at, field in enumerate(game_by_key(rules.key).options_form):
-            assert field.title.en in page, (rules.key, field.field)
-            for pick in field.picks:
-                assert f'name="pick-{at}" value="{pick.flag}"' in page
-            if not field.picks:
-                assert f'name="{field.kind}-{at}"' in page
-
-
-def test_the_games_that_are_offered_are_those_that_say_so(api: Api, come: Callable[..., Guest]):
-    assert {rules.key for rules in featured_games()} == {
-        game.key for game in all_games() if game.featured
-    }
-    assert suggested_game() == featured_games()[0]
-    shown = showcase_games()
-    assert shown[: len(featured_games())] == featured_games()
-    assert {rules.key for rules in shown} == {
-        rules.key for rules in all_rules() if rules.players != (1,)
-    }
-    browser = come()
-    browser.log_in(api.player().name)
-    assert "<h1>New match</h1>" in browser.page("/new")
-    assert f"The rules of {suggested_game().title}" in browser.page("/new")
-
-
-def test_every_time_that_can_be_chosen_is_one():
-    from domain.match.start_options import read_start_options  # noqa: PLC0415 - what it is judged by
-
-    for _, words in TIME_CHOICES.values():
-        assert read_start_options(words, 2).terms is not None
 
 
 # help and plots

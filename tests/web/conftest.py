@@ -1,4 +1,4 @@
-"""A browser and a server for all tests here, and whoever sits before a window of it.
+"""A browser and a server for all tests here, and the persons who use its windows.
 
 They are those of a package, and end with it: a running browser leaves no room for other event
 loops. `BROWSER_SLOWNESS=6` makes every page six times as slow as this machine, to find tests that
@@ -40,7 +40,7 @@ def api(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture
 def person(browser: Browser, api: Api) -> Iterator[Callable[..., Person]]:
-    """Give somebody with a window of their own; at the end nothing was wrong with any page.
+    """Yield a function that opens a person's window; at the end nothing was wrong with any page.
 
     With a name somebody of that name has signed up and logged in before; a player has logged in.
     """
@@ -64,7 +64,7 @@ def person(browser: Browser, api: Api) -> Iterator[Callable[..., Person]]:
 
 
 def prepare(one: Person) -> None:
-    """Give a window its patience, and its slowness."""
+    """Set how long a window waits, and how slow it is."""
     one.page.set_default_timeout(PATIENCE)
     if SLOWNESS > 1:
         tools = one.context.new_cdp_session(one.page)

@@ -1,6 +1,5 @@
-"""Replies laid ready, on a real server: between a drain's look and its commit, and for nobody else."""
+"""Conditional moves on a real server: between what a drain reads and its commit."""
 
-import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,15 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import MakeOffer, PlayMove, ResignMatch, StartMatch
-from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, merge, pack, unpack
+from domain.match.commands import PlayMove, ResignMatch, StartMatch
+from domain.match.conditional_moves import ConditionalMove, ConditionalMoves, pack, unpack
 from domain.match.events import Flagged, Moved, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import position_of
 from domain.rules import latest_rules
 from infra.durability import Mode
 from infra.redis import keys
-from infra.store.outcomes import parse
-from infra.store.port import CommitResult, Store, Write
+from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from tests.fakes.dying import Killed
@@ -29,29 +27,8 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, TimedBench
+from tests.workers.stored_replies import AGAIN, FORTH, ON_OUT, OUT, laid, lay, moves
 from workers.commands.drain import Drain
-
-OUT, FORTH, AGAIN = "m13-m9", "a13-c11", "m9-m13"
-ON_OUT = ConditionalMove(1, (OUT,), FORTH)
-
-
-def lay(store: Store, seat: int, reply: ConditionalMove, board: int = 1) -> bool:
-    """Lay a reply ready, as a door does."""
-    ((data, laid),) = store.snapshots_with_conditional_moves([board])
-    before = unpack(laid)
-    more = {**before, seat: merge(before.get(seat, ConditionalMoves()), [reply])}
-    return store.set_conditional_moves(board, unpack_snapshot(data).head, laid, pack(more))
-
-
-def laid(store: Store, board: int = 1) -> bytes:
-    """What is laid ready, packed."""
-    return store.snapshots_with_conditional_moves([board])[0][1]
-
-
-def moves(store: Store, board: int = 1) -> list[tuple[str, bool]]:
-    """The moves of a match, and whether each had been laid ready."""
-    bodies = [decode_event(data).body for data in store.events(board)]
-    return [(body.move, body.queued) for body in bodies if isinstance(body, Moved)]
 
 
 class Silent(RedisStore):
@@ -300,96 +277,6 @@ def test_a_flag_lets_the_next_seat_play_what_it_has_laid_ready(
 def position(bench: Bench) -> Any:
     """The position of a bench's first match."""
     return position_of(bench.state())
-
-
-# for nobody else's eyes
-
-
-def everything(client: Redis) -> dict[str, bytes]:
-    """What is in each key of a server."""
-    readers: dict[bytes, Callable[[bytes], object]] = {
-        b"string": client.get,
-        b"hash": client.hgetall,
-        b"list": lambda name: client.lrange(name, 0, -1),
-        b"set": client.smembers,
-        b"zset": lambda name: client.zrange(name, 0, -1, withscores=True),
-        b"stream": client.xrange,
-    }
-    return {
-        name.decode(): repr((name, readers[client.type(name)](name))).encode()
-        for name in client.scan_iter()
-    }
-
-
-def holders(client: Redis, text: str) -> set[str]:
-    """The names of the keys that hold a text."""
-    return {name for name, value in everything(client).items() if text.encode() in value}
-
-
-def test_a_reply_is_nowhere_but_in_its_own_key_until_it_is_played(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    announced: Any = bench.client.pubsub()
-    announced.psubscribe("*")
-    announced.get_message(timeout=60)
-    bench.start(1)
-    own = keys.conditional_moves(1, 1)
-    lay(bench.store, 1, ON_OUT)
-    assert holders(bench.client, FORTH) == {own}
-    for who, command in (
-        (ALICE, MakeOffer(kind="draw")),
-        (BOB, PlayMove(text="a1-a5")),
-        (ALICE, PlayMove(text="m13-m5")),
-    ):
-        bench.send(who, command)
-        assert holders(bench.client, FORTH) == {own}
-        bench.drain()
-        assert holders(bench.client, FORTH) == {own}
-    bench.send(ALICE, PlayMove(text=OUT))
-    heard = heard_on(announced)
-    assert len(heard) == 6  # four outcomes, and two changes of the match
-    assert FORTH.encode() not in b"".join(heard)
-    assert FORTH not in caplog.text
-    bench.drain()
-    assert own not in holders(bench.client, FORTH)
-    assert keys.events(1, 1) in holders(bench.client, FORTH)
-    announced.close()
-
-
-def heard_on(announced: Any) -> list[bytes]:
-    """All that was announced until now."""
-    found = []
-    while message := announced.get_message(ignore_subscribe_messages=True, timeout=0.05):
-        found.append(message["data"])
-    return found
-
-
-def test_a_reply_that_can_not_come_to_be_played_any_more_leaves_no_trace(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    bench.start(1)
-    lay(bench.store, 1, ON_OUT)
-    order = bench.send(ALICE, PlayMove(text="m13-j7"))
-    bench.drain()
-    assert holders(bench.client, FORTH) == set()
-    stored = bench.store.outcome(1, order.id)
-    assert stored is not None
-    assert parse(stored).sentence == ""
-    assert FORTH not in caplog.text
-
-
-def test_what_became_of_a_dropped_reply_is_told_in_its_own_key_only(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.DEBUG)
-    bench.start(1)
-    lay(bench.store, 1, ConditionalMove(1, None, "a13-m1"))
-    bench.send(ALICE, PlayMove(text=OUT))
-    bench.drain()
-    assert holders(bench.client, "a13-m1") == {keys.conditional_moves(1, 1)}
-    assert "a13-m1" not in caplog.text
 
 
 def test_a_reply_laid_between_two_batches_of_a_drain_is_played(bench: Bench) -> None:

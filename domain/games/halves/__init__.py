@@ -1,6 +1,6 @@
 """Halves."""
 
-from domain.games.halves import form, game, svg, text
+from domain.games.halves import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -12,5 +12,6 @@ GAME = GamePackage(
     featured=True,
     needs_previous_position=True,
     ring_percent=0,
+    engine=engine.ENGINE,
     text_places=text.places,
 )

@@ -1,9 +1,15 @@
 """Get a Jump On."""
 
 from domain.boards.pow2_text import places_below
-from domain.games.jump import form, game, svg, text
+from domain.games.jump import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
-    (game.JumpRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, text_places=places_below
+    (game.JumpRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    form.OPTIONS_FORM,
+    text_places=places_below,
+    engine=engine.ENGINE,
 )

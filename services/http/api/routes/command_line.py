@@ -23,9 +23,9 @@ from services.app.queries import best_scores
 from services.app.receipts import DecidedCommand
 from services.http.api.auth import Caller
 from services.http.api.bodies import TEXT, check_media_type
+from services.http.api.command_requests import Key, Wait
 from services.http.api.declared_errors import declare_errors
 from services.http.api.problem_details import headers_of_code, receipt_headers
-from services.http.api.routes.commands import Key, Wait
 from services.http.api.routes.players import GameKey
 from services.http.context import ApiContext
 from services.language import Answer, Origin

@@ -6,13 +6,12 @@ from typing import Annotated, Final
 import msgspec
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
+from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.state import MatchState
 from domain.sentences import LANGUAGES
-from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.actor import Actor
 from services.app.answered import Answered, answered
@@ -33,34 +32,15 @@ from services.app.receipts import DecidedCommand
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import CommandRequest, Wait, send
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
-from services.http.api.problem_details import RecordedRefusal
 from services.http.context import ApiContext
 
-MOST_WAIT: Final = 60.0
-
 BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the match's number")]
-Wait = Annotated[
-    float,
-    QueryParameter(
-        ge=0,
-        le=MOST_WAIT,
-        description="seconds to wait for the outcome; after that the answer is 202",
-    ),
+CommandNumber = Annotated[
+    str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
 ]
-Key = Annotated[
-    str | None,
-    HeaderParameter(
-        name="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        description="a request repeated with its key is carried out once, and gets the same answer "
-        "each time; a request without a key gets a random one",
-    ),
-]
-
-
 RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
 ]
@@ -148,15 +128,12 @@ AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 async def give_command(
     board: BoardNumber,
     data: JSONBody[AnyAsked],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Carry out a command, and return its outcome once it is durable."""
-    actor = caller.actor(Scope.PLAY, key)
+    context = command_request.context
     state = (await context.snapshot(board)).state
-    return await carry_out(context, actor, board, state, data, wait)
+    return await carry_out(context, command_request.actor, board, state, data, command_request.wait)
 
 
 async def carry_out(
@@ -219,9 +196,7 @@ async def reveal_text(
 )
 async def command_outcome(
     board: BoardNumber,
-    command: Annotated[
-        str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
-    ],
+    command: CommandNumber,
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     request: AnyRequest,
@@ -260,20 +235,6 @@ async def _with_receipt(
 ) -> Response[Answered]:
     receipt = await context.receipt(decided)
     return Response(answered(decided, receipt, language), headers=headers)
-
-
-async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
-    """Submit a command, and return its outcome; raise `RecordedRefusal` if it was refused."""
-    sent = command.sent
-    with outcome_at(sent.match, sent.id):
-        outcome = await context.gateway.send(sent, command.ply, wait)
-        decided = DecidedCommand(sent.match, sent.id, outcome)
-        receipt = await context.receipt(decided)
-        try:
-            finish(context.app, outcome)
-        except Refusal as reason:
-            raise RecordedRefusal(reason, receipt) from None
-        return answered(decided, receipt)
 
 
 def action_of(asked: AnyAsked) -> Action:

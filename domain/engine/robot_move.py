@@ -1,0 +1,40 @@
+"""The move that a robot chooses.
+
+A robot has no state and no clock: its move follows from the position, its level and a seed.
+"""
+
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from domain.engine.levels import RobotLevel
+from domain.engine.model import engine_of
+from domain.engine.search import Evaluation, evaluate
+from domain.rules.protocol import AnyRules
+
+
+def match_seed(board: int, rules_name: str, setup: object | None, ply: int) -> bytes:
+    """Return the seed of a robot's move, from what everybody can read of the match."""
+    terms = (board, rules_name, setup, ply)
+    return sha256(msgspec.json.encode(terms, order="deterministic")).digest()
+
+
+def choose_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) -> str:
+    """Return the canonical text of the move of a robot of this level.
+
+    Raises `ValueError` if nobody is to move.
+    """
+    return search_move(rules, position, level, seed).line[0]
+
+
+def search_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) -> Evaluation:
+    """Return the search by which a robot of this level chooses its move, the first of the line.
+
+    Raises `ValueError` if nobody is to move.
+    """
+    nodes = engine_of(rules).budgets.of(level)
+    found = evaluate(rules, position, nodes, seed)
+    if not found.line:
+        raise ValueError(f"nobody is to move in {position!r}")
+    return found

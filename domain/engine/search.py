@@ -1,0 +1,47 @@
+"""The evaluation of a position by a search."""
+
+from typing import Any, Final
+
+import msgspec
+
+from domain.engine.alpha_beta import AlphaBetaSearch
+from domain.engine.game_engine import SearchMethod, Values
+from domain.engine.model import GameModel
+from domain.engine.random_numbers import RandomNumbers
+from domain.engine.tree_search import TreeSearch
+from domain.rules.protocol import AnyRules
+
+_TWO: Final = 2
+"""The number of seats for which alpha-beta is."""
+
+
+class Evaluation(msgspec.Struct, frozen=True):
+    """The result of a search."""
+
+    values: Values
+    """For each seat its expected share of the win, from 0 to 1.
+
+    A puzzle's only seat has the best score found, 1 for the bound.
+    """
+    line: tuple[str, ...]
+    """The best line found, in canonical moves; empty when the match is over."""
+    nodes: int
+    """How much was searched."""
+
+
+def evaluate(rules: AnyRules, position: Any, nodes: int, seed: bytes) -> Evaluation:
+    """Search a position by about that many nodes.
+
+    The same arguments lead to the same result, in any process.
+    """
+    model = GameModel(rules, position)
+    if model.seat(position) is None:
+        return Evaluation(model.final_values(position), (), 0)
+    numbers = RandomNumbers(seed)
+    search = (
+        AlphaBetaSearch(model, position, numbers)
+        if model.engine.method is SearchMethod.ALPHA_BETA and model.players == _TWO
+        else TreeSearch(model, position, numbers)
+    )
+    search.run(nodes)
+    return Evaluation(search.values, tuple(map(rules.write, search.best_line())), model.nodes)

@@ -1,0 +1,142 @@
+"""The engine's moves are legal, its lines can be played, and the same arguments lead to the same result."""
+
+import hashlib
+import os
+import random
+import subprocess
+import sys
+
+import pytest
+
+from domain.engine.levels import LEVELS, RobotLevel
+from domain.engine.model import engine_of
+from domain.engine.random_numbers import RandomNumbers
+from domain.engine.robot_move import choose_move, match_seed
+from domain.engine.search import evaluate
+from domain.rules import all_rules, latest_rules
+from domain.rules.protocol import NoOptions
+from tests.engine.positions import random_positions
+
+
+def is_canonical_and_legal(rules, at, text):
+    return rules.write(rules.check(at, rules.read(text))) == text
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_moves_of_robots_are_legal(number):
+    rng = random.Random(number)
+    for rules, at in random_positions(rng):
+        text = choose_move(rules, at, RobotLevel.EASY, rng.randbytes(8))
+        assert is_canonical_and_legal(rules, at, text), (rules.key, at)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_best_line_can_be_played(number):
+    rng = random.Random(number)
+    for rules, at in random_positions(rng):
+        found = evaluate(rules, at, rng.randrange(1, 2_000), rng.randbytes(8))
+        assert found.line, rules.key
+        after = at
+        for text in found.line:
+            assert is_canonical_and_legal(rules, after, text), (rules.key, text)
+            after = rules.play(after, rules.read(text))
+
+
+def test_the_values_are_shares():
+    for rules, at in random_positions(random.Random(5)):
+        found = evaluate(rules, at, 200, b"seed")
+        assert all(0 <= value <= 1 for value in found.values), rules.key
+        if rules.players != (1,):
+            assert len(found.values) in rules.players
+            assert sum(found.values) == pytest.approx(1)
+        else:
+            assert len(found.values) == 1
+
+
+def digest_of_choices():
+    """Return a digest of what robots choose in many positions."""
+    chosen = [
+        choose_move(rules, at, RobotLevel.EASY, match_seed(number, rules.key, None, 7))
+        for number in range(3)
+        for rules, at in random_positions(random.Random(number))
+    ]
+    return hashlib.sha256(repr(chosen).encode()).hexdigest()
+
+
+def test_another_process_chooses_the_same_moves():
+    program = "from tests.engine.test_search import digest_of_choices; print(digest_of_choices())"
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert digests == {digest_of_choices()}
+
+
+def test_nobody_chooses_after_the_end():
+    rules, rng = latest_rules("torere"), random.Random(1)
+    over = rules.start(NoOptions(), 2, None)
+    while rules.to_move(over) is not None:
+        over = rules.play(over, rng.choice(rules.moves(over)))
+    with pytest.raises(ValueError, match="nobody is to move"):
+        choose_move(rules, over, RobotLevel.HARD, b"")
+    found = evaluate(rules, over, 100, b"")
+    assert sorted(found.values) == [0, 1]
+    assert (found.line, found.nodes) == ((), 0)
+
+
+def test_a_win_in_one_is_found():
+    rules = latest_rules("torere")
+    rng, tried = random.Random(3), 0
+    while tried < 5:
+        at = rules.start(NoOptions(), 2, None)
+        while rules.to_move(at) is not None:
+            before, at = at, rules.play(at, rng.choice(rules.moves(at)))
+        if len(rules.moves(before)) > 1:
+            tried += 1
+            text = choose_move(rules, before, RobotLevel.HARD, b"")
+            assert rules.to_move(rules.play(before, rules.read(text))) is None
+
+
+def test_stronger_levels_search_more():
+    for rules in all_rules():
+        budgets = [engine_of(rules).budgets.of(level) for level in LEVELS]
+        assert budgets == sorted(set(budgets))
+
+
+def test_the_generator_is_splitmix64():
+    numbers = RandomNumbers(b"")
+    numbers._state = 1234567
+    assert [numbers.below(1 << 64) for _ in range(3)] == [
+        6457827717110365317,
+        3203168211198807973,
+        9817491932198370423,
+    ]
+
+
+def test_shuffling_keeps_all_items():
+    items = list(range(50))
+    RandomNumbers(b"seed").shuffle(items)
+    assert items != sorted(items)
+    assert sorted(items) == list(range(50))
+
+
+def test_numbers_are_spread_evenly():
+    numbers, counts = RandomNumbers(b""), [0] * 7
+    for _ in range(7_000):
+        counts[numbers.below(7)] += 1
+    assert min(counts) > 850
+    assert max(counts) < 1_150
+
+
+def test_the_seed_of_a_match_depends_on_each_of_its_terms():
+    terms = (12, "halves/1", {"tiles": [1, 2]}, 7)
+    others = [(13, *terms[1:]), (12, "line/1", *terms[2:]), (*terms[:2], None, 7), (*terms[:3], 8)]
+    seeds = {match_seed(*terms), *(match_seed(*other) for other in others)}
+    assert len(seeds) == 5
+    assert match_seed(*terms) == match_seed(*terms)

@@ -1,0 +1,68 @@
+"""What can be chosen on a board, and a move that is looked at before it is played."""
+
+import random
+
+import pytest
+
+from domain.match.state import positions
+from domain.rules import latest_rules
+from services.app.games import game_keys
+from services.app.matches import load_state
+from services.http.web.pages.games import _initial_position
+from services.http.web.views.board_view import MAX_MOVES, preview_move
+from tests.services.matches_by_form import moves, start
+
+
+@pytest.mark.parametrize("game", game_keys())
+def test_what_can_be_chosen_is_what_is_legal(api, pair, game):
+    one, two = pair
+    rules = latest_rules(game)
+    board = start(one, *([two] if rules.players != (1,) else []), game=game)
+    chance = random.Random(game)
+    for _ in range(6):
+        state = load_state(api.parts, board)
+        if state.over:
+            break
+        position = positions(state)[-1]
+        found = moves(one, board)
+        assert found == list(rules.legal_moves(position))[:MAX_MOVES]
+        mover = one if state.next == 0 else two
+        mover.move(board, chance.choice(found))
+
+
+def test_a_move_is_looked_at_before_it_is_played(api, pair):
+    one, two = pair
+    board = start(one, two)
+    json_ = {"headers": {"Accept": "application/json"}}
+    found = one.get(f"/m/{board}/check?move=m13-m5:l4", **json_).json()
+    assert found["legal"]
+    kinds = {change["place"]: (change["kind"], change["now"]) for change in found["changes"]}
+    assert kinds == {
+        "m1": ("changes", "Light, aged"),
+        "m13": ("goes", ""),
+        "m5": ("comes", "Light, aged"),
+        "l4": ("comes", "Light, fresh"),
+    }
+    assert found["said"] == f"then it is {two.name}'s turn"
+    assert found["svg"].startswith("<svg")
+    refused = one.get(f"/m/{board}/check?move=m13-k5", **json_).json()
+    assert not refused["legal"]
+    assert refused["said"] == "m13-k5: no line joins m13 and k5"
+    assert "no line joins" in one.page(f"/m/{board}/check?move=m13-k5")
+    assert "Play it" in one.page(f"/m/{board}/check?move=m13-m5:l4")
+    assert "Play it" not in two.page(f"/m/{board}/check?move=m13-m5:l4")
+    assert load_state(api.parts, board).ply == 0
+
+
+def test_a_move_that_ends_the_match_is_said_to():
+    rules = latest_rules("powerdrain")
+    position = _initial_position(rules, rules.read_options(["-o1"]), 2, "x")
+    while True:
+        move = next(iter(rules.legal_moves(position)))
+        after = rules.play(position, rules.check(position, rules.read(move)))
+        if rules.outcome(after):
+            break
+        position = after
+    found = preview_move(rules, position, move, ("ann", "bob"))
+    assert found.said.startswith("this ends the match: ")
+    assert not preview_move(rules, after, move, ()).legal

@@ -1,0 +1,179 @@
+"""Replay, lines that are only tried, and a match that is taken away as a file or picture."""
+
+import json
+import random
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from services.app.games import game_keys
+from services.app.matches import load_state
+from services.http.web.views.animated_svg import animate_match
+from tests.services.matches_by_form import moves, start, turn, whole_match
+
+SCRIPT = Path(sys.executable).with_name("matchpost")
+
+
+# replay and lines
+
+
+def test_every_ply_has_a_page_and_no_other(pair):
+    one, two = pair
+    board = start(one, two)
+    one.move(board, "m13-m5:l4")
+    assert "The start" in one.page(f"/m/{board}/0")
+    assert "After 1 of 1 moves: m13-m5:l4" in one.page(f"/m/{board}/1")
+    assert one.get(f"/m/{board}/2").status_code == 404
+    assert one.get(f"/m/{board + 10_000}/0").status_code == 404
+
+
+def test_two_plies_are_compared_by_what_stands_where(pair):
+    one, two = pair
+    board = start(one, two)
+    one.move(board, "m13-m5:l4")
+    page = one.page(f"/m/{board}/compare?a=0&b=1")
+    assert page.count("<svg viewBox=") + page.count('class="board"') >= 2
+    assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
+    assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)
+    assert "the boards are the same" in one.page(f"/m/{board}/compare?a=1&b=1")
+
+
+def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):
+    one, two = pair
+    board = start(one, two)
+    one.move(board, "m13-m5:l4")
+    guest = come()
+    answer = guest.get(f"/m/{board}/0/if?move=m1-m7")
+    assert answer.headers["location"] == f"/m/{board}/0/if?line=m1-m7"
+    answer = guest.get(f"/m/{board}/0/if?line=m1-m7&move=A13-C11")
+    assert answer.headers["location"] == f"/m/{board}/0/if?line=m1-m7+a13-c11"
+    assert ">a13-c11</a>" in guest.page(answer.headers["location"])
+    later = guest.page(f"/m/{board}/1/if?line=a13-c11")
+    assert '<ol class="moves" start="2">' in later  # its number in the match
+    found = guest.get(f"/m/{board}/0/if/moves?line=m1-m7+a13-c11").json()
+    assert found["ply"] == 2
+    assert found["moves"]
+    said = guest.get(f"/m/{board}/0/if/check?line=m1-m7&move=m7-m9").json()["said"]
+    assert "it is Dark's turn" in said
+    wrong = guest.get(f"/m/{board}/0/if?line=m1-m7+m7-m9")
+    assert wrong.status_code == 422
+    assert "Move 2: " in wrong.text
+    assert guest.get(f"/m/{board}/0/if?line={'m1-m7+' * 2000}").status_code in (400, 413)
+    assert load_state(api.parts, board).ply == 1
+
+
+@pytest.mark.parametrize("game", game_keys())
+def test_every_game_can_be_tried_to_its_end(come, game):
+    guest, chance = come(), random.Random(game)
+    where = (
+        f"/games/{game}/try?seed=feed" if game in ("halves", "powerdrain") else f"/games/{game}/try"
+    )
+    mark = "&" if "?" in where else "?"
+    line: list[str] = []
+    for _ in range(12):
+        query = f"{mark}line={'+'.join(line)}" if line else ""
+        found = guest.get(f"{where}{query}".replace("/try", "/try/moves")).json()["moves"]
+        if not found:
+            break
+        line.append(chance.choice([move for move in found if move != "done"] or found))
+    page = guest.page(f"{where}{mark}line={'+'.join(line)}")
+    assert (
+        f">{line[-1]}</a>".replace(">", "&gt;", 0) in page or line[-1].replace(">", "&gt;") in page
+    )
+
+
+def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
+    guest = come()
+    page = guest.page("/games/powerdrain/try")
+    (seed,) = set(re.findall(r"seed=([0-9a-f]{16})", page))
+    one, two = (guest.get(f"/games/powerdrain/try?seed={seed}").text for _ in range(2))
+    assert one.split("<svg")[2] == two.split("<svg")[2]
+    other = guest.get("/games/powerdrain/try?seed=00").text
+    assert one.split("<svg")[2] != other.split("<svg")[2]
+
+
+# taking it away
+
+
+@pytest.mark.parametrize("game", ["powerdrain", "halves", "torere"])
+def test_the_referee_reads_a_match_that_was_taken_away(come, pair, game):
+    one, two = pair
+    if game == "torere":  # which may never end
+        board = start(one, two, game=game)
+        one.move(board, moves(one, board)[0])
+    else:
+        board = whole_match(pair, game, **({"number-0": "4"} if game == "halves" else {}))
+    told = come().get(f"/m/{board}/match.json")
+    assert "attachment" in told.headers["content-disposition"]
+    given = {key: value for key, value in told.json().items() if key in
+             ("game", "players", "options", "rules", "setup", "moves")}  # fmt: skip
+    given["rules"] = given["rules"].partition("/")[2] and given["rules"]
+    asked = subprocess.run(
+        [SCRIPT, "referee"], input=json.dumps(given), capture_output=True, text=True, check=True
+    )
+    answer = json.loads(asked.stdout)
+    assert answer["ok"], answer
+    assert answer["ply"] == len(given["moves"])
+    result = told.json()["result"]
+    assert (answer["result"] or {}).get("winners") == (result or {}).get("winners")
+
+
+def test_a_match_as_text_has_every_board(come, pair):
+    board = whole_match(pair, "powerdrain")
+    text = come().get(f"/m/{board}/match.txt").text
+    assert len(re.findall(r"^#\d+  ", text, re.MULTILINE)) == 16
+    assert pair[0].name in text
+
+
+@pytest.mark.parametrize("game", ["pow2", "powerdrain", "halves"])
+def test_a_moving_picture_shows_at_each_time_what_a_board_shows(api, come, pair, game):
+    one, two = pair
+    board = start(one, two, game=game)
+    chance = random.Random(3)
+    for _ in range(5):
+        mover = one if turn(one, board) == "Your turn" else two
+        mover.move(board, chance.choice(moves(one, board)))
+    answer = come().get(f"/m/{board}/film.svg")
+    root = ET.fromstring(answer.text)
+    state = load_state(api.parts, board)
+    assert len(answer.text) < 6 * 25_000
+    svg = "{http://www.w3.org/2000/svg}"
+    moving = [part for part in root if part.find(f"{svg}animate") is not None]
+    assert moving
+    for part in moving:
+        animate = part.find(f"{svg}animate")
+        times = [float(at) for at in animate.get("keyTimes").split(";")]
+        assert times == sorted(times)
+        assert times[0] == 0
+        assert len(times) == len(animate.get("values").split(";"))
+    names = [one.name, two.name]
+    for ply in range(state.ply + 1):
+        shown = _shown_at(moving, (ply + 0.5) / (state.ply + 4), svg)
+        alone = ET.fromstring(one.get(f"/m/{board}/{ply}/board.svg").text)
+        wanted = {_plain(part) for part in alone}
+        there = {_plain(part) for part in [*shown, *(p for p in root if p not in moving)]}
+        missing = {
+            part for part in wanted - there if "title" not in part[:60] and "desc" not in part[:60]
+        }
+        if game == "halves":  # whose last move only the board before it tells all of
+            continue
+        assert not missing, (ply, names)
+    assert animate_match(state, names) == answer.text
+
+
+def _shown_at(moving, time: float, svg: str):
+    for part in moving:
+        animate = part.find(f"{svg}animate")
+        times = [float(at) for at in animate.get("keyTimes").split(";")]
+        values = animate.get("values").split(";")
+        now = [value for at, value in zip(times, values, strict=True) if at <= time][-1]
+        if now == "inline":
+            yield next(iter(part))
+
+
+def _plain(part) -> str:
+    return ET.tostring(part, encoding="unicode").strip()

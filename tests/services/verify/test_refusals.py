@@ -1,0 +1,135 @@
+"""A change of a refusal, of its leaf or of its outcome is found."""
+
+import msgspec
+import pytest
+
+from domain.match.commands import CommandEnvelope, StartMatch, command_digest, encode_command
+from domain.match.decide import Rejection, decide
+from domain.match.events import (
+    Moved,
+    RefusedLeaf,
+    decode_event,
+    decode_refusal,
+    encode_event,
+    leaf_hash,
+)
+from domain.match.history import EMPTY_SNAPSHOT, Snapshot, encode_refusal, pack_snapshot
+from domain.match.sentences import SAY
+from domain.match.state import cache_position, evolve
+from infra.audit.stored_match import check
+from infra.store import outcomes
+from tests.services.verify.checked_match import BOARD, EVENTS, REFUSAL, broken, the_refusal
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"code": ""},
+        {"code": "illegal-move"},
+        {"seq": 0},
+        {"seq": 2},
+        {"index": 0},
+        {"index": 2},
+        {"index": 99},
+    ],
+)
+def test_a_refusal_that_was_changed_is_found(store, other):
+    command, was = the_refusal(store)
+    now = msgspec.structs.replace(was, **other)
+    store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
+        now.digest, now.index, outcomes.tail(now.code, now.seq, now.sentence)
+    )
+    broken(store)
+
+
+@pytest.mark.parametrize(
+    "other", [{"match": 2}, {"command": b"f" * 16}, {"code": "illegal-move"}, None]
+)
+def test_a_refusals_leaf_that_was_changed_is_found(store, other):
+    log = store._logs[BOARD % 4]
+    leaf = decode_refusal(log[REFUSAL])
+    log[REFUSAL] = encode_event(msgspec.structs.replace(leaf, **other)) if other else b"nothing"
+    found = broken(store)
+    assert (found.seq, found.sentence) == (
+        1,
+        "leaf 1 of shard 1's log, for a refusal after it, is a different one",
+    )
+
+
+def test_a_refusal_without_its_outcome_is_found(store):
+    command, _ = the_refusal(store)
+    del store._matches[BOARD].outcomes[command]
+    found = broken(store)
+    assert found.seq == 1
+    assert found.sentence == (
+        "leaf 1 of shard 1's log is a refusal after it, and no outcome is stored for its command "
+        f"{command.hex()}"
+    )
+
+
+@pytest.mark.parametrize(
+    "text", [SAY("over"), SAY("turn", side="Light", turn="Dark"), "another sentence", ""]
+)
+def test_a_changed_sentence_of_a_refusal_is_found(store, text):
+    command, was = the_refusal(store)
+    store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
+        was.digest, was.index, outcomes.tail(was.code, was.seq, text)
+    )
+    found = broken(store)
+    assert found.seq == 1
+    assert f"its stored sentence is {str(text)!r}, not {was.sentence!r}" in found.sentence
+
+
+def test_a_refusals_digest_of_another_command_is_found(store):
+    command, was = the_refusal(store)
+    for digest, said in (
+        (b"another.", "its outcome is of another command"),
+        (bytes(8), "has no digest of its command"),
+    ):
+        store._matches[BOARD].outcomes[command] = outcomes.encode_stored(
+            digest, was.index, outcomes.tail(was.code, was.seq, was.text)
+        )
+        assert said in broken(store).sentence
+
+
+def test_a_legal_move_that_was_made_a_refusal_is_found(store):
+    """The last move of the match is taken out of it, and refused instead, in all that is stored."""
+    match, log = store._matches[BOARD], store._logs[BOARD % 4]
+    moved = decode_event(match.events.pop())
+    assert isinstance(moved.body, Moved)
+    was = outcomes.parse(match.outcomes[moved.command])
+    lie = RefusedLeaf(
+        1, BOARD, moved.at, moved.command, moved.actor, "not-your-turn", moved.body.move, None
+    )
+    log[was.index] = encode_event(lie)
+    text = SAY("turn", side="Light", turn="Dark")
+    match.outcomes[moved.command] = outcomes.encode_stored(
+        was.digest, was.index, outcomes.tail(lie.code, EVENTS - 1, text)
+    )
+    snapshot = EMPTY_SNAPSHOT
+    for data in match.events:
+        event = decode_event(data)
+        snapshot = Snapshot(leaf_hash(data), evolve(snapshot.state, event.body, event.at))
+    match.snapshot = pack_snapshot(Snapshot(snapshot.head, cache_position(snapshot.state)))
+    found = broken(store)
+    assert found.seq == EVENTS - 1
+    assert found.sentence.endswith("does not hold: the rules accept it")
+
+
+def test_a_match_of_which_only_a_refused_start_is_known_is_checked(store):
+    sent = CommandEnvelope(
+        5, b"s" * 16, b"alice...", StartMatch(rules="pow2/1", options=(), seats=(b"alice...",))
+    )
+    rejected = decide(sent, EMPTY_SNAPSHOT.state)
+    assert isinstance(rejected, Rejection)
+    log, match = store._logs[5 % 4], store._matches[5]
+    log.append(encode_refusal(sent, rejected, EMPTY_SNAPSHOT, 7))
+    match.indexes = [len(log) - 1]
+    digest = command_digest(encode_command(sent))
+    match.outcomes[sent.id] = outcomes.encode_stored(
+        digest, len(log) - 1, outcomes.tail(rejected.code, 0, rejected.text)
+    )
+    assert check(store, 5) == (
+        "match 5 never began; snapshot, outcomes and log agree; 1 refusal could not be decided again: "
+        "the start is not stored"
+    )

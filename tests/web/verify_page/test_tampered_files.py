@@ -1,0 +1,195 @@
+"""The page that checks files names the first step of a tampered file that fails."""
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from playwright.sync_api import expect
+
+from domain.fairness import Commitment
+from domain.match.events import decode_event
+from infra.log.receipts import KEY_SUFFIX, Receipt
+from tests.helpers.checked_files import changed, encode, evidence, flip64, with_event, with_leaf
+from tests.helpers.evidence import OTHER_SECRET, SECRET
+from tests.web.verify_page.checking import document, drop
+from tests.web.verify_page.file_changes import (
+    drop_leaf,
+    note_with,
+    of,
+    of_anchor,
+    of_leaf,
+    of_log,
+    of_proof,
+    receipt_with,
+    set_hash,
+    signature_with,
+    signed_by,
+    swap,
+)
+
+TAMPERED: dict[str, tuple[Callable[[Any], object], str]] = {
+    "another format": (of(format="matchpost-match/2"), "file"),
+    "a field that nobody knows": (of(note="trust me"), "file"),
+    "a field is missing": (lambda found: found.pop("moves"), "file"),
+    "a board that is no number": (of(board="1"), "file"),
+    "a leaf with a field more": (of_leaf(2, at=5), "file"),
+    "another board": (of(board=2), "leaves"),
+    "another game": (of(game="torere"), "rules"),
+    "other rules": (of(rules="pow2/2"), "rules"),
+    "another number of players": (of(players=3), "rules"),
+    "other options": (of(options=["-fast"]), "rules"),
+    "options left out": (of(options=[]), "rules"),
+    "a setup": (of(setup={"a": 1}), "setup"),
+    "another move": (of(moves=["m13-m8"]), "moves"),
+    "a move more": (of(moves=["m13-m9", "a13-c11"]), "moves"),
+    "a move less": (of(moves=[]), "moves"),
+    "another winner": (of(result={"winners": [1], "reason": "time"}), "result"),
+    "another reason": (of(result={"winners": [0], "reason": "resignation"}), "result"),
+    "no result": (of(result=None), "result"),
+    "another account": (lambda found: found["seats"][0].update(account="00" * 8), "seats"),
+    "seats the other way round": (lambda found: found["seats"].reverse(), "seats"),
+    "a seat less": (lambda found: found["seats"].pop(), "seats"),
+    "a leaf that is no base64": (of_leaf(2, leaf="%%%"), "leaves"),
+    "a leaf with a stray byte": (with_leaf(2, lambda data: data + b"\0"), "leaves"),
+    "a leaf cut short": (with_leaf(2, lambda data: data[:-1]), "leaves"),
+    "an empty leaf": (of_leaf(2, leaf=""), "leaves"),
+    "a leaf of another match": (with_event(2, match=7), "leaves"),
+    "an event of another version": (with_event(2, schema=2), "leaves"),
+    "leaves in another order": (swap, "leaves"),
+    "an event left out": (drop_leaf(4), "seq"),
+    "the first event left out": (drop_leaf(0), "seq"),
+    "an event twice": (lambda found: found["leaves"].append({**found["leaves"][3], "index": 999}), "seq"),
+    "an event with another number": (with_event(4, seq=9), "seq"),
+    "the last event with another number": (with_event(14, seq=16), "seq"),
+    "another predecessor": (with_event(4, prev=bytes(32)), "prev"),
+    "a first event with a predecessor": (with_event(0, prev=b"\1" * 32), "prev"),
+    "another move in the event": (with_event(1, body_move="m13-m8"), "prev"),
+    "another ply in the event": (with_event(1, body_ply=2), "prev"),
+    "another seat in the event": (with_event(1, body_seat=1), "prev"),
+    "another actor": (with_event(1, actor=b"bob....."), "prev"),
+    "another command": (with_event(1, command=b"x" * 16), "prev"),
+    "a move some ms earlier": (with_event(1, at=1_790_000_000_001), "prev"),
+    "other times agreed on": (with_event(0, body_terms=None), "prev"),
+    "other rules in the event": (with_event(0, body_rules="pow2/2"), "prev"),
+    "the last event earlier than the one before": (with_event(14, at=1), "time"),
+    "the last event with another winner": (with_event(14, body_winners=(1,)), "receipt"),
+    "another index": (of_leaf(4, index=7), "inclusion"),
+    "a path for another leaf": (lambda found: found["log"]["proofs"][4].update(index=6), "inclusion"),
+    "a hash of a path": (of_proof(set_hash(0)), "inclusion"),
+    "the last hash of a path": (of_proof(set_hash(-1)), "inclusion"),
+    "a path too short": (of_proof(lambda hashes: hashes.pop()), "inclusion"),
+    "a path too long": (of_proof(lambda hashes: hashes.append(hashes[0])), "inclusion"),
+    "an empty path": (of_proof(lambda hashes: hashes.clear()), "inclusion"),
+    "hashes the other way round": (of_proof(lambda hashes: hashes.reverse()), "inclusion"),
+    "a hash of 31 bytes": (of_proof(lambda hashes: hashes.__setitem__(0, encode(bytes(31)))), "inclusion"),
+    "a hash that is no base64": (of_proof(lambda hashes: hashes.__setitem__(0, "??")), "inclusion"),
+    "a path left out": (lambda found: found["log"]["proofs"].pop(2), "inclusion"),
+    "a path twice": (lambda found: found["log"]["proofs"].append(found["log"]["proofs"][2]), "inclusion"),
+    "all paths left out": (of_log(proofs=[]), "inclusion"),
+    "another root": (note_with(2, ""), "signature"),
+    "another size": (note_with(1, "99"), "signature"),
+    "a smaller size": (note_with(1, "3"), "signature"),
+    "a size with a zero before it": (note_with(1, "019"), "checkpoint"),
+    "another origin in the checkpoint": (note_with(0, "other.example/log/s01"), "checkpoint"),
+    "another origin in the file": (of_log(origin="other.example/log/s01"), "checkpoint"),
+    "another shard": (of_log(shard=2), "checkpoint"),
+    "a line more in the checkpoint": (note_with(2, encode(bytes(32)) + "\nmore"), "signature"),
+    "no empty line before the signature": (lambda found: found["log"].update(checkpoint=found["log"]["checkpoint"].replace("\n\n", "\n")), "checkpoint"),
+    "a bit of the signature": (signature_with(lambda text: flip64(text, 40)), "signature"),
+    "the last byte of the signature": (signature_with(lambda text: flip64(text, 67)), "signature"),
+    "the key id of the signature": (signature_with(lambda text: flip64(text, 0)), "signature"),
+    "a signature cut short": (signature_with(lambda text: text[:-4]), "signature"),
+    "the signature of nobody": (signature_with(lambda text: text[:8]), "signature"),
+    "the name of the signature": (lambda found: found["log"].update(checkpoint=found["log"]["checkpoint"].replace("— play", "— clay")), "signature"),
+    "a key whose id does not fit": (lambda found: found["log"]["keys"].__setitem__(0, str(SECRET.signer(1).key).replace("+AQ", "+AR")), "file"),
+    "another key": (of_log(keys=[str(OTHER_SECRET.signer(1).key)]), "signature"),
+    "another receipt key": (of_log(receipt_keys=[str(OTHER_SECRET.signer(1, KEY_SUFFIX).key)]), "signature"),
+    "a receipt of another match": (receipt_with(1, "2"), "receipt"),
+    "a receipt with another number": (receipt_with(2, "13"), "receipt"),
+    "a receipt of another leaf": (receipt_with(3, ""), "receipt"),
+    "a receipt with another predecessor": (receipt_with(4, ""), "receipt"),
+    "a receipt with another time": (receipt_with(5, "1790000000000"), "receipt"),
+    "a receipt of another log": (receipt_with(0, "other.example/log/s01/receipt"), "receipt"),
+    "a receipt with a line more": (receipt_with(5, "1790000000000\n1"), "receipt"),
+    "a receipt with a bad signature": (lambda found: found["receipts"].__setitem__(0, _flip_signature(found["receipts"][0])), "signature"),
+}  # fmt: skip
+
+
+def _flip_signature(note: str) -> str:
+    head, _, signed = note.removesuffix("\n").rpartition(" ")
+    return f"{head} {flip64(signed, 30)}\n"
+
+
+DRAWN: dict[str, tuple[Callable[[Any], object], str]] = {
+    "another anchor": (lambda found: found["anchor"].update(leaf=flip64(found["anchor"]["leaf"], 40)), "seed"),
+    "no leaf at the anchor": (of_anchor(leaf=encode(b"\x91\x01")), "seed"),
+    "the anchor of another chain": (of_anchor(chain=2), "seed"),
+    "an anchor that is an event": (lambda found: found["anchor"].update(leaf=found["leaves"][0]["leaf"]), "seed"),
+    "an anchor after the draw": (of_anchor(index=10), "seed"),
+    "an anchor at another index": (of_anchor(index=0), "anchor"),
+    "a path of the anchor": (lambda found: set_hash(0)(found["anchor"]["proof"]), "anchor"),
+    "an empty path of the anchor": (of_anchor(proof=[]), "anchor"),
+    "another setup": (of(setup={"other": True}), "setup"),
+    "another text of a player": (with_event(4, body_text=b"another text that suits me"), "prev"),
+    "another commitment": (with_event(2, body_commitment=Commitment(bytes(32))), "prev"),
+    "another seed that was fixed": (with_event(3, body_k=2), "prev"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_match_names_the_first_step_that_fails(page, name):
+    change, wanted = TAMPERED[name]
+    drop(page, ("match.json", changed(evidence().whole(), change)))
+    expect(page.locator("#headline")).to_have_text("This does not hold.")
+    failure = page.locator("#failure")
+    expect(failure).to_have_attribute("data-step", wanted)
+    sentence = failure.locator("> p").inner_text()
+    expect(page.locator("#because")).to_contain_text(sentence)
+    assert sentence[0].isupper()
+    assert sentence.endswith(".")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_tampered_draw_names_the_first_step_that_fails(page, name):
+    change, wanted = DRAWN[name]
+    drop(page, ("match.json", changed(evidence("committed", 0).whole(), change)))
+    expect(page.locator("#failure")).to_have_attribute("data-step", wanted)
+
+
+def test_a_receipt_for_another_move_than_the_recorded_one_is_a_contradiction(page):
+    whole = evidence("timed", 0)
+    index = whole.indexes[1]
+    event = decode_event(whole.log[index])
+    moved = msgspec.structs.replace(event.body, move="m13-m8")
+    other = msgspec.msgpack.encode(msgspec.structs.replace(event, body=moved))
+    origin = SECRET.signer(whole.shard).key.name
+    signer = SECRET.signer(whole.shard, KEY_SUFFIX)
+    promised = ("receipt.txt", Receipt.of_leaf(origin, other).sign([signer]).encode())
+    drop(page, promised, document("timed", 0), keys=whole.keys)
+    expect(page.locator("#failure > p")).to_have_text(
+        "The document has another event 2 than the one that the server gave a receipt for."
+    )
+    proof = ("proof.txt", whole.proof(index).encode())
+    drop(page, promised, proof, keys=whole.keys)
+    expect(page.locator("#failure")).to_contain_text("The log has another event 2")
+
+
+def test_who_signs_all_with_another_key_is_found_by_the_key_that_was_known_before(page):
+    forged = changed(evidence("timed", 0).whole(), signed_by(OTHER_SECRET))
+    drop(page, ("match.json", forged))
+    expect(page.locator("#failure")).to_have_count(0)
+    expect(page.locator("#because")).to_contain_text("The keys came with the files")
+    drop(page, ("match.json", forged), keys=evidence().keys)
+    expect(page.locator("#failure")).to_have_attribute("data-step", "signature")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"hello", b"{", b"{}", b"[1]", b"\xff\xfe", b"c2sp.org/tlog-proof@v1", b"a/receipt\n1\n",
+     b'{"format": "matchpost-match/1"}', b"<script>alert(1)</script>", b"PK\3\4" + bytes(40)],
+)  # fmt: skip
+def test_what_is_no_such_file_is_named_as_none(page, data):
+    drop(page, ("<b>odd</b>.txt", data))
+    expect(page.locator("#failure")).to_have_attribute("data-step", "file")
+    expect(page.get_by_role("heading", name="<b>odd</b>.txt")).to_be_visible()
