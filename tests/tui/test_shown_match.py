@@ -94,7 +94,7 @@ def test_news_say_what_has_changed():
     assert proposed.news_since(before) == "alice proposes: draw. a accepts, r rejects."
     assert before.news_since(proposed) == "The offer is no longer open. It is alice's turn."
     over = shown("bob", state="over", result={"text": "the match is over: alice has won"})
-    assert over.news_since(before) == "The match is over: alice has won."
+    assert over.news_since(before) == "The match is over: alice has won. o starts a rematch."
 
 
 def test_each_mark_can_be_seen_without_colour():
