@@ -16,7 +16,8 @@ def visitor_matches(planner: Planner) -> list[MatchPlan]:
     """Plan matches in which the visitor is to move, others that wait for the opponent, and some that are over."""
     return [
         _with_chat(planner),
-        _to_move(planner, planner.take_key("line", plies=16), "kofi", 9, 5 * HOUR),
+        _to_move(planner, planner.take_key("line", plies=24), "kofi", 17, 5 * HOUR),
+        _to_move(planner, planner.take_key("powerdrain", plies=12), "tomoko", 8, 16 * HOUR),
         _to_move(planner, planner.take_key("halves", 3, 24), "wanjiru", 14, 21 * HOUR, "oskar"),
         _to_move(planner, planner.take_key("goliath", plies=16), robot_name(RobotLevel.MEDIUM), 8, 70 * MINUTE),
         _draw_offered(planner),
