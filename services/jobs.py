@@ -9,7 +9,10 @@ The processes of `matchpost serve` keep what they need between their jobs.
 from collections.abc import Callable
 from functools import partial
 
+from rq import Retry
+
 from domain.errors import Refusal
+from infra.analysis_jobs import another_turn
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.key_check import check_mail_key
 from infra.mail.receipt_attachments import EventAttachments
@@ -20,6 +23,7 @@ from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
 from infra.redis.keys import Lane
 from infra.settings import load
+from services.app import analyses, robots
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
@@ -125,6 +129,19 @@ def scrub() -> None:
     """Check what is stored, for some minutes at most."""
     with App(load()) as parts:
         scrub_job.run(parts.settings, parts.store, parts.data, parts.queue)
+
+
+def robot_move(board: int, seq: int) -> bool:
+    """Act for a robot in a match whose last event had this number; return whether it has acted."""
+    del seq  # it makes the id of the job, and the match is read again
+    with App(load()) as parts:
+        return robots.answer(parts, board)
+
+
+def analyse(board: int) -> Retry | None:
+    """Analyse a match, as long as no robot has to move; the job gets another turn then."""
+    with App(load()) as parts:
+        return None if analyses.analyse(parts, board) else another_turn()
 
 
 def publish() -> None:

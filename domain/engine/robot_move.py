@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from domain.engine.levels import BUDGETS, RobotLevel
+from domain.engine.levels import RobotLevel
 from domain.engine.model import engine_of
 from domain.engine.search import Evaluation, evaluate
 from domain.rules.protocol import AnyRules
@@ -33,7 +33,7 @@ def search_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) 
 
     Raises `ValueError` if nobody is to move.
     """
-    nodes = BUDGETS[level] * engine_of(rules).percent // 100
+    nodes = engine_of(rules).budgets.of(level)
     found = evaluate(rules, position, nodes, seed)
     if not found.line:
         raise ValueError(f"nobody is to move in {position!r}")

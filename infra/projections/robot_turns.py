@@ -9,7 +9,7 @@ A match is in the bucket of its board. Its row goes with its end, unless a seat 
 that sets the match back says which seats return, and not which stay away.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import merge
 from itertools import islice
 from typing import Any, Final
@@ -68,6 +68,20 @@ class RobotTurns(Query):
             for turn, row in zip(turns, rows, strict=True)
             if row is not None
         ]
+
+    def waiting(self, boards: Iterable[int]) -> dict[int, int]:
+        """Return those of some matches in which a robot is to act, each with the number of its last event."""
+        generation, wanted = self._generation(), list(boards)
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in wanted:
+                pipe.zscore(generation.of(board).key(WAITING), board)
+            scores = pipe.execute()
+        rows = self._rows(generation, ROWS, wanted)
+        return {
+            board: unpack(row).seq
+            for board, score, row in zip(wanted, scores, rows, strict=True)
+            if score is not None and row is not None
+        }
 
     def count(self) -> int:
         """Return the number of matches in which a robot is to act."""

@@ -27,6 +27,7 @@ _ABOUT: Final = {
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
     "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
+    "robots": "people's moves over HTTP, alone and beside matches of robots",
     "rows": "memory of the rows of finished matches, and time to read them from row pages",
     "scaling": "cost of a move as matches grow in number and length",
     "strength": "matches between robots of different levels, and random moves",
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "active": _active,
         "archive": _archive,
         "rebuild": _rebuild,
+        "robots": _robots,
         "rows": _rows,
         "scaling": _scaling,
         "strength": _strength,
@@ -177,6 +179,14 @@ def _rebuild(parser: Any) -> None:
 def _rows(parser: Any) -> None:
     _add(parser, "--matches", 20_000, "finished matches")
     _add(parser, "--players", 10, "players, who meet by chance")
+
+
+def _robots(parser: Any) -> None:
+    _add(parser, "--matches", 1_000, "matches of robots at a time")
+    _add(parser, "--seconds", 40, "seconds of people's moves, alone and beside the robots")
+    _add(parser, "--rate", 5, "moves a second of each of ten pairs of people")
+    _add(parser, "--robots", 1, "processes that move for robots")
+    _add(parser, "--pause", 3, "seconds that a robot waits before it answers")
 
 
 def _verify(parser: Any) -> None:

@@ -37,6 +37,8 @@ class Subcommand(NamedTuple):
     has_settings: bool = True
     one_of: Sequence[str] = ()
     """Arguments of which exactly one must be there."""
+    takes_url: bool = False
+    """Whether it may talk to the server at `--url`, or to that of the login."""
 
 
 SUBCOMMANDS: Final = (
@@ -52,8 +54,10 @@ SUBCOMMANDS: Final = (
                 "help": "how long to wait for an outcome (default 10)",
             }),
             ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
+        takes_url=True,
     ),
     Subcommand(
         "login",
@@ -75,6 +79,33 @@ SUBCOMMANDS: Final = (
         "end the token of the login, and delete it from this machine",
         "End the token of the login on its server, and delete it from this machine.",
         has_settings=False,
+    ),
+    Subcommand(
+        "watch",
+        "print a line for each event of your matches, or of one, as it happens",
+        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
+        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
+        "with exit code 0.",
+        (
+            ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
+            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
+        ),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
+        "play",
+        "show a match as a board in the terminal, and play it",
+        "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "
+        "with the arrows, the mouse or by typing, and shown before they are played; `?` lists the keys. "
+        "Anybody may watch a match.",
+        (("board", {
+            "metavar": "BOARD", "nargs": "?", "type": whole_number,
+            "help": "the match's number (default: the one that has waited longest for you)",
+        }),),
+        has_settings=False,
+        takes_url=True,
     ),
     Subcommand(
         "serve",
@@ -306,6 +337,15 @@ SUBCOMMANDS: Final = (
         "Send reminders, let flags fall, start full challenges and repeat lost jobs until a stop "
         "signal. `serve` starts this process by itself; several do no harm.",
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
+    ),
+    Subcommand(
+        "robots",
+        "only move for robots and analyse matches, for a server on several machines",
+        "Move for robots, and analyse matches, until a stop signal. `serve` starts MATCHPOST_ROBOTS such "
+        "processes by itself.",
+        (("--name", {"default": "robots", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "robots"},
     ),
     Subcommand(
         "publisher",

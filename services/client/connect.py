@@ -6,12 +6,15 @@ with MATCHPOST_TOKEN and never with the token of the login, because that one is 
 
 import os
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from domain.errors import Code, Refusal
-from services.client.client import Client
 from services.client.login_file import read_login
+
+if TYPE_CHECKING:
+    from services.client import Client
 
 
 class ChosenBy(StrEnum):
@@ -40,16 +43,16 @@ class Connection(msgspec.Struct, frozen=True):
         return f"{self.userid} at {self.url}" if self.userid else self.url
 
 
-def find_connection(url: str = "") -> Connection | None:
+def find_connection(url: str = "", *, with_login: bool = True) -> Connection | None:
     """Return the server to talk to; `url` is that of the command line. None if nothing names one.
 
-    Refuses a login that can't be used: `unauthorized`.
+    Without `with_login` the login is not looked at. Refuses a login that can't be used: `unauthorized`.
     """
     named = url or os.environ.get("MATCHPOST_URL", "")
     if named:
         token = os.environ.get("MATCHPOST_TOKEN") or None
         return Connection(named, token, ChosenBy.FLAG if url else ChosenBy.ENVIRONMENT)
-    login = read_login()
+    login = read_login() if with_login else None
     if login is None:
         return None
     return Connection(login.url, login.token, ChosenBy.LOGIN, login.userid)
@@ -66,7 +69,9 @@ def require_connection(url: str = "") -> Connection:
     return found
 
 
-def connected_client(url: str = "") -> Client:
+def connected_client(url: str = "") -> "Client":
     """Return a client of the server to talk to, which the caller closes; see `require_connection`."""
+    from services.client import Client  # noqa: PLC0415 - slow to import, and `do` may not need it
+
     found = require_connection(url)
     return Client(found.url, found.token)

@@ -90,7 +90,8 @@ from services.http.api.routes.receipts import (
     event_proof,
     event_receipt,
 )
-from services.http.api.routes.start import start_match
+from services.http.api.routes.robots import add_robot, list_robots
+from services.http.api.routes.start import start_match, start_rematch
 from services.http.api.routes.system import (
     health,
     openapi,
@@ -122,6 +123,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_text_board,
     show_events,
     start_match,
+    start_rematch,
     list_matches,
     show_replies,
     lay_replies,
@@ -143,7 +145,9 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_challenge,
     accept_challenge,
     withdraw_challenge,
+    add_robot,
     own_challenges,
+    list_robots,
     list_messages,
     send_message,
     mark_messages,

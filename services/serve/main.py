@@ -32,6 +32,7 @@ from services.serve.processes import (
     mailer_child,
     maintenance_child,
     publisher_child,
+    robot_children,
     scheduler_child,
     side_child,
     web_children,
@@ -86,6 +87,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
     children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
     children.append(maintenance_child(for_children, url))
+    children += robot_children(for_children, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))

@@ -4,7 +4,9 @@ asyncio's own threads would keep a player who quits waiting until a slow server 
 """
 
 import asyncio
+import time
 from collections.abc import Callable
+from functools import partial
 from threading import Event, Thread
 from typing import Final, TypeVar
 
@@ -18,7 +20,7 @@ AGAIN_SECONDS: Final = 1.0
 """Pause before a stream is opened again."""
 
 OVER_SECONDS: Final = 20.0
-"""Pause before a stream that the server has ended is opened again: a ruling may reopen the match."""
+"""The least time between two streams that the server has ended: a ruling may reopen a match."""
 
 
 async def in_thread(task: Callable[[], T]) -> T:
@@ -26,22 +28,18 @@ async def in_thread(task: Callable[[], T]) -> T:
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
-    def settle(result: T | None, error: BaseException | None) -> None:
-        if future.cancelled():
-            return
-        if error is not None:
-            future.set_exception(error)
-        else:
-            future.set_result(result)  # type: ignore[arg-type] - a result of `task`
+    def settle(finish: Callable[[], None]) -> None:
+        if not future.cancelled():
+            finish()
 
     def work() -> None:
-        result, error = None, None
+        finish: Callable[[], None]
         try:
-            result = task()
-        except Exception as raised:  # noqa: BLE001 - it is raised again where the result is awaited
-            error = raised
+            finish = partial(future.set_result, task())
+        except Exception as error:  # noqa: BLE001 - it is raised again where the result is awaited
+            finish = partial(future.set_exception, error)
         if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, result, error)
+            loop.call_soon_threadsafe(settle, finish)
 
     Thread(target=work, daemon=True).start()
     return await future
@@ -81,13 +79,12 @@ class Follower:
     def _run(self) -> None:
         pause = 0.0
         while not self._closed.wait(pause):
+            opened = time.monotonic()
             try:
-                for event in self._client.events(self._board, self._seq):
-                    if self._closed.is_set():
-                        return
+                for event in self._client.events(self._board, self._seq, self._closed.is_set):
                     self._seq = event["seq"]
                     self._on_event(self._seq)
-                pause = OVER_SECONDS
+                pause = max(AGAIN_SECONDS, OVER_SECONDS - (time.monotonic() - opened))
             except ProblemError as problem:
                 if problem.code == "beyond-end":  # the server was restored from a backup
                     self._seq = 1

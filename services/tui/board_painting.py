@@ -45,9 +45,9 @@ def paint(board: DrawnBoard, marks: PlaceMarks) -> Text:
                 styled |= dict.fromkeys(_cells(boxes[name]), style)
     text = Text(no_wrap=True)
     for line, letters in enumerate(lines):
+        text.append("\n" if line else "")
         for column, letter in enumerate(letters):
             text.append(letter, styled.get((line, column), ""))
-        text.append("\n")
     return text
 
 

@@ -19,6 +19,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
 from infra.log.key_files import generate_keys  # noqa: E402 - found where the path says
+from infra.people.account_macs import AccountMacs  # noqa: E402
+from infra.people.accounts import create_robot_accounts  # noqa: E402
 from tests.helpers.api import Api, Player  # noqa: E402
 from tests.helpers.publishing import publish  # noqa: E402
 
@@ -102,6 +104,7 @@ def shortened(value: Any) -> Any:
 
 def exchange(api: Api) -> dict[str, dict[str, Any]]:
     """Call every operation once; gives parameters, body and answer of each."""
+    create_robot_accounts(api.parts.data, AccountMacs())
     generate_keys(api.settings.data / "keys", "play.example.org")
     said = Exchange(api)
     _enter(said)
@@ -195,6 +198,10 @@ def _challenge(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_challenge", challenge=made["id"])
     other = said.api.http.post("/api/challenges", json=new, headers=alice.headers).json()
     said.call("withdraw_challenge", alice, challenge=other["id"])
+    third = said.api.http.post("/api/challenges", json=new, headers=alice.headers).json()
+    said.call("add_robot", alice, {"level": "easy"}, challenge=third["id"])
+    said.call("list_robots")
+    said.call("start_rematch", bob, {"commitment": ""}, board=1)
 
 
 def _look(said: Exchange, alice: Player, bob: Player) -> None:

@@ -8,7 +8,7 @@ from domain.engine.levels import LEVELS, RobotLevel
 from domain.errors import Code, Refusal
 from domain.match.robots import ROBOT_ACCOUNTS
 from infra.people.account_macs import AccountMacs, make_mac_key
-from infra.people.accounts import Accounts, create_robot_accounts
+from infra.people.accounts import Accounts, create_robot_accounts, read_robot_userids
 from infra.redis import keys
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -54,6 +54,7 @@ def test_a_person_keeps_a_userid_and_the_robot_has_a_number(accounts, redis_clie
     assert accounts.verify("robot-easy", "wonderland") == person
     assert accounts.record_of(person).robot is None
     assert accounts.name_of([ROBOT_ACCOUNTS[RobotLevel.EASY]]) == ["robot-easy-3"]
+    assert read_robot_userids(redis_client)[RobotLevel.EASY] == "robot-easy-3"
 
 
 def test_what_a_kill_left_undone_is_done_at_the_next_start(accounts, redis_client):

@@ -1,7 +1,7 @@
 """The Power of Two."""
 
 from domain.boards.pow2_text import places_below
-from domain.games.pow2 import form, game, svg, text
+from domain.games.pow2 import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -12,4 +12,5 @@ GAME = GamePackage(
     form.OPTIONS_FORM,
     featured=True,
     text_places=places_below,
+    engine=engine.ENGINE,
 )

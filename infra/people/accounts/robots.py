@@ -21,7 +21,7 @@ from domain.match.robots import ROBOT_ACCOUNTS, robot_name
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.accounts import write_account
 from infra.people.accounts.passwords import unmatchable_hash
-from infra.people.accounts.record import Account, decode, encode
+from infra.people.accounts.record import Account, decode, decode_profile, encode
 from infra.people.accounts.usernames import Usernames
 from infra.redis import keys
 from infra.redis.clients import time_ms
@@ -30,6 +30,14 @@ from infra.redis.clients import time_ms
 def create_robot_accounts(client: redis.Redis, macs: AccountMacs) -> Mapping[RobotLevel, str]:
     """Make the accounts of robots that are missing; return the userid of each level."""
     return {level: _create(client, macs, level) for level in LEVELS}
+
+
+def read_robot_userids(client: redis.Redis) -> Mapping[RobotLevel, str]:
+    """Return the userids of the robots that have accounts."""
+    found: dict[RobotLevel, Any] = {
+        level: client.get(keys.account(account)) for level, account in ROBOT_ACCOUNTS.items()
+    }
+    return {level: decode_profile(data).name for level, data in found.items() if data}
 
 
 def _create(client: redis.Redis, macs: AccountMacs, level: RobotLevel) -> str:

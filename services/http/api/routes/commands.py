@@ -14,6 +14,7 @@ from domain.match.state import MatchState
 from domain.sentences import LANGUAGES
 from infra.store.outcomes import parse
 from services.app.actor import Actor
+from services.app.answered import Answered, answered
 from services.app.commands import (
     PLAIN_ACTIONS,
     WAIT_SECONDS,
@@ -31,7 +32,7 @@ from services.app.receipts import DecidedCommand
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Answered, CommandRequest, Wait, answered, send
+from services.http.api.command_requests import CommandRequest, Wait, send
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
 from services.http.context import ApiContext

@@ -14,6 +14,7 @@ from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled,
 from domain.match.events import AccountId
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
+from services.app.answered import Answered
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
 from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
 from services.app.evidence import evidence_of
@@ -22,7 +23,7 @@ from services.app.rulings import Verdict
 from services.http.anonymous_limit import WEIGHT
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Answered, CommandRequest, answer_decided
+from services.http.api.command_requests import CommandRequest, answer_decided
 from services.http.api.declared_errors import declare_errors
 from services.http.api.pending import outcome_at
 from services.http.api.routes.commands import BoardNumber

@@ -13,10 +13,11 @@ from domain.match.decide import seat_of
 from domain.rules import rules_by_id
 from infra.people.tokens import Scope
 from services.app import drafts
+from services.app.answered import Answered
 from services.app.matches import load_state
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import Answered, CommandRequest
+from services.http.api.command_requests import CommandRequest
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext

@@ -15,7 +15,7 @@ _LIST_MOVES: Final = 40
 """The most moves that the list of moves shows."""
 
 
-class MatchView(msgspec.Struct, frozen=True):
+class ShownMatch(msgspec.Struct, frozen=True):
     """A match, seen by an account or by a spectator."""
 
     match: Mapping[str, Any]
@@ -45,7 +45,7 @@ class MatchView(msgspec.Struct, frozen=True):
 
     @property
     def seats(self) -> tuple[int, ...]:
-        """The seats of the player at this terminal; nobody's for a spectator."""
+        """The seats of the player at this terminal; none for a spectator."""
         return tuple(
             one["seat"]
             for one in self.match["players"]
@@ -176,21 +176,26 @@ class MatchView(msgspec.Struct, frozen=True):
             for at in range(first, len(moves), count)
         ]
 
-    def news_since(self, before: "MatchView") -> str:
+    def news_since(self, before: "ShownMatch") -> str:
         """Return a sentence on what others have done since; empty if that is nothing."""
         if self.is_over and not before.is_over:
             return self.turn_sentence
-        if self.offer_sentence != before.offer_sentence and self.foreign_offer:
+        if self.foreign_offer and self.offer_sentence != before.offer_sentence:
             return self.offer_sentence
-        if self.ply < before.ply or self.moves[: before.ply] != before.moves:
-            return f"Moves were taken back: {self.ply} are left. {self.turn_sentence}"
+        if before.offer_sentence and not self.offer_sentence and self.moves == before.moves:
+            return f"The offer is no longer open. {self.turn_sentence}"
+        played = self._moves_since(before)
+        if played or self.turn_sentence != before.turn_sentence:
+            return f"{played} {self.turn_sentence}".lstrip()
+        return ""
+
+    def _moves_since(self, before: "ShownMatch") -> str:
+        if self.moves[: before.ply] != before.moves:
+            left = "one is left" if self.ply == 1 else f"{self.ply or 'none'} are left"
+            return f"Moves were taken back; {left}."
         if self.ply > before.ply:
-            return f"Played: {', '.join(self.moves[before.ply :])}. {self.turn_sentence}"
-        if before.waits_for_consent and not self.waits_for_consent:
-            return f"The match has begun. {self.turn_sentence}"
-        if before.offer_sentence and not self.offer_sentence:
-            return "The offer is no longer open."
-        return self.turn_sentence if self.turn_sentence != before.turn_sentence else ""
+            return f"Played: {', '.join(self.moves[before.ply :])}."
+        return ""
 
 
 def clock_text(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""What the board asks the server, as plain functions that wait for the answer."""
+"""The board's requests to the server, as plain functions that wait for the answer."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from services.client import Client
 from services.client.client import Outcome
 from services.tui.drawn_board import DrawnBoard
-from services.tui.match_view import MatchView
+from services.tui.shown_match import ShownMatch
 
 COMMON_OFFERS: Final = ("draw", "undo", "abort", "pause", "transfer")
 """The offers of every game for several players."""
@@ -18,7 +18,7 @@ Size = tuple[int, int]
 """Columns and lines."""
 
 
-class MatchSource:
+class MatchApi:
     """Reads matches and sends commands, in the name of the client's token."""
 
     def __init__(self, client: Client, userid: str) -> None:
@@ -26,9 +26,9 @@ class MatchSource:
         self.client = client
         self.userid = userid
 
-    def view(self, board: int) -> MatchView:
+    def view(self, board: int) -> ShownMatch:
         """Return a match as it is now."""
-        return MatchView(self.client.match(board), self.userid)
+        return ShownMatch(self.client.match(board), self.userid)
 
     def drawing(
         self, board: int, ply: int, display: str, fits: Callable[[Size], bool]
@@ -55,13 +55,13 @@ class MatchSource:
     def _drawing(self, board: int, **query: Any) -> DrawnBoard:
         return DrawnBoard.read(self.client.get(f"/api/matches/{board}/board.json", **query))
 
-    def send(self, view: MatchView, body: dict[str, Any], key: str) -> Outcome:
+    def send(self, view: ShownMatch, body: dict[str, Any], key: str) -> Outcome:
         """Send a command, and return its outcome; the same key sends the same command again."""
         if body == {"do": "accept"} and view.waits_for_consent:
             return self.client.accept(view.board, key=key)
         return self.client.command(view.board, body, key)
 
-    def offers(self, view: MatchView) -> tuple[str, ...]:
+    def offers(self, view: ShownMatch) -> tuple[str, ...]:
         """Return the kinds of offers that players of a match can make."""
         game = self.client.get(f"/api/games/{view.match['game']}")
         if len(view.match["players"]) == 1:

@@ -1,0 +1,67 @@
+"""The analysis of a match: the engine's evaluation of each of its positions.
+
+It follows from the match alone, so it can be made again at any time. It is made position by position, the
+first one first, and may be interrupted after any of them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from domain.engine.levels import USUAL_BUDGETS
+from domain.engine.model import engine_of
+from domain.engine.search import evaluate
+from domain.engine.turning_points import AnalysedPosition
+from domain.rules.protocol import AnyRules
+
+ANALYSIS_VERSION: Final = 1
+"""Raised when the engine changes, or what an analysis has: one of another version is made again."""
+
+NODES_OF_POSITION: Final = 8_000
+"""The most nodes that are searched for a position; a game may take a share of it, as for moves."""
+
+NODES_OF_MATCH: Final = 480_000
+"""The nodes for a whole match: a longer one than 60 plies has fewer for each position."""
+
+FEWEST_NODES: Final = 200
+"""The nodes for a position of the longest match."""
+
+MOST_LINE_MOVES: Final = 10
+"""The most moves of a better line."""
+
+MOST_LINE_CHARACTERS: Final = 400
+"""The most characters of a better line, which may be shorter than the engine found it."""
+
+
+def nodes_of_position(rules: AnyRules, positions: int) -> int:
+    """Return how many nodes to search for each position of a match that has so many."""
+    share = max(FEWEST_NODES, min(NODES_OF_POSITION, NODES_OF_MATCH // positions))
+    return share * engine_of(rules).budgets.hard // USUAL_BUDGETS.hard
+
+
+def analyse_position(
+    rules: AnyRules, position: Any, move: str, nodes: int, seed: bytes
+) -> AnalysedPosition:
+    """Evaluate a position, in which this move was played; the move is empty in the last one.
+
+    The line is the best one found, whether or not it is better than the move.
+    """
+    found = evaluate(rules, position, nodes, seed)
+    score = rules.score(position)
+    return AnalysedPosition(
+        values=tuple(round(value, 3) for value in found.values),
+        seat=rules.to_move(position),
+        move=move,
+        better=_shortened(found.line) if move else (),
+        score=score.detail if score else "",
+    )
+
+
+def _shortened(line: Sequence[str]) -> tuple[str, ...]:
+    """Return the beginning of a line, because an analysis is stored and shown."""
+    left, found = MOST_LINE_CHARACTERS, list[str]()
+    for move in line[:MOST_LINE_MOVES]:
+        left -= len(move) + 1
+        if left < 0 and found:
+            break
+        found.append(move)
+    return tuple(found)

@@ -1,0 +1,115 @@
+"""Analyses of matches: when there may be one, the request for it, its reading, and its making in a job.
+
+An analysis is for after the end. While people play a match it would be help for one of them, so there is none,
+and one that was made before an arbiter set the match back is not shown until the match is over again.
+"""
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from domain.engine.match_analysis import (
+    ANALYSIS_VERSION,
+    analyse_position,
+    nodes_of_position,
+)
+from domain.engine.robot_move import match_seed
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from domain.match.robots import robot_level
+from domain.match.state import MatchState, Reason, positions
+from domain.rules import MissingRules, rules_by_id
+from infra.analyses import Analyses, StoredAnalysis
+from infra.failpoints import failpoint
+from services.app.context import App
+from services.app.damaged_match import refuse_damaged
+from services.app.matches import check_ply, load_state
+
+if TYPE_CHECKING:
+    from infra.analysis_jobs import AnalysisJobs, AnalysisProgress
+
+_STORE_SECONDS: Final = 5.0
+"""How much work is lost at most if a job is killed."""
+
+
+def check_may_be_analysed(board: int, state: MatchState) -> None:
+    """Refuse a match that must not be analysed now: `too-early`, `not-started`, `unknown-rules`."""
+    rules = rules_by_id(state.rules)
+    if isinstance(rules, MissingRules):
+        raise Refusal(Code.UNKNOWN_RULES, rules.text)
+    if not state.over and len(state.seats) > 1 and not all(map(robot_level, state.seats)):
+        raise Refusal(
+            Code.TOO_EARLY, f"match {board} is analysed when it is over, because people play it"
+        )
+    if state.result is not None and state.result.reason == Reason.TRANSFERRED:
+        raise Refusal(
+            Code.TOO_EARLY, f"match {board} goes on at another server, so it is not analysed here"
+        )
+    check_ply(board, state, state.ply)
+
+
+def analysis_of(
+    app: App, board: int, state: MatchState
+) -> "StoredAnalysis | AnalysisProgress | None":
+    """Return the analysis of a match, or how far the job is; None if nobody has asked for it.
+
+    Refused as `check_may_be_analysed` does.
+    """
+    check_may_be_analysed(board, state)
+    found = Analyses(app.data).get(board, state)
+    if found is not None and found.whole:
+        return found
+    return _jobs(app).progress(board, state.seq)
+
+
+def start_analysis(
+    app: App, account: AccountId, board: int, state: MatchState
+) -> "StoredAnalysis | AnalysisProgress":
+    """Ask for the analysis of a match, unless it is there already.
+
+    Refused as `check_may_be_analysed` and `AnalysisJobs.request` do.
+    """
+    known = analysis_of(app, board, state)
+    if known is not None:
+        return known
+    return _jobs(app).request(board, state.seq, state.ply + 1, account)
+
+
+def analyse(app: App, board: int, stopping: Callable[[], bool] = lambda: False) -> bool:
+    """Make the analysis of a match; return False if it was interrupted, and is to go on later.
+
+    What is made is stored, and is the beginning of the next turn. A match that must not be analysed any more
+    is left alone.
+    """
+    state = load_state(app, board)
+    try:
+        check_may_be_analysed(board, state)
+    except Refusal:
+        return True  # an arbiter has set it back since
+    with refuse_damaged(app.damage, board):
+        rules, places = rules_by_id(state.rules), positions(state)
+    moves = [*state.first_moves(state.ply), ""]
+    stored = Analyses(app.data)
+    found = stored.get(board, state) or StoredAnalysis(ANALYSIS_VERSION, state.seq, state.ply, ())
+    nodes, jobs = nodes_of_position(rules, len(places)), _jobs(app)
+    stored_at = time.monotonic()
+    for ply in range(len(found.positions), len(places)):
+        jobs.report(ply, len(places))
+        if stopping() or jobs.robots_wait():
+            stored.put(board, found)
+            return False
+        seed = match_seed(board, state.rules, state.setup, ply)
+        position = analyse_position(rules, places[ply], moves[ply], nodes, seed)
+        found = found.with_position(position)
+        failpoint("analysis.position")
+        if time.monotonic() - stored_at >= _STORE_SECONDS:
+            stored.put(board, found)
+            stored_at = time.monotonic()
+    stored.put(board, found)
+    return True
+
+
+def _jobs(app: App) -> "AnalysisJobs":
+    from infra.analysis_jobs import AnalysisJobs  # noqa: PLC0415 - RQ is slow to import, and not always needed
+
+    return AnalysisJobs(app.queue)

@@ -1,0 +1,100 @@
+"""Turning points, and the lines that are better than what was played."""
+
+import random
+
+import pytest
+
+from domain.engine.match_analysis import (
+    FEWEST_NODES,
+    MOST_LINE_CHARACTERS,
+    MOST_LINE_MOVES,
+    NODES_OF_MATCH,
+    NODES_OF_POSITION,
+    analyse_position,
+    nodes_of_position,
+)
+from domain.engine.turning_points import (
+    CLEARLY_BETTER,
+    TURNING_POINT,
+    AnalysedPosition,
+    turning_points,
+    with_position,
+)
+from domain.rules import latest_rules
+from tests.engine.positions import random_positions
+
+GOOD = ("b1", "c1")
+
+
+def position(value, seat=0, move="a1", better=GOOD):
+    """Return a position of two with the value of the first seat."""
+    return AnalysedPosition((value, 1 - value), seat, move, better, "")
+
+
+def analysis(*found):
+    """Return positions as they are one after another, and a last one."""
+    positions = ()
+    for one in found:
+        positions = with_position(positions, one)
+    return positions
+
+
+def test_a_line_stays_where_the_move_was_clearly_worse():
+    kept = analysis(position(0.5), position(0.5 - CLEARLY_BETTER - 0.001, move="", better=()))
+    assert kept[0].better == GOOD
+    dropped = analysis(position(0.5), position(0.5 - CLEARLY_BETTER + 0.001, move="", better=()))
+    assert dropped[0].better == ()
+
+
+def test_a_line_that_begins_with_the_move_is_not_better():
+    same = position(0.9, better=("a1", "c1"))
+    assert analysis(same, position(0.1, move="", better=()))[0].better == ()
+
+
+def test_the_value_is_that_of_the_mover():
+    (point,) = turning_points(analysis(position(0.2, seat=1), position(0.6, move="", better=())))
+    assert (point.number, point.seat, point.move, point.better) == (1, 1, "a1", GOOD)
+    assert (point.before, point.after) == pytest.approx((0.8, 0.4))
+    assert turning_points(analysis(position(0.2, seat=0), position(0.6))) == []
+
+
+def test_a_turning_point_costs_more_than_a_move_that_is_clearly_worse():
+    assert TURNING_POINT > CLEARLY_BETTER
+    small = analysis(position(0.5), position(0.5 - TURNING_POINT + 0.001, move="", better=()))
+    assert small[0].better == GOOD
+    assert turning_points(small) == []
+    large = analysis(position(0.5), position(0.5 - TURNING_POINT - 0.001, move="", better=()))
+    assert [point.number for point in turning_points(large)] == [1]
+
+
+def test_points_are_numbered_as_moves():
+    found = analysis(
+        position(0.5), position(0.5), position(0.5), position(0.2), position(0.8, seat=1)
+    )
+    assert [(one.number, one.seat) for one in turning_points(found)] == [(3, 0)]
+
+
+def test_of_three_players_the_mover_alone_counts():
+    before = AnalysedPosition((0.4, 0.3, 0.3), 2, "a1", GOOD, "")
+    after = AnalysedPosition((0.1, 0.8, 0.1), 0, "", (), "")
+    (point,) = turning_points(analysis(before, after))
+    assert (point.seat, point.before, point.after) == (2, 0.3, 0.1)
+
+
+def test_the_nodes_of_a_match_are_bounded():
+    rules = latest_rules("pow2")
+    assert nodes_of_position(rules, 1) <= NODES_OF_POSITION
+    assert nodes_of_position(rules, 61) * 61 <= NODES_OF_MATCH
+    assert 0 < nodes_of_position(rules, 2_001) <= FEWEST_NODES + NODES_OF_MATCH // 2_001
+
+
+def test_every_game_is_analysed_and_the_same_way_again():
+    for rules, at in random_positions(random.Random(3)):
+        move = rules.first_moves(at, 1)[0][0]
+        found = analyse_position(rules, at, move, 300, b"seed")
+        assert found == analyse_position(rules, at, move, 300, b"seed"), rules.key
+        assert found.seat == rules.to_move(at)
+        assert bool(found.score) == (rules.players == (1,)), rules.key
+        assert 1 <= len(found.better) <= MOST_LINE_MOVES
+        assert len(" ".join(found.better[1:])) <= MOST_LINE_CHARACTERS
+        assert analyse_position(rules, at, "", 300, b"seed").better == ()

@@ -1,0 +1,300 @@
+"""Analyses of matches on a real server: who may have one, the job, and what is left of one that was killed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from rq import Queue
+from rq.job import Job
+from rq.serializers import JSONSerializer
+
+from domain.errors import Code, Refusal
+from infra import analysis_jobs
+from infra.analyses import LIFE_SECONDS, Analyses, StoredAnalysis
+from infra.analysis_jobs import MOST_OF_ACCOUNT, AnalysisProgress
+from infra.redis import keys
+from infra.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
+from services.app.analyses import analyse, analysis_of, start_analysis
+from services.app.matches import load_state
+from tests.helpers.analysing import do_jobs, listening
+
+MOVES = ("m13-j7", "a13-d7", "m1-i3")
+
+
+@pytest.fixture
+def parts(api):
+    api.parts.queue.delete(f"rq:queue:{ANALYSIS}")
+    with listening(api.parts):
+        yield api.parts
+
+
+def over(api, moves=MOVES):
+    """Return a player and the board of a match of theirs that is over."""
+    two = api.players()
+    board = api.match(*two)
+    for at, move in enumerate(moves):
+        assert two[at % 2].move(board, move).is_success
+    assert two[0].give(board, {"do": "resign"}).is_success
+    return two[0], board
+
+
+def ask(parts, player, board):
+    return start_analysis(parts, player.account, board, load_state(parts, board))
+
+
+def read(parts, board):
+    return analysis_of(parts, board, load_state(parts, board))
+
+
+def code(function, *args):
+    with pytest.raises(Refusal) as refused:
+        function(*args)
+    assert refused.value.sentence
+    return refused.value.code
+
+
+def job_of(parts, board):
+    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
+    return queue.fetch_job(f"analysis-{board}-{load_state(parts, board).seq}")
+
+
+# when there may be one
+
+
+def test_a_match_that_people_play_is_not_analysed(api, parts):
+    two = api.players()
+    board = api.match(*two)
+    assert code(read, parts, board) == Code.TOO_EARLY
+    assert code(ask, parts, two[0], board) == Code.TOO_EARLY
+    assert job_of(parts, board) is None
+
+
+def test_a_match_that_waits_or_never_had_a_position_is_not_analysed(api, parts):
+    two = api.players()
+    board = api.match(*two, game="halves", terms=["--gather"])
+    assert code(read, parts, board) == Code.TOO_EARLY
+    assert two[1].give(board, {"do": "decline"}).is_success
+    assert code(read, parts, board) == Code.NOT_STARTED
+
+
+def test_a_match_that_goes_on_elsewhere_is_not_analysed(api, parts):
+    two = api.players()
+    board = api.match(*two)
+    assert two[0].move(board, MOVES[0]).is_success
+    assert two[0].give(board, {"do": "offer", "kind": "transfer"}).is_success
+    assert two[1].give(board, {"do": "accept"}).is_success
+    assert load_state(parts, board).over
+    assert code(read, parts, board) == Code.TOO_EARLY
+
+
+def test_a_puzzle_is_analysed_while_it_is_solved(api, parts):
+    one = api.player()
+    board = api.match(one, game="one")
+    assert one.move(board, "c3").is_success
+    ask(parts, one, board)
+    do_jobs(parts)
+    found = read(parts, board)
+    assert [position.move for position in found.positions] == ["c3", ""]
+    assert all("lines with exactly one stone" in position.score for position in found.positions)
+    assert one.move(board, "m13").is_success
+    assert read(parts, board) is None  # it is of another state
+
+
+def test_a_server_without_a_process_for_it_refuses_in_a_sentence(api):
+    player, board = over(api)
+    assert code(ask, api.parts, player, board) == Code.UNAVAILABLE
+    assert read(api.parts, board) is None
+
+
+# the job
+
+
+def test_a_match_is_analysed_once_and_kept_for_a_month(api, parts):
+    player, board = over(api)
+    assert read(parts, board) is None
+    assert ask(parts, player, board) == AnalysisProgress(0, 4)
+    assert read(parts, board) == AnalysisProgress(0, 4)
+    assert ask(parts, api.player(), board) == AnalysisProgress(0, 4)
+    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
+    assert [(job.func_name, job.args) for job in queue.get_jobs()] == [(ANALYSE, [board])]
+    do_jobs(parts)
+    found = read(parts, board)
+    assert isinstance(found, StoredAnalysis)
+    assert [position.move for position in found.positions] == [*MOVES, ""]
+    assert [position.seat for position in found.positions] == [0, 1, 0, 1]
+    assert ask(parts, player, board) == found
+    assert queue.count == 0
+    assert 0 < parts.data.ttl(keys.analysis(board)) <= LIFE_SECONDS
+
+
+def test_it_does_not_depend_on_who_makes_it_or_when(api, parts):
+    _, board = over(api)
+    assert analyse(parts, board)
+    first = read(parts, board)
+    parts.data.delete(keys.analysis(board))
+    assert analyse(parts, board)
+    assert read(parts, board) == first
+
+
+@pytest.mark.parametrize("game", ["halves", "powerdrain", "torere"])
+def test_matches_whose_start_chance_draws_are_analysed(api, parts, game):
+    two = api.players()
+    board = api.match(*two, game=game)
+    move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
+    assert two[0].move(board, move).is_success
+    assert two[1].give(board, {"do": "resign"}).is_success
+    assert analyse(parts, board)
+    assert len(read(parts, board).positions) == 2
+
+
+def test_a_match_of_three_has_a_value_for_each_even_after_one_has_left(api, parts):
+    three = api.players(3)
+    board = api.match(*three, game="halves")
+    for player in three[:2]:
+        move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
+        assert player.move(board, move).is_success
+    assert three[2].give(board, {"do": "resign"}).is_success
+    assert three[0].give(board, {"do": "resign"}).is_success
+    assert analyse(parts, board)
+    found = read(parts, board)
+    assert [len(position.values) for position in found.positions] == [3, 3, 3]
+
+
+def test_one_of_another_version_or_another_match_is_made_again(api, parts, monkeypatch):
+    _, board = over(api)
+    assert analyse(parts, board)
+    found = read(parts, board)
+    monkeypatch.setattr("infra.analyses.ANALYSIS_VERSION", found.version + 1)
+    assert read(parts, board) is None
+    monkeypatch.undo()
+    _, other = over(api, ("m1-i3", "a13-d7", "m13-j7"))
+    Analyses(parts.data).put(other, found)
+    assert read(parts, other) is None
+    parts.data.set(keys.analysis(board), b"of a program that wrote something else")
+    assert read(parts, board) is None
+
+
+def test_a_ruling_that_sets_the_match_back_hides_its_analysis_at_once(api, parts):
+    player, board = over(api)
+    assert analyse(parts, board)
+    arbiter = api.player()
+    parts.accounts.set_arbiter(arbiter.name, True)
+    claim = {"ply": 1, "text": "The clock was wrong."}
+    assert player.post(f"/api/matches/{board}/claim", claim).is_success
+    assert read(parts, board) is None  # it is made again, because the match may have changed
+    ruling = {"verdict": "back", "ply": 1, "text": "It was."}
+    assert arbiter.post(f"/api/matches/{board}/rule", ruling).is_success
+    assert not load_state(parts, board).over
+    assert code(read, parts, board) == Code.TOO_EARLY
+    assert analyse(parts, board)  # a job that comes now leaves it alone
+    assert code(read, parts, board) == Code.TOO_EARLY
+
+
+# who may ask, and how often
+
+
+def test_an_account_has_few_jobs_at_a_time_and_others_are_not_hindered(api, parts):
+    player, _ = over(api)
+    boards = [over(api)[1] for _ in range(MOST_OF_ACCOUNT + 1)]
+    for board in boards[:-1]:
+        ask(parts, player, board)
+    assert code(ask, parts, player, boards[-1]) == Code.TOO_MANY
+    assert ask(parts, api.player(), boards[-1]) == AnalysisProgress(0, 4)
+    do_jobs(parts, most=1)
+    _, another = over(api)
+    assert ask(parts, player, another) == AnalysisProgress(0, 4)
+
+
+def test_a_bounded_number_of_jobs_waits(api, parts, monkeypatch):
+    monkeypatch.setattr(analysis_jobs, "MOST_JOBS", 1)
+    (one, board), (two, other) = over(api), over(api)
+    ask(parts, one, board)
+    assert code(ask, parts, two, other) == Code.BUSY
+
+
+# interruptions
+
+
+def test_a_job_gives_way_to_robots_and_goes_on_where_it_was(api, parts):
+    player, board = over(api)
+    ask(parts, player, board)
+    looked = []
+
+    def a_robot_comes() -> bool:
+        looked.append(1)
+        if len(looked) == 3:
+            parts.queue.rpush(f"rq:queue:{ROBOTS}", "robot-1-1")
+        return False
+
+    try:
+        do_jobs(parts, a_robot_comes, most=1)
+        assert read(parts, board) == AnalysisProgress(2, 4)
+        assert job_of(parts, board).is_queued
+    finally:
+        parts.queue.delete(f"rq:queue:{ROBOTS}")
+    do_jobs(parts, a_robot_comes)
+    assert read(parts, board).whole
+    assert len(looked) == 3 + 2
+
+
+def test_a_job_ends_when_its_process_is_asked_to(api, parts):
+    player, board = over(api)
+    ask(parts, player, board)
+    do_jobs(parts, lambda: True, most=1)
+    assert read(parts, board) == AnalysisProgress(0, 4)
+    do_jobs(parts)
+    assert read(parts, board).whole
+
+
+def test_a_job_that_failed_is_replaced_on_request(api, parts, monkeypatch):
+    player, board = over(api)
+    ask(parts, player, board)
+    monkeypatch.setattr("services.app.analyses.analyse_position", None)
+    do_jobs(parts)
+    assert job_of(parts, board).is_failed
+    assert read(parts, board) is None
+    monkeypatch.undo()
+    assert ask(parts, player, board) == AnalysisProgress(0, 4)
+    do_jobs(parts)
+    assert read(parts, board).whole
+
+
+WORKER = """
+from infra.redis.clients import make_client
+from infra.rq_jobs import ANALYSE, ANALYSIS
+from services import jobs
+from workers.rq_worker import ListedWorker
+with make_client({url!r}, blocking_timeout=5) as client:
+    ListedWorker(client, ANALYSIS, {{ANALYSE: jobs.analyse}}).work(burst=True)
+"""
+
+
+def run_worker(parts, **environment):
+    """Run a process that analyses what waits; return its exit code."""
+    settings = {"MATCHPOST_REDIS_URL": parts.url, "MATCHPOST_DATA": str(parts.settings.data)}
+    clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
+    words = [sys.executable, "-c", WORKER.format(url=parts.queue_url)]
+    return subprocess.run(
+        words, env={**clean, **settings, **environment}, capture_output=True, check=False
+    ).returncode
+
+
+def test_a_job_killed_in_the_middle_is_done_again_on_request(api, parts, monkeypatch):
+    player, board = over(api)
+    ask(parts, player, board)
+    ended = run_worker(parts, MATCHPOST_FAULT="analysis.position:2")
+    assert ended == -signal.SIGKILL
+    assert read(parts, board) == AnalysisProgress(1, 4)  # nobody knows yet
+    monkeypatch.setattr(analysis_jobs, "SILENT_MS", 0)
+    assert read(parts, board) is None
+    assert ask(parts, player, board) == AnalysisProgress(0, 4)
+    monkeypatch.undo()
+    assert run_worker(parts) == 0
+    found = read(parts, board)
+    assert found.whole
+    assert Job.exists(f"analysis-{board}-{load_state(parts, board).seq}", parts.queue) is False
+    parts.data.delete(keys.analysis(board))
+    assert analyse(parts, board)
+    assert read(parts, board) == found
