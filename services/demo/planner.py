@@ -58,8 +58,9 @@ _STEP: Final = 0.7
 _TABLES: Final = 12
 """How many sets of players are tried for a game; the one that fits best plays it."""
 
-_BEFORE: Final = 8
-"""How many days before the end of a match its players had joined, at least."""
+_BEFORE: Final = 6
+_QUICK: Final = 5
+"""The players of a match had joined so many days before its end, and a day more for so many moves."""
 
 _HISTORY: Final = 215
 """Days for which matches have been played."""
@@ -135,7 +136,7 @@ class Planner:
     ) -> tuple[str, ...]:
         """Return players who had joined long before, and differ in strength as the robots did; none if too few had."""
         key = game.rules.partition("/")[0]
-        days = (self.now - end) / DAY + _BEFORE
+        days = (self.now - end) / DAY + _BEFORE + len(game.moves) / _QUICK
         there = [one for one in people if one.joined > days and (key, one.name) not in self._solved]
         if len(there) < game.players:
             return ()
