@@ -1,15 +1,12 @@
 """The matches of the visitor, the account that the operator logs in with."""
 
-from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from domain.match.commands import MakeOffer
 from domain.match.robots import robot_name
 from services.demo.match_plan import HOUR, MINUTE, MatchPlan, PlannedChat, PlannedStep
 from services.demo.people import VISITOR
-from services.demo.planner import Planner
+from services.demo.planner import UNRATED, Planner
 from services.demo.recorded_games import RecordedGame
-
-UNRATED = ("--unrated",)
 
 
 def visitor_matches(planner: Planner) -> list[MatchPlan]:
@@ -73,6 +70,4 @@ def _won_from_robot(planner: Planner) -> MatchPlan:
             and one.levels[1 - one.winners[0]] is RobotLevel.EASY
         )
     )
-    robot = robot_name(RobotLevel.EASY)
-    players = (VISITOR, robot) if game.winners == (0,) else (robot, VISITOR)
-    return planner.finish(game, players, planner.now - 6 * DAY, UNRATED)
+    return planner.finish_with_robot(game, 1 - game.winners[0], VISITOR, 6)
