@@ -26,6 +26,7 @@ from services.http.api.routes.accounts import (
     show_account,
     sign_up,
 )
+from services.http.api.routes.analyses import request_analysis, show_analysis
 from services.http.api.routes.blocks import block_player, list_blocks, unblock_player
 from services.http.api.routes.challenges import (
     accept_challenge,
@@ -111,6 +112,8 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_ply,
     show_svg,
     show_text,
+    show_analysis,
+    request_analysis,
     show_events,
     start_match,
     list_matches,

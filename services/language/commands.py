@@ -2,10 +2,11 @@
 
 from typing import Final
 
-from services.language.authentication import challenger, signer
+from services.language.authentication import challenger, signer, signer_if_any
 from services.language.form import CommandForm
 from services.language.handlers import (
     accounts,
+    analyses,
     blocks,
     boards,
     conditional_moves,
@@ -271,6 +272,16 @@ GAME_FORMS: Final = (
         boards.preview_as,
         of_game=True,
         proof=signer,
+    ),
+    CommandForm(
+        "analyse",
+        "analyse",
+        "BOARD [userid password]",
+        "show how the engine sees a match that is over, or a puzzle; with a password, ask for it first",
+        analyses.analyse,
+        of_game=True,
+        proof=signer_if_any,
+        in_match=True,
     ),
     CommandForm(
         "resign",
