@@ -5,10 +5,14 @@ BIN := $(VENV)/bin
 # more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
 JOBS ?= 5
 
-.PHONY: serve test check quick format clean help
+.PHONY: serve demo test check quick format clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
+
+demo: $(VENV)/serve.stamp  ## fill a server with people and matches in ./matchpost-demo, and run it
+	@if [ -d matchpost-demo ]; then $(BIN)/matchpost serve --data matchpost-demo; \
+	else $(BIN)/matchpost demo --data matchpost-demo; fi
 
 test: check  ## install what is missing and run all checks
 

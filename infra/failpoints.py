@@ -70,11 +70,13 @@ FAILPOINTS: Final = (
     "scrub.taken",
     "scrub.released",
     "scrub.left",
+    "robot.chosen",
+    "robot.sent",
     "serve.loaded",
     "serve.started",
 )
 """In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
-retirement, of offloading, of the scrubber and of the start."""
+retirement, of offloading, of the scrubber, of robots and of the start."""
 
 Failpoint = Callable[[str], None]
 

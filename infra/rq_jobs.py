@@ -49,6 +49,9 @@ FREEZE: Final = "services.jobs.freeze"
 SCRUB: Final = "services.jobs.scrub"
 """Checks what is stored, for some minutes; it has no arguments."""
 
+ROBOT_MOVE: Final = "services.jobs.robot_move"
+"""Acts for a robot; its arguments are the board and the number of the match's last event."""
+
 ANALYSE: Final = "services.jobs.analyse"
 """Analyses a match; its argument is the board."""
 

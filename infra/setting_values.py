@@ -2,14 +2,34 @@
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast
 
 import msgspec
 
+from infra.mail.smtp_url import read_smtp_url
+from infra.objects.location import check_store_url
+from infra.redis.clients import SCHEMES, check_url
+
+FILE_NAME: Final = "matchpost.toml"
+
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 """Names the TOML file to read instead of `matchpost.toml` in the data directory."""
+
+ServerUrl = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SCHEMES)})")]
+URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
+
+CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
+    "redis_url": check_url,
+    "queue_url": check_url,
+    "relay": read_smtp_url,
+    "store": check_store_url,
+}
+"""For settings that are texts: what raises `ValueError` for an unusable one."""
+
+SECRET: Final = ("redis_url", "queue_url", "relay")
+"""Settings that may have a password, which is never shown."""
 
 
 class SettingsError(Exception):
@@ -70,8 +90,20 @@ def _decode_path(kind: type, value: object) -> object:
     raise ValueError("not a path")
 
 
-def parse_file(path: Path, *, must_exist: bool) -> dict[str, Any]:
-    """Return the keys and values of the TOML file."""
+def parse_file(path: Path, known: Iterable[str], *, named: bool) -> dict[str, Any]:
+    """Return the keys and values of the TOML file; only one that was named may set `data`."""
+    values = _load_file(path, must_exist=named)
+    if "data" in values and not named:
+        raise SettingsError(
+            f"'data' can't be set in {path}, which was found by it; use MATCHPOST_DATA"
+        )
+    if unknown := sorted(values.keys() - set(known)):
+        listed = ", ".join(known)
+        raise SettingsError(f"{path} has the unknown key {unknown[0]!r}; known keys are {listed}")
+    return values
+
+
+def _load_file(path: Path, *, must_exist: bool) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             return tomllib.load(file)

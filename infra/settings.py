@@ -5,7 +5,7 @@ lists them (a test compares the two). The variable of a field is `MATCHPOST_` an
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_type_hints
 
@@ -13,11 +13,15 @@ import msgspec
 
 from infra.durability import Mode
 from infra.machine import MEMORY_PATTERN, default_workers
-from infra.mail.smtp_url import MailDomain, read_smtp_url
-from infra.objects.location import check_store_url
-from infra.redis.clients import SCHEMES, check_url, redact_url
+from infra.mail.smtp_url import MailDomain
+from infra.redis.clients import redact_url
 from infra.setting_values import (
+    CHECKS,
     CONFIG_VARIABLE,
+    FILE_NAME,
+    SECRET,
+    URL_EXPECTED,
+    ServerUrl,
     SettingInfo,
     SettingsError,
     about,
@@ -29,21 +33,9 @@ from infra.setting_values import (
 
 __all__ = ["CONFIG_VARIABLE", "Settings", "SettingsError", "load", "setting_table"]
 
-FILE_NAME: Final = "matchpost.toml"
-
-_ServerUrl = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SCHEMES)})")]
 _Listening = Annotated[str, msgspec.Meta(pattern=r"^(off|.+:[0-9]{1,5})$")]
 _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _POSITIVE: Final = "a whole number, at least 1"
-_URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
-_CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
-    "redis_url": check_url,
-    "queue_url": check_url,
-    "relay": read_smtp_url,
-    "store": check_store_url,
-}
-_SECRET: Final = ("redis_url", "queue_url", "relay")
-"""Settings that may have a password, which is never shown."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -59,18 +51,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ),
     ]
     redis_url: Annotated[
-        _ServerUrl | None,
+        ServerUrl | None,
         about(
-            _URL_EXPECTED,
+            URL_EXPECTED,
             "The Redis or Valkey (7.2 or newer) that keeps the matches. Without it, "
             "`matchpost serve` runs an embedded server in the data directory.",
             "the embedded server",
         ),
     ] = None
     queue_url: Annotated[
-        _ServerUrl | None,
+        ServerUrl | None,
         about(
-            _URL_EXPECTED,
+            URL_EXPECTED,
             "The Redis or Valkey of the work queues; one that is no cluster, and best one without "
             "an append-only file, because then no wake-up waits for a disk. Losing what it holds "
             "costs seconds, never a move.",
@@ -222,6 +214,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "3",
         ),
     ] = 3
+    robots: Annotated[
+        Annotated[int, msgspec.Meta(ge=0, le=16)],
+        about(
+            "a whole number from 0 to 16",
+            "How many processes of `serve` move for robots and analyse matches. With 0 no robot moves.",
+            "1",
+        ),
+    ] = 1
+    robot_seconds: Annotated[
+        Annotated[int, msgspec.Meta(ge=0, le=3600)],
+        about(
+            "a whole number from 0 to 3600",
+            "How many seconds a robot waits before it answers, so that a person can look.",
+            "3",
+        ),
+    ] = 3
     queue_cap: Annotated[
         _Positive,
         about(
@@ -327,8 +335,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __repr__(self) -> str:
         """Return the settings without the passwords in the URLs."""
         shown = {row.name: getattr(self, row.name) for row in setting_table()}
-        for name in _SECRET:
-            shown[name] = shown[name] and redact_url(shown[name])
+        shown |= {name: redact_url(url) for name in SECRET if (url := shown[name])}
         return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
 
@@ -364,14 +371,7 @@ def load(
 
 def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
     """Read and validate the TOML file; only one that was named must exist, or may set `data`."""
-    values = parse_file(path, must_exist=named)
-    if "data" in values and not named:
-        raise SettingsError(
-            f"'data' can't be set in {path}, which was found by it; use MATCHPOST_DATA"
-        )
-    if unknown := sorted(values.keys() - _TABLE.keys()):
-        known = ", ".join(_TABLE)
-        raise SettingsError(f"{path} has the unknown key {unknown[0]!r}; known keys are {known}")
+    values = parse_file(path, _TABLE, named=named)
     checked = {
         name: _checked(name, values[name], f"{name} in {path}", strict=True) for name in values
     }
@@ -384,11 +384,11 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     """Convert a value to its field's type; `source` is its place in an error message."""
     try:
         checked = _CONVERT[name](value, strict)
-        if isinstance(checked, str) and (check := _CHECKS.get(name)):
+        if isinstance(checked, str) and (check := CHECKS.get(name)):
             check(checked)
     except msgspec.ValidationError as error:
         # a URL may hold a password, so it is not repeated
-        got = "" if name in _SECRET else f", not {value!r}"
+        got = "" if name in SECRET else f", not {value!r}"
         raise SettingsError(f"{source} must be {_TABLE[name].expected}{got}") from error
     except ValueError as error:
         raise SettingsError(f"{source} is unusable: {error}") from error

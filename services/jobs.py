@@ -23,7 +23,7 @@ from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
 from infra.redis.keys import Lane
 from infra.settings import load
-from services.app import analyses
+from services.app import analyses, robots
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
@@ -129,6 +129,13 @@ def scrub() -> None:
     """Check what is stored, for some minutes at most."""
     with App(load()) as parts:
         scrub_job.run(parts.settings, parts.store, parts.data, parts.queue)
+
+
+def robot_move(board: int, seq: int) -> bool:
+    """Act for a robot in a match whose last event had this number; return whether it has acted."""
+    del seq  # it makes the id of the job, and the match is read again
+    with App(load()) as parts:
+        return robots.answer(parts, board)
 
 
 def analyse(board: int) -> Retry | None:

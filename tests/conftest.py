@@ -43,6 +43,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """No setting of the environment is seen, and relative paths start in an empty directory."""
     for name in [name for name in os.environ if name.startswith("MATCHPOST_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -14,7 +14,7 @@ from infra.settings import Settings
 from infra.store.leases import Leases
 from infra.store.port import Store
 from infra.store.published_sizes import read_published_sizes
-from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.store.rq_wakeup import WakeupJob, job_leases
 from workers.job_report import report
 from workers.leased_run import LeasedRun
 from workers.retire import Retirement
@@ -24,6 +24,9 @@ LEASE_MS: Final = 60_000
 
 HOUR_SECONDS: Final = 3_600.0
 """Between two requests."""
+
+MINUTE_SECONDS: Final = 60.0
+"""The same while the log of a match that is due is not published yet."""
 
 JOB_SECONDS: Final = 600
 """A run that takes so long is stuck."""
@@ -37,7 +40,7 @@ def _lease(shard: int) -> str:
 def retire_leases(queue: redis.Redis, shard: int) -> Leases[str]:
     """Return the leases of which the retirement of a shard has one; `queue` is a client of RQ's Redis."""
     job = WakeupJob(MAINTENANCE, RETIRE, JOB_SECONDS, f"retire matches of shard {shard}", [shard])
-    return Leases(queue, lambda _: enqueue_wakeup(queue, job), queue=MAINTENANCE, lease_ms=LEASE_MS)
+    return job_leases(queue, job, LEASE_MS)
 
 
 class RetireWakeup:
@@ -54,15 +57,19 @@ class RetireWakeup:
         self._due = 0.0
 
     def tick(self) -> None:
-        """Request it once an hour."""
+        """Request it once an hour, and each minute while a match is due whose log is not published yet."""
         if time.monotonic() < self._due:
             return
         self._due = time.monotonic() + HOUR_SECONDS
         until = self._store.now() - self._after_ms
         published = read_published_sizes(self._data, self._store.layout().shards)
         for shard, record in enumerate(published):
-            if record.size and self._store.ended_boards(shard, until, 1):
+            if not self._store.ended_boards(shard, until, 1):
+                continue
+            if record.size:
                 retire_leases(self._queue, shard).request(_lease(shard))
+            else:
+                self._due = time.monotonic() + MINUTE_SECONDS
 
 
 def run(

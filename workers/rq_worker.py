@@ -1,10 +1,10 @@
 """RQ's worker and job, locked down: they run only listed functions, whatever is in Redis."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 import redis
-from rq import SimpleWorker, Worker
+from rq import Queue, SimpleWorker, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 from rq.worker import BaseWorker
@@ -13,6 +13,9 @@ from infra.liveness import LIVENESS
 
 IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
+
+_LOOK_SECONDS: Final = 2
+"""How often a worker of several queues looks at all of them."""
 
 _JOB_FIELDS: Final = frozenset(
     b"data origin description status timeout ttl result_ttl failure_ttl created_at enqueued_at meta "
@@ -40,18 +43,36 @@ class _ListedJob(Job):
         return super().restore({k: v for k, v in raw_data.items() if k in _JOB_FIELDS})
 
 
-class _LockedWorker(BaseWorker):
-    """A worker that runs the functions listed in `jobs`.
+class _OrderedQueue(Queue):
+    """A queue of a worker that serves several, the first one first.
 
-    It serves one queue, because only then RQ takes a job with a safety copy.
+    RQ takes a job with a safety copy from one queue only, so each is asked alone.
     """
 
-    max_connection_wait_time = 4.0  # seconds between two tries to reach Redis; RQ's own are 60
+    @classmethod
+    def dequeue_any(
+        cls, queues: Iterable[Queue], timeout: int | None, *args: Any, **kw: Any
+    ) -> Any:
+        """Return the next job and its queue, as RQ does; wait for the first queue only, and not long."""
+        first, *others = queues
+        for queue in (first, *others) if others else ():
+            if found := super().dequeue_any([queue], None, *args, **kw):
+                return found
+        if timeout is not None and others:
+            timeout = min(timeout, _LOOK_SECONDS)
+        return super().dequeue_any([first], timeout, *args, **kw)
 
-    def __init__(self, client: redis.Redis, queue: str, jobs: Jobs) -> None:
+
+class _LockedWorker(BaseWorker):
+    """A worker that runs the functions listed in `jobs`, from the first of its queues that has any."""
+
+    max_connection_wait_time = 4.0  # seconds between two tries to reach Redis; RQ's own are 60
+    queue_class = _OrderedQueue
+
+    def __init__(self, client: redis.Redis, queue: str, jobs: Jobs, *others: str) -> None:
         job_class = type("ListedJob", (_ListedJob,), {"jobs": jobs})
         super().__init__(
-            [queue],
+            [queue, *others],
             connection=client,
             worker_ttl=IDLE_SECONDS,
             job_class=job_class,

@@ -12,6 +12,7 @@ from typing import Final, assert_never
 import msgspec
 
 from domain.errors import Code
+from domain.match.clock_commands import all_late_are_robots
 from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer
 from domain.match.events import SERVER_ACCOUNT, command_id
 from domain.match.history import PackedSnapshot, unpack_snapshot
@@ -45,6 +46,9 @@ DUE_PER_SHARD: Final = 200
 
 RETRY_SECONDS: Final = 60.0
 """When a command without effect is sent again, unless it may still wait in its inbox."""
+
+ROBOT_GRACE_SECONDS: Final = 3_600.0
+"""How long after the scheduler's start no flag of a robot falls, because it is late if its server was down."""
 
 READ_AGAIN_SECONDS: Final = 60.0
 """When a shard's next due time is read again although nothing was committed: it may have been repaired."""
@@ -123,6 +127,8 @@ class Scheduler:
         """By shard and board; a match that is not due any more is dropped."""
         self._skewed = False
         self._clock_check = clock_check
+        self._robots_until = timer() + ROBOT_GRACE_SECONDS
+        """Until then robots that are late may still act."""
 
     def tick(self) -> None:
         """Request drains where commands wait, and send what is due by the clocks of the matches."""
@@ -196,8 +202,11 @@ class Scheduler:
         stuck = sum(one.stuck for one in before.values())
         boards = self._store.due_boards(shard, now, DUE_PER_SHARD + stuck)
         snapshots = self._store.snapshots(boards) if boards else []
+        spare_robots = self._timer() < self._robots_until
         return {
-            board: _due_match(board, data, now, before.get(board, _DueMatch()))
+            board: _due_match(
+                board, data, now, before.get(board, _DueMatch()), spare_robots=spare_robots
+            )
             for board, data in zip(boards, snapshots, strict=True)
         }
 
@@ -258,10 +267,12 @@ def _log_refusal(one: _DueMatch, needs: _DueCommand, code: str) -> None:
         )
 
 
-def _due_match(board: int, data: PackedSnapshot | None, now: int, before: _DueMatch) -> _DueMatch:
+def _due_match(
+    board: int, data: PackedSnapshot | None, now: int, before: _DueMatch, *, spare_robots: bool
+) -> _DueMatch:
     """Return what is known of a due match: `before` as long as the match needs the same."""
     try:
-        needs = _due_command(board, data, now)
+        needs = _due_command(board, data, now, spare_robots=spare_robots)
     except Exception:
         # whatever is wrong with it, the clocks of the other matches go on
         if not before.logged:
@@ -270,13 +281,16 @@ def _due_match(board: int, data: PackedSnapshot | None, now: int, before: _DueMa
     return before if needs == before.needs else _DueMatch(needs)
 
 
-def _due_command(board: int, data: PackedSnapshot | None, now: int) -> _DueCommand | None:
+def _due_command(
+    board: int, data: PackedSnapshot | None, now: int, *, spare_robots: bool
+) -> _DueCommand | None:
     state = unpack_snapshot(data).state
     if not 0 < next_due(state) <= now:
         return None
-    command = (
-        RemindPlayer(ply=state.ply) if reminder_is_due(state, now) else FlagPlayer(ply=state.ply)
-    )
+    reminder = reminder_is_due(state, now)
+    if not reminder and spare_robots and all_late_are_robots(state, now):
+        return None
+    command = RemindPlayer(ply=state.ply) if reminder else FlagPlayer(ply=state.ply)
     return _DueCommand(board, state.seq, command, state.ply)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 from typing import Final
 
+from domain.boards.unions import union_over
 from domain.rules.checks import bad_position
 from domain.rules.protocol import UnreadableMove
 from domain.sentences import Form, Sentences, Text, words
@@ -121,6 +122,8 @@ def _adjacent() -> tuple[int, ...]:
 ADJACENT: Final = _adjacent()
 """For each intersection, the set of those one edge away. If `a` and `b` are adjacent, they form
 triangles with `ADJACENT[a] & ADJACENT[b]`."""
+adjacent_to: Final = union_over(ADJACENT)
+"""Return all intersections one edge away from any of a set."""
 TRIANGLES: Final = tuple(
     (a, b, c) for a, b in map(sorted, EDGES) for c in bits(ADJACENT[a] & ADJACENT[b]) if c > b
 )
@@ -183,6 +186,8 @@ def _on_common_line(at: int) -> int:
 
 ON_COMMON_LINE: Final = tuple(map(_on_common_line, range(len(NAMES))))
 """For each intersection, the set of all on a common line, itself included."""
+on_common_lines: Final = union_over(ON_COMMON_LINE)
+"""Return all intersections on a common line with any of a set, those of the set included."""
 
 
 def _jumps() -> tuple[tuple[tuple[int, int, int], ...], ...]:
@@ -239,10 +244,7 @@ def stones_json(light: int, dark: int = 0) -> dict[str, str]:
 
 def unopposed(own: int, other: int) -> int:
     """Return the empty intersections without a stone of the other colour on any line through them."""
-    barred = own
-    for at in bits(other):
-        barred |= ON_COMMON_LINE[at]
-    return EVERYWHERE & ~barred
+    return EVERYWHERE & ~(own | on_common_lines(other))
 
 
 # --- how sentences name places

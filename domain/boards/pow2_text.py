@@ -1,10 +1,10 @@
 """The Power of Two board as text: two constant templates with 64 marks to fill in."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from domain.boards.pow2_board import NAMES
-from domain.drawing.text import TextInput
+from domain.drawing.text import TextInput, TextPlace
 
 LARGE: Final = r"""
      a     b c cdd   e  ff   g   hh  i   jjk k l     m
@@ -69,6 +69,26 @@ _TEMPLATES: Final = {
 }
 
 
+def _marks(template: str, order: tuple[str, ...]) -> tuple[TextPlace, ...]:
+    """Return where each mark of a template is."""
+    found = [
+        (line, column)
+        for line, letters in enumerate(template.strip("\n").splitlines())
+        for column, letter in enumerate(letters)
+        if letter == "*"
+    ]
+    return tuple(TextPlace(name, *at) for name, at in zip(order, found, strict=True))
+
+
+_MARKS: Final = {
+    "large": _marks(LARGE, _TEMPLATES["large"][1]),
+    "small": _marks(SMALL, _TEMPLATES["small"][1]),
+}
+
+_ABOVE: Final = 2
+"""Lines above the board in `board_below`."""
+
+
 def draw_board(pieces: Mapping[str, str], display: str) -> str:
     """Draw the board with a letter for each piece, and `*` for each empty intersection."""
     template, order = _TEMPLATES[display]
@@ -78,3 +98,9 @@ def draw_board(pieces: Mapping[str, str], display: str) -> str:
 def board_below(line: str, view: TextInput) -> str:
     """Draw the board of a position below a line of counts."""
     return f"{line}\n\n{draw_board(view.position['board'], view.display)}"
+
+
+def places_below(view: TextInput) -> Iterator[TextPlace]:
+    """Return where each intersection is in what `board_below` returns."""
+    for mark in _MARKS[view.display]:
+        yield TextPlace(mark.name, mark.line + _ABOVE, mark.column)

@@ -88,6 +88,9 @@ _SYNTAX: Final[Mapping[str, _FlagSyntax]] = {
     ),
 }
 _WEEKENDS: Final = {"on": True, "off": False}
+UNRATED: Final = "--unrated"
+"""The flag of a match that changes no rating."""
+
 _NAMES: Final = (*_SYNTAX, "weekends", "unrated")
 _QUOTED: Final = 24
 """The most characters of a wrong flag that are compared or quoted."""
@@ -183,7 +186,7 @@ def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
     if not terms.weekends:
         yield "--weekends=off"
     if not terms.rated:
-        yield "--unrated"
+        yield UNRATED
 
 
 def describe_time_control(terms: TimeControl) -> str:

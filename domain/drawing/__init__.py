@@ -2,6 +2,6 @@
 
 from domain.drawing.svg.document import draw_svg
 from domain.drawing.svg.style import STYLE
-from domain.drawing.text import draw_text
+from domain.drawing.text import TextPlace, draw_text, text_places
 
-__all__ = ["STYLE", "draw_svg", "draw_text"]
+__all__ = ["STYLE", "TextPlace", "draw_svg", "draw_text", "text_places"]

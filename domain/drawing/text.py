@@ -21,6 +21,32 @@ class TextInput(msgspec.Struct, frozen=True):
     """The players' names by seat, for drawings that show them; may be empty."""
 
 
+class TextPlace(msgspec.Struct, frozen=True):
+    """Where a text drawing shows a place that moves can name: a rectangle of characters."""
+
+    name: str
+    """Its name in moves, such as `m13`."""
+    line: int
+    """Its first line; the first line of the drawing is 0."""
+    column: int
+    """Its first column; the first column is 0."""
+    width: int = 1
+    """In columns."""
+    height: int = 1
+    """In lines."""
+
+
+def text_places(
+    rules: AnyRules, position: msgspec.Struct, display: str, names: Sequence[str] = ()
+) -> tuple[TextPlace, ...]:
+    """Return where `draw_text` shows each place, for the same arguments; no two overlap.
+
+    They are empty for a game that does not say where its places are.
+    """
+    view = TextInput(rules.to_json(position), display, names)
+    return tuple(game_by_key(rules.key).text_places(view))
+
+
 def draw_text(
     rules: AnyRules, position: msgspec.Struct, display: str, names: Sequence[str] = ()
 ) -> str:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
+from domain.engine.levels import USUAL_BUDGETS, Budgets
+
 Values = tuple[float, ...]
 """For each seat its expected share of the win, from 0 to 1; the shares add up to 1.
 
@@ -47,5 +49,5 @@ class GameEngine:
     """
     players: Callable[[Any], int] | None = None
     """Returns the number of seats of a position's match; a game for two or three needs it."""
-    percent: int = 100
-    """The share of the usual budget of nodes; less for a game whose nodes take long."""
+    budgets: Budgets = USUAL_BUDGETS
+    """The nodes for a move of each level."""

@@ -4,10 +4,8 @@ The levels differ in the nodes that the engine may search, and in nothing else t
 a robot of any level plays every game, by the same rules.
 """
 
-from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 
 class RobotLevel(StrEnum):
@@ -24,10 +22,21 @@ class RobotLevel(StrEnum):
 LEVELS: Final = tuple(RobotLevel)
 """All levels, the weakest first."""
 
-BUDGETS: Final[Mapping[RobotLevel, int]] = MappingProxyType(
-    {RobotLevel.EASY: 150, RobotLevel.MEDIUM: 1_500, RobotLevel.HARD: 15_000}
-)
-"""The nodes that the engine searches for a move; a game may take a share of it."""
+
+class Budgets(NamedTuple):
+    """The nodes that the engine may search for a move, by level."""
+
+    easy: int
+    medium: int
+    hard: int
+
+    def of(self, level: RobotLevel) -> int:
+        """Return the budget of a level."""
+        return self[LEVELS.index(level)]
+
+
+USUAL_BUDGETS: Final = Budgets(150, 1_500, 15_000)
+"""The budgets of a game that declares none."""
 
 
 def read_level(text: str) -> RobotLevel | None:

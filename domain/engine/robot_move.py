@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from domain.engine.levels import BUDGETS, RobotLevel
+from domain.engine.levels import RobotLevel
 from domain.engine.model import engine_of
-from domain.engine.search import evaluate
+from domain.engine.search import Evaluation, evaluate
 from domain.rules.protocol import AnyRules
 
 
@@ -25,8 +25,16 @@ def choose_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) 
 
     Raises `ValueError` if nobody is to move.
     """
-    nodes = BUDGETS[level] * engine_of(rules).percent // 100
+    return search_move(rules, position, level, seed).line[0]
+
+
+def search_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) -> Evaluation:
+    """Return the search by which a robot of this level chooses its move, the first of the line.
+
+    Raises `ValueError` if nobody is to move.
+    """
+    nodes = engine_of(rules).budgets.of(level)
     found = evaluate(rules, position, nodes, seed)
     if not found.line:
         raise ValueError(f"nobody is to move in {position!r}")
-    return found.line[0]
+    return found

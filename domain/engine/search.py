@@ -1,14 +1,18 @@
 """The evaluation of a position by a search."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from domain.engine.game_engine import Values
+from domain.engine.alpha_beta import AlphaBetaSearch
+from domain.engine.game_engine import SearchMethod, Values
 from domain.engine.model import GameModel
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.tree_search import TreeSearch
 from domain.rules.protocol import AnyRules
+
+_TWO: Final = 2
+"""The number of seats for which alpha-beta is."""
 
 
 class Evaluation(msgspec.Struct, frozen=True):
@@ -33,8 +37,11 @@ def evaluate(rules: AnyRules, position: Any, nodes: int, seed: bytes) -> Evaluat
     model = GameModel(rules, position)
     if model.seat(position) is None:
         return Evaluation(model.final_values(position), (), 0)
-    search = TreeSearch(model, position, RandomNumbers(seed))
+    numbers = RandomNumbers(seed)
+    search = (
+        AlphaBetaSearch(model, position, numbers)
+        if model.engine.method is SearchMethod.ALPHA_BETA and model.players == _TWO
+        else TreeSearch(model, position, numbers)
+    )
     search.run(nodes)
-    root = search.root
-    values = tuple([total / root.visits for total in root.totals])
-    return Evaluation(values, tuple(map(rules.write, search.best_line())), model.nodes)
+    return Evaluation(search.values, tuple(map(rules.write, search.best_line())), model.nodes)

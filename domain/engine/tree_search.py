@@ -53,6 +53,11 @@ class TreeSearch:
             for node in path:
                 node.add(values)
 
+    @property
+    def values(self) -> Values:
+        """The mean values of all playouts."""
+        return tuple([total / self.root.visits for total in self.root.totals])
+
     def best_line(self) -> list[Any]:
         """Return the moves that were tried most, as far as a move was tried more than once."""
         line: list[Any] = []

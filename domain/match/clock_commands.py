@@ -23,6 +23,7 @@ from domain.match.events import (
     Withheld,
 )
 from domain.match.moves import leave_match
+from domain.match.robots import robot_level
 from domain.match.sentences import SAY
 from domain.match.state import (
     MatchState,
@@ -33,18 +34,40 @@ from domain.match.state import (
 from domain.rules import MissingRules, Seat, rules_by_id
 
 
+def is_robots_turn(state: MatchState) -> bool:
+    """Return whether a robot is to move."""
+    return state.next is not None and robot_level(state.seats[state.next]) is not None
+
+
+def late_seats(state: MatchState, now: int) -> list[Seat]:
+    """Return the seats that are to act and whose time is over at `now`, ms."""
+    return [seat for seat in state.waits if (deadline_of(state, seat) or now + 1) <= now]
+
+
+def all_late_are_robots(state: MatchState, now: int) -> bool:
+    """Return whether robots, and nobody else, are late at `now`, ms."""
+    late = late_seats(state, now)
+    return bool(late) and all(robot_level(state.seats[seat]) for seat in late)
+
+
 def check_time(state: MatchState, now: int) -> None:
-    """Refuse a command after the mover's time is over, because only the flag can follow."""
+    """Refuse a command after the mover's time is over, because only the flag can follow.
+
+    A robot's move counts until its flag has fallen: it is late only because its server was down.
+    """
     flag = deadline(state)
-    if flag is not None and now >= flag:
+    if flag is not None and now >= flag and not is_robots_turn(state):
         side = rules_by_id(state.rules).side_text(seat_to_move(state))
         raise Refusal(Code.TIME_OVER, SAY("flag", side=side))
 
 
 def check_commit_time(state: MatchState, now: int) -> None:
-    """Refuse a command after the time to commit or to reveal is over, because the match ends then."""
+    """Refuse a command after the time to commit or to reveal is over, because the match ends then.
+
+    As long as only robots are late, it waits for them.
+    """
     flag = deadline(state)
-    if flag is not None and now >= flag:
+    if flag is not None and now >= flag and not all_late_are_robots(state, now):
         raise Refusal(Code.TIME_OVER, SAY("late"))
 
 
@@ -78,7 +101,7 @@ def decide_timeout(
 def _end_unstarted_match(state: MatchState, now: int) -> Decision:
     """End a match because some players did not commit or reveal in time."""
     _check_due(deadline(state), now)
-    late = [seat for seat in state.waits if (deadline_of(state, seat) or now + 1) <= now]
+    late = late_seats(state, now)
     kind = Withheld if state.sealed else Declined
     ended = Ended(winners=(), reason=Reason.DECLINED)
     return Decision((*(kind(seat=seat) for seat in late), ended))

@@ -8,10 +8,15 @@ from domain.rules.option_form import OptionField
 from domain.rules.protocol import AnyRules
 
 if TYPE_CHECKING:  # the drawings find a game by the registry, which imports this module
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from domain.drawing.svg.painter import Painter
-    from domain.drawing.text import TextInput
+    from domain.drawing.text import TextInput, TextPlace
+
+
+def _no_places(view: "TextInput") -> "Iterable[TextPlace]":
+    del view
+    return ()
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,9 @@ class GamePackage:
     """The sentence on a page before the player has chosen a place."""
     engine: GameEngine | None = None
     """An evaluation for robots and analysis; None to search by the rules alone."""
+
+    text_places: "Callable[[TextInput], Iterable[TextPlace]]" = _no_places
+    """Returns where the text drawing shows each place; without it a terminal lists the places."""
 
     @property
     def latest(self) -> AnyRules:

@@ -15,7 +15,7 @@ from infra.mail.progress import MailerProgress
 from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.leases import Leases
 from infra.store.port import Store
-from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.store.rq_wakeup import WakeupJob, job_leases
 
 LEASE: Final = "mail"
 """The name of the mailer's lease."""
@@ -29,7 +29,7 @@ JOB: Final = WakeupJob(MAIL, SEND_MAIL, 300, "build and send e-mails")
 
 def mail_leases(queue: redis.Redis) -> Leases[str]:
     """Return the leases of which the mailer has one; `queue` is a client of RQ's Redis."""
-    return Leases(queue, lambda _: enqueue_wakeup(queue, JOB), queue=MAIL, lease_ms=LEASE_MS)
+    return job_leases(queue, JOB, LEASE_MS)
 
 
 class MailerWakeup:

@@ -4,10 +4,14 @@ An entry is made before the match has a number, and removed by any reader who fi
 begun or is over. A process killed in between leaves an entry, and never a start that is not counted.
 The caller decides when to remove: entries are only counted against a limit.
 
+Matches with robots are counted by the same rules under a key of their own, because a robot takes
+them up within seconds: there an entry stays until the match is over.
+
 Personal data: erased with the account. Durable as `infra.people.messages` is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +26,9 @@ MOST_BETWEEN_TWO: Final = 5
 
 MOST_STARTS: Final = 50
 """Most starts of one account that wait at once."""
+
+MOST_ROBOT_MATCHES: Final = 20
+"""Most matches with robots that an account has started and that are not over."""
 
 _RESERVE: Final = scripts.Script("reserve_start")
 
@@ -40,8 +47,21 @@ class PendingStart(msgspec.Struct, frozen=True):
 class PendingStarts:
     """The starts on a server. Errors of the server pass through; thread-safe."""
 
-    def __init__(self, client: redis.Redis) -> None:
+    def __init__(
+        self,
+        client: redis.Redis,
+        key: Callable[[AccountId], str] = keys.pending_starts,
+        most: int = MOST_STARTS,
+    ) -> None:
+        """`key` returns the key of an account's starts, of which there are at most `most`."""
         self._client = client
+        self._key = key
+        self._most = most
+
+    @cached_property
+    def with_robots(self) -> "PendingStarts":
+        """The starts of matches with robots, which count until the match is over."""
+        return PendingStarts(self._client, keys.matches_with_robots, MOST_ROBOT_MATCHES)
 
     def add(
         self, account: AccountId, command: CommandId, others: Sequence[AccountId], *, gather: bool
@@ -52,9 +72,9 @@ class PendingStarts:
         many starts wait. A start that is noted already has room. `unknown-user` for a deleted
         account.
         """
-        names = [keys.account(account), keys.pending_starts(account)]
+        names = [keys.account(account), self._key(account)]
         ids = [other.hex() for other in others]
-        args: list[scripts.Arg] = [command.hex(), int(gather), MOST_BETWEEN_TWO, MOST_STARTS, *ids]
+        args: list[scripts.Arg] = [command.hex(), int(gather), MOST_BETWEEN_TWO, self._most, *ids]
         answer = bytes(scripts.call(self._client, _RESERVE, names, args)).decode()
         if answer == "gone":
             raise account_deleted()
@@ -62,20 +82,18 @@ class PendingStarts:
 
     def of(self, account: AccountId) -> list[PendingStart]:
         """Return the starts that are noted, the oldest first."""
-        found: Any = self._client.hgetall(keys.pending_starts(account))
+        found: Any = self._client.hgetall(self._key(account))
         entries = [_read(command.decode(), value.decode()) for command, value in found.items()]
         return sorted(entries, key=lambda entry: (entry.at, entry.command))
 
     def remove(self, account: AccountId, commands: Sequence[CommandId]) -> None:
         """Remove these starts; safe to repeat."""
         if commands:
-            self._client.hdel(
-                keys.pending_starts(account), *[command.hex() for command in commands]
-            )
+            self._client.hdel(self._key(account), *[command.hex() for command in commands])
 
     def forget(self, account: AccountId) -> None:
         """Erase the starts of an account; safe to repeat, see `Accounts.delete`."""
-        self._client.delete(keys.pending_starts(account))
+        self._client.delete(keys.pending_starts(account), keys.matches_with_robots(account))
 
 
 def _read(command: str, value: str) -> PendingStart:

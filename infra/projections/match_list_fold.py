@@ -80,6 +80,12 @@ def evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow:
     return msgspec.structs.replace(new, seq=event.seq, at=event.at, since=since)
 
 
+def row_before(fact: Fact) -> MatchListRow:
+    """Return a row of a match in which the event of a fact is the next; for one whose row is gone."""
+    row = _first(fact.setup, fact.event)
+    return msgspec.structs.replace(row, seq=fact.event.seq - 1)
+
+
 def _first(cast: MatchSetup, event: EventEnvelope) -> MatchListRow:
     return MatchListRow(
         board=event.match,

@@ -21,5 +21,8 @@ STANDINGS: Final = Spec("standings", 4)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
 RATINGS: Final = Spec("ratings", 3)
 CASES: Final = Spec("cases", 1)
+ROBOTS: Final = Spec("robots", 1)
 
-SPECS: Final = (LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS, CASES)
+SPECS: Final = (
+    LISTS, NOTICES, SCORES, HISTORY, STANDINGS, HEAD_TO_HEAD, RATINGS, CASES, ROBOTS,
+)  # fmt: skip

@@ -8,8 +8,9 @@
 
 Tables are in the bucket of their game, and refused draws in that of the account.
 
-A win is one point, a shared one a part of it. Matches of one player, and those that do not count, are
-left out; unrated matches are included.
+A win is one point, a shared one a part of it. Matches of one player, those that do not count, and those
+with a robot are left out, because a table would else be of the people who play robots most; other
+unrated matches are included.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.match.events import AccountId, Declined, MatchStarted, Withheld
+from domain.match.robots import robot_level
 from domain.match.state import Reason
 from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.projection import (
@@ -110,6 +112,8 @@ class StandingsProjection(StatelessProjection):
 
     def owners(self, fact: Fact) -> Iterator[Owner]:
         """Return the game of a match that counts or counted, and the players of a declined one."""
+        if _has_robot(fact):
+            return
         if counted_result(fact) or revoked_result(fact):
             yield fact.setup.game
         if any(one and one.reason == Reason.DECLINED for one in (fact.result, fact.revoked)):
@@ -117,6 +121,8 @@ class StandingsProjection(StatelessProjection):
 
     def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
         """Count a match that has ended, and take back the counts of a result that is revoked."""
+        if _has_robot(fact):
+            return
         if revoked := revoked_result(fact):
             yield from _standing_writes(fact, revoked, -1)
         if finished := counted_result(fact):
@@ -145,11 +151,15 @@ class StandingsProjection(StatelessProjection):
         return writes
 
 
+def _has_robot(fact: Fact) -> bool:
+    return any(robot_level(account) is not None for account in fact.setup.seats)
+
+
 def _with_less(facts: Sequence[Fact], bucket: Bucket) -> dict[str, list[AccountId]]:
     """Return the players of the matches whose results are revoked, by game."""
     found: dict[str, dict[AccountId, None]] = {}
     for fact in facts:
-        if revoked_result(fact) and bucket.owns(fact.setup.game):
+        if revoked_result(fact) and not _has_robot(fact) and bucket.owns(fact.setup.game):
             found.setdefault(fact.setup.game, {}).update(dict.fromkeys(fact.setup.seats))
     return {game: list(accounts) for game, accounts in found.items()}
 

@@ -94,6 +94,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:joined", "infra.people.challenges.challenges", "they start", "challenges"),
     KeyLife("{a:<hex>}:blocked", "infra.people.blocks", _ACCOUNT, "blocked players, 500"),
     KeyLife("{a:<hex>}:starts", "infra.people.pending_starts", "they are taken up", "starts, 50"),
+    KeyLife("{a:<hex>}:robots", "infra.people.pending_starts", "they are over", "matches, 20"),
     KeyLife("{a:<hex>}:sessions", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{a:<hex>}:notes", "infra.people.notes", _ACCOUNT, "notes, 1,000"),
     KeyLife("{a:<hex>}:codes", "infra.mail.verification_codes", "they are used", "addresses, 5"),
@@ -147,6 +148,9 @@ KEY_LIVES: Final = (
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{scrub}:faults", "infra.store.scrub_notes", "it is not found again", "faults, 1,000"),
     KeyLife("{damaged}", "infra.store.damaged_matches", "the match holds again", "damaged matches"),
+    KeyLife(
+        "{robots}:failed", "infra.store.robot_failures", "the match has gone on", "stuck matches"
+    ),
     KeyLife("{lease:0/3}", "infra.store.leases", "expires after 3 s", "lanes"),
     KeyLife("{lease:0/3}:wake", "infra.store.leases", "it is read, or expires", _ONE),
     KeyLife("{lease:0/3}:last", "infra.store.turn_notes", "expires after a day", "lanes"),

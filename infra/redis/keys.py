@@ -53,6 +53,7 @@
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
 | `{a:<hex>}:blocked` | hash: id of a blocked account -> nothing: `infra.people.blocks` |
 | `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.people.pending_starts` |
+| `{a:<hex>}:robots` | hash: id of a command that starts a match with a robot -> when: `infra.people.pending_starts` |
 | `{t:<hex>}` | a token's record: `infra.people.tokens`; half the SHA-256 of its text |
 | `{c:<id>}` | an open challenge: `infra.people.challenges` |
 | `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
@@ -78,6 +79,7 @@
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
+| `{robots}:failed` | hash: board -> why a robot could not act there: `infra.store.robot_failures` |
 | `{scrub}` | hash: how far the scrubber is, and its last whole round: `infra.store.scrub_notes` |
 | `{scrub}:faults` | hash: what the scrubber has found -> the sentence, packed |
 | `{clock}` | hash: notes of the server's clock: `infra.store.server_clock` |
@@ -105,6 +107,7 @@ LAYOUT: Final = "{boards}:shape"
 UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
+ROBOT_FAILURES: Final = "{robots}:failed"
 SCRUB: Final = "{scrub}"
 SCRUB_FAULTS: Final = f"{SCRUB}:faults"
 DRAW_TEXTS: Final = "{boards}:words"
@@ -264,6 +267,7 @@ challenges_opened: Final = _of_account(":opened")
 challenges_joined: Final = _of_account(":joined")
 blocked: Final = _of_account(":blocked")
 pending_starts: Final = _of_account(":starts")
+matches_with_robots: Final = _of_account(":robots")
 
 
 def allocated(command: bytes) -> str:

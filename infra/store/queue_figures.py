@@ -12,12 +12,20 @@ from rq.serializers import JSONSerializer
 from infra.redis import keys
 from infra.redis.clients import to_ms
 from infra.redis.keys import Lane
-from infra.rq_jobs import COMMANDS, MAIL, MAINTENANCE, PROJECTIONS, PUBLISHED_LOG
+from infra.rq_jobs import (
+    ANALYSIS,
+    COMMANDS,
+    MAIL,
+    MAINTENANCE,
+    PROJECTIONS,
+    PUBLISHED_LOG,
+    ROBOTS,
+)
 from infra.store.layout import Layout
 from infra.store.leases import REQUESTED
 from infra.store.turn_notes import LaneTurn, last_turns
 
-_OURS: Final = (COMMANDS, PROJECTIONS, PUBLISHED_LOG, MAIL, MAINTENANCE)
+_OURS: Final = (COMMANDS, PROJECTIONS, PUBLISHED_LOG, MAIL, MAINTENANCE, ROBOTS, ANALYSIS)
 
 
 class LaneFigures(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import redis
 
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, DRAIN, SUSPENDED, queue_key
+from infra.store.leases import Leases
 
 FAILURE_SECONDS: Final = 3600
 
@@ -52,6 +53,11 @@ def enqueue_wakeup(client: redis.Redis, job: WakeupJob) -> None:
             pipeline=pipe,
         )
         pipe.execute()
+
+
+def job_leases(client: redis.Redis, job: WakeupJob, lease_ms: int) -> Leases[str]:
+    """Return the leases whose runs are all of one job; each request enqueues it."""
+    return Leases(client, lambda _: enqueue_wakeup(client, job), queue=job.queue, lease_ms=lease_ms)
 
 
 def enqueue_drain(client: redis.Redis, lane: Lane) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from domain.clocks.time_control import write_time_control
+from domain.engine.levels import RobotLevel
 from domain.errors import Code, Refusal
 from domain.match.start_command import check_players
 from domain.match.start_options import StartOptions, read_start_options
@@ -16,6 +17,7 @@ from services.app.commands import MatchCommand
 from services.app.contact import check_open_challenge
 from services.app.context import App
 from services.app.draws import read_commitment
+from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
 
 
 def proposal_of(
@@ -76,6 +78,21 @@ def take(app: App, actor: Actor, id_: str, commitment: str = "") -> Challenge:
     if found.state is ChallengeState.OPEN and actor.account not in found.players:
         check_open_challenge(app, actor.account, found.players)
     return app.challenges.take(id_, actor.account, own)
+
+
+def fill_with_robot(app: App, actor: Actor, id_: str, level: RobotLevel) -> Challenge:
+    """Let a robot take a free seat of the actor's own challenge; see `take` for the last seat.
+
+    The match is unrated then. `not-a-player` for a challenge of another, `not-wanted` where no
+    robots play or a player has blocked this one, `too-many` where too many matches with robots go on.
+    """
+    found = app.challenges.get(id_)
+    check_fills(found, actor)
+    robot = robot_of(app, level).account
+    if found.state is ChallengeState.OPEN and robot not in found.players:
+        check_wanted(app, found, robot)
+        reserve_robot_match(app, actor.account, found.start_id)
+    return app.challenges.take(id_, robot)
 
 
 def withdraw(app: App, actor: Actor, id_: str) -> None:

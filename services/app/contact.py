@@ -8,6 +8,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.match.robots import robot_level
 from domain.match.state import MatchState
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
@@ -41,13 +42,18 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
 
 
 def check_message(app: App, sender: AccountId, recipients: Sequence[AccountId]) -> None:
-    """Refuse a message that one of its recipients does not want."""
+    """Refuse a message that one of its recipients does not want, or that goes to a robot."""
+    for recipient in recipients:
+        if robot_level(recipient) is not None:
+            raise _refused(app, recipient, "is a robot, and reads no messages")
     _check_blocks(app, sender, recipients, "takes no messages from you")
 
 
 def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> None:
     """Refuse a line in the chat of a match that one of its players does not want to read."""
     others = [player for player in players if player != sender]
+    if others and all(robot_level(player) is not None for player in others):
+        raise _refused(app, others[0], "is a robot, and reads no chat")
     _check_blocks(app, sender, others, "reads no chat of yours")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from domain.match.events import AccountId
+from domain.match.robots import ROBOT_ACCOUNTS
 from services.app.context import App
 
 FORMER_PLAYER: Final = "a former player"
@@ -39,6 +40,11 @@ def shown_name(userid: str | None) -> str:
 def name_of(app: App, account: AccountId) -> str:
     """Return the name of one account."""
     return names_by_seat(app, [account])[0]
+
+
+def robot_userids(app: App) -> set[str]:
+    """Return the userids of the robots' accounts, so that a list can mark them."""
+    return {name for name in app.accounts.name_of(list(ROBOT_ACCOUNTS.values())) if name}
 
 
 def join_names(names: Sequence[str]) -> str:

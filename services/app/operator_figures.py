@@ -1,4 +1,4 @@
-"""The figures of `matchpost queue` and of the metrics: queues, logs and archive."""
+"""The figures of `matchpost queue` and of the metrics: queues, logs, archive and robots."""
 
 import msgspec
 
@@ -6,6 +6,7 @@ from domain.clocks.calendar import DAY
 from infra.archive.limits import archive_figures
 from infra.archive.retire_notes import RetireRun, last_retire_run
 from infra.log.log_figures import LogFigures, read_log_figures
+from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.store.queue_figures import LaneFigures, QueueFigures, read_figures
 from infra.store.scrub_notes import ScrubRecord
 from services.app.context import App
@@ -50,6 +51,7 @@ class OperatorFigures(msgspec.Struct, frozen=True):
     """None with durability `none`, with which nothing is published."""
     archive: RetirementFigures
     scrub: ScrubFigures
+    robots: RobotFigures
 
     @property
     def waiting(self) -> int:
@@ -71,6 +73,7 @@ def read_operator_figures(parts: App) -> OperatorFigures:
         log=read_log_figures(parts.data, layout.shards, now) if durable else None,
         archive=RetirementFigures(found.archived, found.ended, found.late, last),
         scrub=_scrub_figures(parts, now),
+        robots=read_robot_figures(parts.data, now),
     )
 
 

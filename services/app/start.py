@@ -3,11 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, decode_event
+from domain.match.robots import robot_level
 from domain.match.start_command import check_players, start_command, with_commitments
-from domain.match.start_options import read_start_options
+from domain.match.start_options import StartOptions, read_start_options
 from domain.match.state import MatchState
 from domain.rules import AnyRules
 from infra.people.pending_starts import MOST_BETWEEN_TWO, MOST_STARTS, PendingStart
@@ -18,6 +21,12 @@ from services.app.context import App
 from services.app.draws import DrawPart, commitment_of
 from services.app.matches import read_snapshot
 from services.app.names import shown_name
+from services.app.opponents import (
+    START_SECONDS,
+    check_robots_play,
+    has_robot,
+    reserve_robot_match,
+)
 
 
 def start_by_name(  # noqa: PLR0913 - what a match is made of
@@ -42,23 +51,26 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     rules.read_options(options)
     check_players(rules, [name.lower() for name in players])
     seats = [app.accounts.id_of(name) for name in players]
+    agreed = unrated_with_robots(agreed, seats)
     id_ = actor.command_id()
     start = start_command(rules, options, agreed, seats, id_)
     app.ready()  # first, so that no number is allocated for a command that can't be submitted
     part = DrawPart(agreed.word, agreed.commitment)
-    return MatchCommand(
-        _with_board_number(app, actor.account, id_, start, part, counted=counted), 0
-    )
+    return MatchCommand(numbered_start(app, actor.account, id_, start, part, counted=counted), 0)
 
 
-_START_SECONDS: Final = 3_600
-"""Age at which a start that has no match yet counts as failed."""
+def unrated_with_robots(agreed: StartOptions, seats: Sequence[AccountId]) -> StartOptions:
+    """Return the options of a match of these accounts: one with a robot is never rated."""
+    if agreed.terms is None or not has_robot(seats):
+        return agreed
+    return replace(agreed, terms=replace(agreed.terms, rated=False))
+
 
 _ABANDONED_SECONDS: Final = 24 * 3_600
 """How long a match counts that its challenger left before any of the others acted."""
 
 
-def _with_board_number(
+def numbered_start(
     app: App,
     challenger: AccountId,
     command: CommandId,
@@ -76,8 +88,11 @@ def _with_board_number(
     (board,) = app.store.board_numbers([command])
     if board is None or not _state(app, board).started:
         others = [seat for seat in start.seats if seat != challenger]
+        check_robots_play(app, start.seats)
         contact.check_challenge(app, challenger, others)
-        if counted and others:
+        if counted and has_robot(others):
+            reserve_robot_match(app, challenger, command)
+        if counted and any(robot_level(other) is None for other in others):
             _reserve(app, challenger, command, start)
         # crash window: the start is counted and has no match; an hour later it is not counted
         board = app.store.allocate(command)
@@ -90,7 +105,7 @@ def _with_board_number(
 
 def _reserve(app: App, challenger: AccountId, command: CommandId, start: StartMatch) -> None:
     """Count a start that the others have not taken up; `too-many` where there is no room."""
-    others = [seat for seat in start.seats if seat != challenger]
+    others = [seat for seat in start.seats if seat != challenger and robot_level(seat) is None]
     if not app.starts.add(challenger, command, others, gather=start.gather):
         return
     # nothing reports here that a match was taken up or ended, so settled starts are found now
@@ -106,7 +121,7 @@ def _is_waiting(app: App, challenger: AccountId, entry: PendingStart) -> bool:
     (board,) = app.store.board_numbers([entry.command])
     state = _state(app, board) if board is not None else MatchState()
     if board is None or not state.started:
-        return _is_within(app, entry, _START_SECONDS)
+        return _is_within(app, entry, START_SECONDS)
     if state.over:
         return _is_within(app, entry, _ABANDONED_SECONDS) and _was_left_alone(
             app, challenger, board
@@ -116,7 +131,7 @@ def _is_waiting(app: App, challenger: AccountId, entry: PendingStart) -> bool:
     return any(
         not contact.has_taken_up(state, seat)
         for seat, account in enumerate(state.seats)
-        if account != challenger
+        if account != challenger and robot_level(account) is None
     )
 
 

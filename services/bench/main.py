@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from domain.engine.levels import LEVELS
 from services.bench.baselines.boardgame_io import NoPeerError
 
 _ABOUT: Final = {
@@ -26,8 +27,10 @@ _ABOUT: Final = {
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
     "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
+    "robots": "people's moves over HTTP, alone and beside matches of robots",
     "rows": "memory of the rows of finished matches, and time to read them from row pages",
     "scaling": "cost of a move as matches grow in number and length",
+    "strength": "matches between robots of different levels, and random moves",
     "verify": "matches and logs that `verify --all` checks a second",
 }
 
@@ -77,8 +80,10 @@ def _parser() -> argparse.ArgumentParser:
         "active": _active,
         "archive": _archive,
         "rebuild": _rebuild,
+        "robots": _robots,
         "rows": _rows,
         "scaling": _scaling,
+        "strength": _strength,
         "verify": _verify,
     }
     for name, about in _ABOUT.items():
@@ -176,6 +181,14 @@ def _rows(parser: Any) -> None:
     _add(parser, "--players", 10, "players, who meet by chance")
 
 
+def _robots(parser: Any) -> None:
+    _add(parser, "--matches", 1_000, "matches of robots at a time")
+    _add(parser, "--seconds", 40, "seconds of people's moves, alone and beside the robots")
+    _add(parser, "--rate", 5, "moves a second of each of ten pairs of people")
+    _add(parser, "--robots", 1, "processes that move for robots")
+    _add(parser, "--pause", 3, "seconds that a robot waits before it answers")
+
+
 def _verify(parser: Any) -> None:
     _add(parser, "--matches", 10_000, "matches that are over")
     _add(parser, "--plies", 20, "plies of each")
@@ -194,6 +207,40 @@ def _scaling(parser: Any) -> None:
     parser.add_argument(
         "--plot", type=Path, help="plot both into this file, .svg or .png (needs matplotlib)"
     )
+
+
+def _strength(parser: Any) -> None:
+    pairings = ("hard-easy", "hard-medium", "easy-random")
+    parser.add_argument("--game", dest="key", metavar="KEY", help="which game (default all)")
+    parser.add_argument(
+        "--pairings", type=_pairings, default=pairings, metavar="A-B,A-B",
+        help=f"who meets in games for two (default {','.join(pairings)})",
+    )  # fmt: skip
+    _add(parser, "--games", 20, "matches of each pairing", dest="matches")
+    parser.add_argument(
+        "--skip", type=int, default=0, metavar="N",
+        help="the first matches, which another run plays (default 0)",
+    )  # fmt: skip
+    _add(parser, "--processes", 1, "processes that play")
+    parser.add_argument(
+        "--merge", type=_file, nargs="+", default=[], metavar="FILE",
+        help="play nothing, and add up what earlier runs printed with --json",
+    )  # fmt: skip
+
+
+def _pairings(text: str) -> list[str]:
+    players = {*LEVELS, "random"}
+    pairings = text.split(",")
+    if any(len(pair := one.split("-")) != 2 or not players.issuperset(pair) for one in pairings):  # noqa: PLR2004
+        raise ValueError
+    return pairings
+
+
+def _file(text: str) -> Path:
+    path = Path(text)
+    if not path.is_file():
+        raise ValueError
+    return path
 
 
 def _count(text: str) -> int:
@@ -216,5 +263,7 @@ def _milliseconds(text: str) -> float:
 
 # argparse puts these into "invalid ... value"
 _count.__name__ = "count"
+_file.__name__ = "file"
+_pairings.__name__ = "list of pairings"
 _counts.__name__ = "list of counts"
 _milliseconds.__name__ = "number of milliseconds"

@@ -89,10 +89,10 @@ def _play(url: str, shares: list[list[bytes]]) -> _Measured:
 async def _neighbour(url: str, requests: list[bytes]) -> list[float]:
     """Send requests in turn, each of which has to be accepted; return the latencies."""
     latencies = []
-    reader, writer = await _connect(url)
+    reader, writer = await connect(url)
     for request in requests:
         began = time.perf_counter()
-        status = await _ask(reader, writer, request)
+        status = await ask(reader, writer, request)
         latencies.append(time.perf_counter() - began)
         if status != b"200":
             raise RuntimeError(f"a neighbour's move was answered with {status.decode()}")
@@ -119,9 +119,9 @@ def _flooding(url: str, requests: list[bytes], connections: int) -> Iterator[Non
 
 def _flood(url: str, requests: list[bytes], connections: int) -> None:
     async def send(at: int) -> None:
-        reader, writer = await _connect(url)
+        reader, writer = await connect(url)
         for request in cycle(requests[at::connections]):
-            await _ask(reader, writer, request)
+            await ask(reader, writer, request)
 
     async def all_send() -> None:
         await asyncio.gather(*(send(at) for at in range(connections)))
@@ -129,12 +129,13 @@ def _flood(url: str, requests: list[bytes], connections: int) -> None:
     asyncio.run(all_send())
 
 
-async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Return a connection to the server at `url`."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     return await asyncio.open_connection(host, int(port))
 
 
-async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
+async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
     """Send a request and return the status of the answer."""
     writer.write(request)
     head = await reader.readuntil(b"\r\n\r\n")

@@ -1,35 +1,86 @@
 """`matchpost do`: run one command line; print its answer, or its refusal on standard error."""
 
-import os
 import sys
+from functools import partial
 from getpass import getpass
 from pathlib import Path
+from typing import NamedTuple
+
+from msgspec import to_builtins
 
 from domain.errors import Code, Refusal
 from infra.settings import Settings
+from services.app.answered import answered
 from services.app.context import App
-from services.app.error_codes import CODE_INFO, EXIT_OK, EXIT_UNKNOWN
+from services.app.error_codes import CODE_INFO
+from services.cli.do_result import LineResult, refused
+from services.cli.errors import describe
 from services.cli.receipt_file import ReceiptFile
-from services.language import LOCAL, Answer, Language
+from services.client.connect import ChosenBy, Connection, find_connection
+from services.language import LOCAL, Language
 from services.language.parser import PasswordBlank, password_blanks
 
 
-def run(
-    line: str, url: str, key: str | None, wait: float, settings: Settings, receipt: str | None
+def run(  # noqa: PLR0913, PLR0917 - called by keyword
+    line: str,
+    url: str,
+    key: str | None,
+    wait: float,
+    settings: Settings,
+    receipt: str | None,
+    as_json: bool = False,  # noqa: FBT001, FBT002
+    is_local: bool = False,  # noqa: FBT001, FBT002
 ) -> int:
-    """Carry out the line, on the server at `url` if there is one, and return the exit code.
+    """Carry out the line, and return the exit code.
 
-    With `receipt` the receipt of the command is written to that file.
+    It goes to the server at `url`, or else to that of MATCHPOST_URL, or else, unless the caller has
+    chosen the local data, to that of the login. Without any of these it is carried out on the local data.
+    With `receipt` the receipt of the command is written to that file; with `as_json` the result is
+    printed as a JSON object.
     """
     try:
-        line = _fill_in_input(line)
-        if receipt is None:
-            return _do(line, url, key, wait, settings, None)
-        with _receipt_file(receipt, line) as file:
-            return _do(line, url, key, wait, settings, file)
+        result = _do(_Asked(line, url, key, wait, is_local), settings, receipt, as_json)
     except Refusal as reason:
-        print(reason, file=sys.stderr)
-        return CODE_INFO[reason.code].exit
+        result = refused(reason)
+    except Exception as error:
+        code, _, sentence = describe(error).partition(": ")
+        if not as_json or code not in CODE_INFO:
+            raise
+        result = LineResult(sentence, code=code)
+    if as_json:
+        result.print_json()
+    else:
+        result.print()
+    return result.exit_code
+
+
+class _Asked(NamedTuple):
+    """The line, and how it is to be carried out."""
+
+    line: str
+    url: str
+    key: str | None
+    wait: float
+    is_local: bool
+
+
+def _do(asked: _Asked, settings: Settings, receipt: str | None, as_json: bool) -> LineResult:  # noqa: FBT001
+    connection = find_connection(asked.url, with_login=not asked.is_local)
+    userid = connection.userid if connection else ""
+    asked = asked._replace(line=_fill_in_input(asked.line, userid))
+    if connection is None:
+        task = partial(_do_locally, asked, settings, as_json)
+    else:
+        if connection.chosen_by is ChosenBy.LOGIN:
+            # before the answer, so that nobody has to guess which server it is from
+            print(connection, file=sys.stderr, flush=True)
+        task = partial(_do_remotely, asked, connection)
+    if receipt is None:
+        return task(has_file=False)
+    with _receipt_file(receipt, asked.line) as file:
+        result = task(has_file=True)
+        file.write(result.receipt)
+        return result
 
 
 def _receipt_file(name: str, line: str) -> ReceiptFile:
@@ -40,59 +91,46 @@ def _receipt_file(name: str, line: str) -> ReceiptFile:
     return ReceiptFile(Path(name))
 
 
-def _do(
-    line: str, url: str, key: str | None, wait: float, settings: Settings, file: ReceiptFile | None
-) -> int:
-    if url:
-        return _do_remotely(url, line, key, wait, file)
+def _do_locally(asked: _Asked, settings: Settings, as_json: bool, *, has_file: bool) -> LineResult:  # noqa: FBT001
+    """Carry out the line on the local data."""
     with App(settings) as parts:
         language = Language(parts, origin=LOCAL)
-        if file is not None and not language.gives_receipts:
+        if has_file and not language.gives_receipts:
             raise Refusal(Code.NOT_FOUND, "this server signs no receipts; nothing was sent")
-        answer = language.do(line, key, wait)
-        code = _print_answer(answer)
-        if file is not None:
-            file.write("".join(language.receipts(answer)))
-        return code
+        answer = language.do(asked.line, asked.key, asked.wait)
+        receipts = language.receipts(answer) if has_file or as_json else []
+    outcome = None
+    if len(answer.decided) == 1 and not answer.pending:
+        outcome = to_builtins(answered(answer.decided[0], next(iter(receipts), None)))
+    return LineResult(answer.sentence, answer.page, answer.code, outcome, "".join(receipts))
 
 
-def _do_remotely(
-    url: str, line: str, key: str | None, wait: float, file: ReceiptFile | None
-) -> int:
-    """Send the line to the server at `url`, and return the exit code."""
+def _do_remotely(asked: _Asked, connection: Connection, *, has_file: bool) -> LineResult:
+    """Send the line to a server elsewhere."""
+    del has_file  # a server sends the receipt with each answer
     # slow to import, and rarely needed
     from httpx import InvalidURL, TransportError  # noqa: PLC0415
 
+    from services.cli.remote import failure  # noqa: PLC0415
     from services.client import Client, ProblemError  # noqa: PLC0415
 
     try:
-        with Client(url, os.environ.get("MATCHPOST_TOKEN") or None) as client:
-            answer = client.do(line, key, wait)
-    except ProblemError as problem:
-        print(problem, file=sys.stderr)
-        return CODE_INFO[Code(problem.code)].exit
-    except (TransportError, InvalidURL) as error:
-        print(
-            f"{Code.UNAVAILABLE}: {url} does not answer ({error}); check the URL and that the server runs",
-            file=sys.stderr,
-        )
-        return EXIT_UNKNOWN
-    if file is not None:
-        file.write(answer.receipt)
-    if not answer.code:
-        print(answer.text)
-        return EXIT_OK
-    print(answer.text, file=sys.stderr)
-    return CODE_INFO[Code(answer.code)].exit
+        with Client(connection.url, connection.token) as client:
+            signs = connection.chosen_by is ChosenBy.LOGIN
+            answer = client.do(asked.line, asked.key, asked.wait, signs=signs)
+    except (ProblemError, TransportError, InvalidURL) as error:
+        return refused(failure(connection.url, error))
+    text = answer.text.removeprefix(f"{answer.code}: ") if answer.code else answer.text
+    return LineResult(text, "", answer.code, answer.outcome, answer.receipt)
 
 
-def _fill_in_input(line: str) -> str:
+def _fill_in_input(line: str, proven: str = "") -> str:
     """Return the line with each password that is written `-` filled in, and the lines of `multiple`.
 
-    A hyphen in any other place stays as it is.
+    A hyphen in any other place stays as it is. `proven` is the userid of the login, if it is used.
     """
     begun, rest = "", 0
-    for blank in password_blanks(line):
+    for blank in password_blanks(line, proven):
         begun += line[rest : blank.start] + _ask_password(blank)
         rest = blank.start + 1
     line = begun + line[rest:]
@@ -118,13 +156,3 @@ def _ask_password(blank: PasswordBlank) -> str:
         # the part after a space would become another word of the line
         raise Refusal(Code.USAGE, f"the {whose} has to be one word; nothing was done")
     return word
-
-
-def _print_answer(answer: Answer) -> int:
-    if not answer.code:
-        print(answer.text)
-        return EXIT_OK
-    if answer.page:
-        print(answer.page)
-    print(f"{answer.code}: {answer.sentence}", file=sys.stderr)
-    return CODE_INFO[Code(answer.code)].exit

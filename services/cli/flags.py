@@ -27,6 +27,8 @@ SETTINGS: Final[Mapping[str, str]] = {
     "archive_after": "after how many days a match that is over leaves the server's memory",
     "keep_events": "which events of matches stay in memory: all, or those that are not yet published",
     "scrub_percent": "how much of a core the check of all that is stored may take: 0 to 100",
+    "robots": "how many processes move for robots; 0 for none",
+    "robot_seconds": "how many seconds a robot waits before it answers",
     "queue_cap": "how many commands may wait in a shard",
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",
@@ -64,10 +66,24 @@ def settings_of(arguments: Namespace) -> Any:
     return load({name: getattr(arguments, name) for name in SETTINGS}, environ)
 
 
+_LOCAL: Final = ("data", "redis_url", "queue_url", "config")
+"""Flags, and variables of the same names, by which a caller chooses the data of this machine."""
+
+
+def chooses_local_data(arguments: Namespace) -> bool:
+    """Return whether the command line or the environment names the data of this machine."""
+    import os  # noqa: PLC0415 - only for `do`
+
+    return any(
+        getattr(arguments, name) is not None or os.environ.get(f"MATCHPOST_{name.upper()}")
+        for name in _LOCAL
+    )
+
+
 _VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {
     f"--{name.replace('_', '-')}" for name in SETTINGS
 }
-_FLAGS: Final = _VALUED | {"-h", "--help"}
+_FLAGS: Final = _VALUED | {"-h", "--help", "--json"}
 
 
 def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:

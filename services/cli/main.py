@@ -14,7 +14,13 @@ from importlib import import_module
 from typing import Any, Final
 
 from services import __version__
-from services.cli.flags import SETTINGS, add_settings, settings_of, split_line
+from services.cli.flags import (
+    SETTINGS,
+    add_settings,
+    chooses_local_data,
+    settings_of,
+    split_line,
+)
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
 
 _INTERRUPTED: Final = 130
@@ -56,12 +62,16 @@ def main(words: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str]) -> int:
     words, url = _split_url(words)
     parser, line_parser = _parsers()
-    if url and words[:1] != ["do"]:
-        parser.error("--url is for `do`: the other commands work on this machine")
+    elsewhere = [subcommand.name for subcommand in SUBCOMMANDS if subcommand.takes_url]
     values: dict[str, Any] = {}
+    if words[:1] and words[0] in elsewhere:
+        values["url"] = url
+    elif url:
+        named = ", ".join(f"`{name}`" for name in elsewhere)
+        parser.error(f"--url is for {named}: the other commands work on this machine")
     if words[:1] == ["do"]:
         arguments, values["line"] = _parse_line(line_parser, words[1:])
-        values["url"] = url or os.environ.get("MATCHPOST_URL", "")
+        values["is_local"] = chooses_local_data(arguments)
     elif words[:1] != ["bench"]:
         arguments = parser.parse_args(words)
     import_module("infra.game_packages").load_games()
@@ -97,7 +107,7 @@ def _call(arguments: Namespace, values: dict[str, Any]) -> int:
     subcommand: Subcommand = arguments.subcommand
     if subcommand.has_settings:
         values["settings"] = settings_of(arguments)
-    elsewhere = {"subcommand", "url"}
+    elsewhere = {"subcommand", "server_url"}
     if subcommand.has_settings:
         elsewhere |= {"config", *SETTINGS}
     own = {name: value for name, value in vars(arguments).items() if name not in elsewhere}
@@ -117,7 +127,8 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
     )
     parser.add_argument(
         "--url",
-        help="run `do` on a server elsewhere, such as https://play.example.org "
+        dest="server_url",
+        help="run `do` or `watch` on a server elsewhere, such as https://play.example.org "
         "(also MATCHPOST_URL); your token goes into MATCHPOST_TOKEN",
     )
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")

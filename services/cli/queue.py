@@ -7,6 +7,7 @@ import msgspec
 
 from infra.archive.retire_notes import RetireRun
 from infra.log.log_figures import LogFigures
+from infra.projections.robot_figures import RobotFigures
 from infra.settings import Settings
 from infra.store.queue_figures import LaneFigures, QueueFigures
 from infra.store.turn_notes import LaneTurn
@@ -52,6 +53,7 @@ def _as_text(figures: OperatorFigures, now: int) -> str:
     number = count(len(figures.lanes), "lane", "lanes")
     waiting = count(figures.waiting, "command waits", "commands wait")
     rest = [
+        _robots_line(figures.robots),
         _log_line(figures.log),
         _archive_line(figures.archive, now),
         _scrub_line(figures.scrub, now),
@@ -80,6 +82,15 @@ def _turn_text(turn: LaneTurn, now: int) -> str:
 def _queue_line(queue: QueueFigures) -> str:
     counts = f"{queue.waiting} waiting, {queue.started} started, {queue.failed} failed"
     return f"{queue.name:<20} {counts}, {count(queue.workers, 'worker', 'workers')}"
+
+
+def _robots_line(robots: RobotFigures) -> str:
+    parts = [f"{count(robots.waiting, 'match waits', 'matches wait')} for a robot"]
+    if robots.oldest_ms:
+        parts.append(f"the first for {robots.oldest_ms / 1000:.0f} s")
+    if robots.failures:
+        parts.append(f"{len(robots.failures)} can't be moved in: see the doctor")
+    return f"robots   {', '.join(parts)}"
 
 
 def _log_line(log: LogFigures | None) -> str:

@@ -31,6 +31,7 @@ from workers.log.job import PublisherWakeup
 from workers.offload_job import OffloadWakeup
 from workers.projections.job import ProjectionWakeup
 from workers.retire_job import RetireWakeup
+from workers.robot_jobs import RobotWakeup
 from workers.scheduler import Scheduler
 from workers.scrub.wakeup import ScrubWakeup
 
@@ -84,6 +85,9 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
     ]
+    if parts.settings.robots:
+        wait = parts.settings.robot_seconds
+        ticks.append(RobotWakeup(data, parts.queue, store.now, wait).tick)
     if parts.settings.relay is not None:
         wakeup = MailerWakeup(store, data, parts.queue)
         wakeup.begin()

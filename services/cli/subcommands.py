@@ -3,58 +3,19 @@
 Only what the parser needs is imported here; the module of a subcommand is imported when it runs.
 """
 
-from argparse import ArgumentTypeError
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from services.cli.argument_types import (
+    PROJECTIONS,
+    bucket_count,
+    projection,
+    seconds,
+    whole_number,
+)
+
 WAIT_SECONDS: Final = 10.0
-
-PROJECTIONS: Final = (
-    "lists", "notifications", "scores", "history", "standings", "head-to-head", "ratings",
-    "cases",
-)  # fmt: skip
-"""Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
-
-_MOST_BUCKETS: Final = 1_024
-
-
-def _seconds(text: str) -> float:
-    """Read a time to wait; argparse turns `ValueError` into a sentence."""
-    seconds = float(text)
-    if not 0 <= seconds <= 24 * 3600:
-        raise ValueError
-    return seconds
-
-
-_seconds.__name__ = "number of seconds"  # argparse puts it into "invalid ... value"
-
-
-def _whole(text: str) -> int:
-    """Read a whole number; argparse turns `ValueError` into a sentence."""
-    return int(text)
-
-
-_whole.__name__ = "whole number"
-
-
-def _projection(name: str) -> str:
-    """Read a projection's name."""
-    if name not in PROJECTIONS:
-        raise ArgumentTypeError(f"there is no {name!r}; there are {', '.join(PROJECTIONS)}")
-    return name
-
-
-def _bucket_count(text: str) -> int:
-    """Read a number of buckets; argparse turns `ValueError` into a sentence."""
-    count = int(text)
-    if not 1 <= count <= _MOST_BUCKETS:
-        raise ValueError
-    return count
-
-
-_bucket_count.__name__ = "number of buckets"  # argparse puts it into "invalid ... value"
-
 
 _Argument: TypeAlias = tuple[str, Mapping[str, Any]]
 """The first and the keyword arguments of `add_argument`."""
@@ -76,6 +37,8 @@ class Subcommand(NamedTuple):
     has_settings: bool = True
     one_of: Sequence[str] = ()
     """Arguments of which exactly one must be there."""
+    takes_url: bool = False
+    """Whether it may talk to the server at `--url`, or to that of the login."""
 
 
 SUBCOMMANDS: Final = (
@@ -87,18 +50,82 @@ SUBCOMMANDS: Final = (
         (
             ("--key", {"help": "repeating a command with the same key is safe: it runs once"}),
             ("--wait", {
-                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "type": seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
             }),
             ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [settings]",
+        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
+        takes_url=True,
+    ),
+    Subcommand(
+        "login",
+        "log in at a server elsewhere, for `do`, `watch` and `play`",
+        "Ask for userid and password, make a token for this machine, and store it in a file that only "
+        "you can read. From then on `do`, `watch` and `play` use that server, unless the command line or "
+        "the environment names another. Logging in again ends the earlier token.",
+        (
+            ("url", {"metavar": "URL", "help": "the server, such as https://play.example.org"}),
+            ("--userid", {"metavar": "NAME", "help": "the account (default: it is asked for)"}),
+            ("--token", {
+                "metavar": "-", "help": "use a token that exists; it is asked for, or read from standard input",
+            }),
+        ),
+        has_settings=False,
+    ),
+    Subcommand(
+        "logout",
+        "end the token of the login, and delete it from this machine",
+        "End the token of the login on its server, and delete it from this machine.",
+        has_settings=False,
+    ),
+    Subcommand(
+        "watch",
+        "print a line for each event of your matches, or of one, as it happens",
+        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
+        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
+        "with exit code 0.",
+        (
+            ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
+            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
+            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
+        ),
+        has_settings=False,
+        takes_url=True,
+    ),
+    Subcommand(
+        "play",
+        "show a match as a board in the terminal, and play it",
+        "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "
+        "with the arrows, the mouse or by typing, and shown before they are played; `?` lists the keys. "
+        "Anybody may watch a match.",
+        (("board", {
+            "metavar": "BOARD", "nargs": "?", "type": whole_number,
+            "help": "the match's number (default: the one that has waited longest for you)",
+        }),),
+        has_settings=False,
+        takes_url=True,
     ),
     Subcommand(
         "serve",
         "run the server until Ctrl-C; prints `ready` once it accepts moves",
         "Run the whole server on this machine: data, workers, web pages and mail.",
         module="services.serve.main",
+    ),
+    Subcommand(
+        "demo",
+        "fill an empty server with people and matches, and run it",
+        "Fill an empty server with invented people and months of matches, print a userid and a password to "
+        "log in with, and run it as `serve` does. Exit code 1: the server has accounts or matches, and nothing "
+        "was changed.",
+        (
+            ("--fill-only", {"action": "store_true", "help": "fill it, and don't run it"}),
+            ("--record", {
+                "metavar": "FILE", "type": Path,
+                "help": "only let the engine play the games again of which the matches are made, into this file",
+            }),
+        ),
     ),
     Subcommand(
         "doctor",
@@ -115,7 +142,7 @@ SUBCOMMANDS: Final = (
         (
             ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
             ("--interval", {
-                "type": _seconds, "metavar": "SECONDS", "help": "show it again and again",
+                "type": seconds, "metavar": "SECONDS", "help": "show it again and again",
             }),
         ),
     ),
@@ -138,7 +165,7 @@ SUBCOMMANDS: Final = (
         "first whose text it is.",
         (
             ("number", {"metavar": "BOARD", "help": "the match's number"}),
-            ("event", {"metavar": "EVENT", "type": _whole, "help": "the number of its event"}),
+            ("event", {"metavar": "EVENT", "type": whole_number, "help": "the number of its event"}),
             ("--yes", {"action": "store_true", "help": "do it"}),
         ),
     ),
@@ -222,7 +249,7 @@ SUBCOMMANDS: Final = (
                 "help": "import a match that its players have not ended there by a transfer",
             }),
             ("--wait", {
-                "type": _seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
+                "type": seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
                 "help": "how long to wait for an outcome (default 10)",
             }),
         ),
@@ -235,14 +262,14 @@ SUBCOMMANDS: Final = (
         "runs. Exit code 1: with --check, a list differs from its rebuild.",
         (
             ("names", {
-                "nargs": "*", "metavar": "NAME", "type": _projection,
+                "nargs": "*", "metavar": "NAME", "type": projection,
                 "help": f"{', '.join(PROJECTIONS)}; all if none is named",
             }),
             ("--check", {
                 "action": "store_true", "help": "only compare with a rebuild, and replace nothing",
             }),
             ("--buckets", {
-                "type": _bucket_count, "metavar": "N",
+                "type": bucket_count, "metavar": "N",
                 "help": "divide the data into N buckets from now on (default: as many as there are)",
             }),
         ),
@@ -253,7 +280,7 @@ SUBCOMMANDS: Final = (
         "Show into how many lanes the shards are divided, or change it while the server runs. "
         "A command worker drains one lane at a time: make as many lanes as there are workers.",
         (("count", {
-            "nargs": "?", "type": _whole, "metavar": "N",
+            "nargs": "?", "type": whole_number, "metavar": "N",
             "help": "how many lanes there shall be, from 1 to the number of shards",
         }),),
     ),
@@ -312,6 +339,15 @@ SUBCOMMANDS: Final = (
         (("--name", {"default": "scheduler", "help": "the process's name in the log"}),),
     ),
     Subcommand(
+        "robots",
+        "only move for robots and analyse matches, for a server on several machines",
+        "Move for robots, and analyse matches, until a stop signal. `serve` starts MATCHPOST_ROBOTS such "
+        "processes by itself.",
+        (("--name", {"default": "robots", "help": "the process's name in the log"}),),
+        "services.cli.worker",
+        fixed={"role": "robots"},
+    ),
+    Subcommand(
         "publisher",
         "only publish the log, for a server on several machines",
         "Write the log to the object store, signed, until a stop signal. `serve` starts this process "
@@ -325,7 +361,7 @@ SUBCOMMANDS: Final = (
         "follows from them; the published ones are then restored. Shows first what that is.",
         (
             ("action", {"choices": ["discard"], "help": "what to do"}),
-            ("shard", {"type": _whole, "metavar": "SHARD", "help": "the shard's number"}),
+            ("shard", {"type": whole_number, "metavar": "SHARD", "help": "the shard's number"}),
             ("--yes", {"action": "store_true", "help": "do it"}),
         ),
     ),

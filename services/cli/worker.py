@@ -1,4 +1,4 @@
-"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance`.
+"""`matchpost worker` and `matchpost side`, which `matchpost serve` starts; `matchpost maintenance` and `robots`.
 
 Each role imports only what it needs: every process of a server pays for it at its start.
 """
@@ -9,7 +9,18 @@ import os
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.redis.clients import make_client
-from infra.rq_jobs import CHECK, FREEZE, MAINTENANCE, OFFLOAD, REBUILD, RETIRE, SCRUB
+from infra.rq_jobs import (
+    ANALYSIS,
+    CHECK,
+    FREEZE,
+    MAINTENANCE,
+    OFFLOAD,
+    REBUILD,
+    RETIRE,
+    ROBOT_MOVE,
+    ROBOTS,
+    SCRUB,
+)
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
 from services.cli.errors import run_role
@@ -25,15 +36,18 @@ SIDE_NICENESS = 5
 SCRUB_NICENESS = 10
 """The scrubber's: everything else comes first."""
 
+ROBOT_NICENESS = 19
+"""That of robots, whose search takes all the time it gets."""
+
 
 def run(settings: Settings, name: str, role: str) -> int:
-    """Decide commands, feed projections (`side`) or run maintenance jobs until a stop signal.
+    """Decide commands, feed projections (`side`), run maintenance jobs or robots until a stop signal.
 
     Return the exit code.
     """
     log_to_stderr(name)
     LIVENESS.watch()
-    work = {"maintenance": _maintain, "side": _project, "worker": _decide}[role]
+    work = {"maintenance": _maintain, "robots": _play, "side": _project, "worker": _decide}[role]
     return run_role(lambda: work(settings))
 
 
@@ -89,6 +103,28 @@ def _scrub() -> None:
 
     os.nice(SCRUB_NICENESS)
     jobs.scrub()
+
+
+def _play(settings: Settings) -> None:
+    from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
+    from infra.people.account_macs import AccountMacs  # noqa: PLC0415
+    from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
+    from services.app import robots  # noqa: PLC0415
+    from services.app.context import App  # noqa: PLC0415
+    from services.heartbeating import heartbeating  # noqa: PLC0415
+    from workers.rq_worker import ListedWorker  # noqa: PLC0415
+
+    os.nice(ROBOT_NICENESS)
+
+    def move(board: int, seq: int) -> bool:
+        del seq  # the match is read again
+        return robots.answer(parts, board)
+
+    with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
+        parts.store.layout()
+        create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
+        worker = ListedWorker(parts.queue, ROBOTS, {ROBOT_MOVE: move}, ANALYSIS)
+        worker.work(logging_level="WARNING")
 
 
 def _project(settings: Settings) -> None:

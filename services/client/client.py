@@ -11,8 +11,8 @@ import json
 import logging
 import time
 from base64 import b64decode
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, Self
 from uuid import uuid4
@@ -22,6 +22,7 @@ import msgspec
 
 from services.client.commitment_lines import CommittingLine, board_of, read_committing_line
 from services.client.draw_texts import KeptText, Texts
+from services.client.stream_messages import read_messages
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +31,9 @@ CODE: Final = "Matchpost-Code"
 
 RECEIPT: Final = "Matchpost-Receipt"
 """The header with a receipt in base64."""
+
+OUTCOME: Final = "Matchpost-Outcome"
+"""The header with an outcome as JSON in base64."""
 
 _ATTEMPTS: Final = 3
 
@@ -65,6 +69,8 @@ class Text(msgspec.Struct, frozen=True):
     """Empty if the line was accepted or answered."""
     receipt: str = ""
     """The receipt, if the line was one command in a match and the server signs receipts."""
+    outcome: dict[str, Any] | None = None
+    """The fields of the outcome, if the line was one command in a match and its outcome is known."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -118,33 +124,48 @@ class Client:
         """Close the connections."""
         self._http.close()
 
-    def do(self, line: str, key: str | None = None, wait: float | None = None) -> Text:
-        """Run a command line."""
+    def do(
+        self, line: str, key: str | None = None, wait: float | None = None, *, signs: bool = False
+    ) -> Text:
+        """Run a command line; if the token `signs`, the line leaves out userid and password."""
         key = key or uuid4().hex
         said = read_committing_line(line)
         if said is None or not self._is_committed_to(said):
-            answer = self._do(line, key, wait)
+            answer = self._do(line, key, wait, signs=signs)
         else:
-            answer = self._do_committing(said, key, wait)
+            answer = self._do_committing(said, key, wait, signs=signs)
         self.reveal_all()
         return answer
 
-    def _do(self, line: str, key: str, wait: float | None) -> Text:
+    def _do(self, line: str, key: str, wait: float | None, *, signs: bool) -> Text:
         response = self._once(
-            "/api/do", key, wait, content=line.encode(), headers={"Content-Type": "text/plain"}
+            "/api/do",
+            key,
+            wait,
+            content=line.encode(),
+            headers={"Content-Type": "text/plain"},
+            params={"signer": "token"} if signs else {},
         )
         if response.headers.get("content-type", "").startswith("application/problem"):
             raise _problem(response)
         receipt = b64decode(response.headers.get(RECEIPT, "")).decode()
-        return Text(response.text.rstrip("\n"), response.headers.get(CODE, ""), receipt)
+        outcome = response.headers.get(OUTCOME)
+        return Text(
+            response.text.rstrip("\n"),
+            response.headers.get(CODE, ""),
+            receipt,
+            outcome and {**json.loads(b64decode(outcome)), "receipt": receipt or None},
+        )
 
     def _is_committed_to(self, said: CommittingLine) -> bool:
         """Return whether a line leads to a match whose players commit."""
         return said.board is None or self._waits_for(said.board, "commit")
 
-    def _do_committing(self, said: CommittingLine, key: str, wait: float | None) -> Text:
+    def _do_committing(
+        self, said: CommittingLine, key: str, wait: float | None, *, signs: bool
+    ) -> Text:
         commitment = self._texts.new(self._url, said.word, key, said.board)
-        answer = self._do(said.with_commitment(commitment), key, wait)
+        answer = self._do(said.with_commitment(commitment), key, wait, signs=signs)
         if answer.code not in ("", "pending", "unavailable"):
             self._texts.drop(commitment)
         elif said.board is None and (board := board_of(answer.text)):
@@ -263,14 +284,22 @@ class Client:
         found: dict[str, Any] = self.get(f"/api/matches/{board}")
         return found
 
-    def events(self, board: int, start: int = 1) -> Iterator[dict[str, Any]]:
-        """Yield a match's events from `start` on as they happen, until it is over."""
+    def events(
+        self, board: int, start: int = 1, stopped: Callable[[], bool] = lambda: False
+    ) -> Iterator[dict[str, Any]]:
+        """Yield a match's events from `start` on as they happen, until it is over.
+
+        Another thread may end it by `stopped`, which is asked at each line of the stream; the server
+        sends one every 15 seconds at the latest.
+        """
         headers = {"Accept": "text/event-stream"}
         path = f"/api/matches/{board}/events"
         with self._http.stream("GET", path, params={"from": start}, headers=headers) as response:
             if response.is_error:
                 response.read()
             for line in _good(response).iter_lines():
+                if stopped():
+                    return
                 if line.startswith("data:"):
                     yield json.loads(line.removeprefix("data:"))
 
@@ -291,22 +320,19 @@ class Client:
 
     def _notices(self, last: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
         """Yield each id of one connection with its notice; None for an event that is no notice."""
-        headers = {"Last-Event-ID": last} if last else {}
-        path, timeout = "/api/account/events", httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
+        with self.open_stream("/api/account/events", last) as response:
+            for id_, message in read_messages(response.iter_lines()):
+                yield id_, message and {"kind": message.kind, **message.data}
+
+    @contextmanager
+    def open_stream(self, path: str, last: str = "") -> Iterator[httpx.Response]:
+        """Open a stream of server-sent events after the event with the id `last`; see `following`."""
+        headers = {"Accept": "text/event-stream"} | ({"Last-Event-ID": last} if last else {})
+        timeout = httpx.Timeout(_SLACK_SECONDS, read=_SILENT_SECONDS)
         with self._http.stream("GET", path, headers=headers, timeout=timeout) as response:
             if response.is_error:
                 response.read()
-            fields: dict[str, str] = {}
-            for line in _good(response).iter_lines():
-                if line:
-                    name, _, value = line.partition(":")
-                    fields[name] = value.removeprefix(" ")
-                elif "id" in fields:
-                    told = {"kind": fields.get("event"), **json.loads(fields.get("data", "{}"))}
-                    yield fields["id"], told if "data" in fields else None
-                    fields = {}
-                else:
-                    fields = {}
+            yield _good(response)
 
     def get(self, path: str, **query: Any) -> Any:
         """Return the document at a path of the API."""
@@ -316,6 +342,10 @@ class Client:
         """Post to a path of the API; unlike a command, a repetition runs again."""
         response = _good(self._http.post(path, json=body))
         return response.json() if response.content else None
+
+    def delete(self, path: str) -> None:
+        """Delete what is at a path of the API."""
+        _good(self._http.delete(path))
 
     def _once(
         self, path: str, key: str | None, wait: float | None, **request: Any
@@ -345,6 +375,12 @@ class Client:
 def _good(response: httpx.Response) -> httpx.Response:
     if response.is_error or response.status_code == httpx.codes.ACCEPTED:
         raise _problem(response)
+    if response.has_redirect_location:
+        # it is not followed, because the token is for the server that was named
+        there = response.headers["location"]
+        raise ProblemError(
+            response.status_code, "unavailable", f"the server refers to {there}; use that URL"
+        )
     return response
 
 

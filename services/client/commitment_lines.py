@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 _ACCEPT: Final = re.compile(
-    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+\S+\s+\S+\s+accept(?=\s|$)", re.IGNORECASE
+    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+(?:\S+\s+\S+\s+)?accept(?=\s|$)", re.IGNORECASE
 )
 _CHALLENGE: Final = re.compile(r"\s*\S+\s+challenge\s.*--gather(?=\s|$)", re.IGNORECASE | re.DOTALL)
 _WORD: Final = re.compile(r"\s--entropy=(?P<word>\S+)")

@@ -33,6 +33,7 @@ from services.doctor.published_log import (
     check_witnesses,
 )
 from services.doctor.queue_facts import LaneFacts, QueueFacts
+from services.doctor.robots import check_robots
 from services.doctor.scrub import check_scrub
 from services.lane_texts import division, idle_workers
 
@@ -363,7 +364,7 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
-    check_scrub,
+    check_scrub, check_robots,
     _projections, check_published_log, check_witnesses, check_events, check_archive, check_outgoing_mail, _disk, check_memory,
     _files, _draws,
 )  # fmt: skip

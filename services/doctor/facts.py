@@ -9,13 +9,16 @@ import redis
 from redis.exceptions import RedisError, ResponseError
 
 from domain.clocks.calendar import DAY
+from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
 from infra.durability import REQUIRED, DurabilityError, Mode, check_version, verify
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.open_files import TOO_FEW, most_open_files
+from infra.people.accounts import read_robot_userids
 from infra.projections.lag import Lag, first_times, lag
+from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.clients import make_client, redact_url
@@ -126,6 +129,9 @@ class ServerFacts(msgspec.Struct, frozen=True):
     scrub: ScrubNotes = ScrubNotes()
     scrub_faults: tuple[NotedFault, ...] = ()
     """Faults that the scrubber has found."""
+    robots: RobotFigures = RobotFigures()
+    robot_userids: Mapping[RobotLevel, str] = {}
+    """The userids of the robots that have accounts."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
 
@@ -217,6 +223,8 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         replicas=tuple(read_replicas(info)),
         scrub=ScrubRecord(client).read(),
         scrub_faults=tuple(ScrubRecord(client).faults()),
+        robots=read_robot_figures(client, clock) if shape else RobotFigures(),
+        robot_userids=read_robot_userids(client),
         unasked=unreadable(client, info, REQUIRED)
         if settings.durability is Mode.REPLICATED
         else (),

@@ -15,6 +15,7 @@ _NAMES: Final[Mapping[Role, str]] = {
     Role.PROJECTIONS: "projection worker",
     Role.SCHEDULER: "scheduler",
     Role.PUBLISHER: "publisher",
+    Role.ROBOTS: "robot process",
     Role.WEB: "web process",
     Role.MAIL: "mail intake",
     Role.MAILER: "mailer",
@@ -25,6 +26,8 @@ _WITHOUT: Final[Mapping[Role, str]] = {
     Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; `matchpost serve` or "
     "`matchpost scheduler` starts one",
     Role.PUBLISHER: "no log is published; `matchpost serve` or `matchpost publisher` starts one",
+    Role.ROBOTS: "no robot moves; `matchpost serve` or `matchpost robots` starts one, and MATCHPOST_ROBOTS=0 "
+    "says that there is none",
     Role.WEB: "pages and the API do not answer; `matchpost serve` or `matchpost web` starts one",
     Role.MAIL: "no mail is accepted; `matchpost serve` or `matchpost mail` starts one",
     Role.MAILER: "no mail is sent; `matchpost serve` or `matchpost mailer` starts one",
@@ -71,6 +74,7 @@ def _expected(facts: Facts) -> list[Role]:
         Role.PROJECTIONS: True,
         Role.SCHEDULER: True,
         Role.PUBLISHER: settings.durability.durable,
+        Role.ROBOTS: settings.robots > 0,
         Role.WEB: settings.http != "off",
         Role.MAIL: settings.smtp != "off" or settings.lmtp is not None,
         Role.MAILER: settings.relay is not None,

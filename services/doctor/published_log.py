@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
+from infra.heartbeats import Role
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 
 LATE_MS: Final = 120_000
 """A leaf is late after this time: some times the longest interval that is usual."""
+
+_SETTLED_MS: Final = 600_000
+"""How long a server runs before its archive has to be complete."""
 
 _MANY_LEAVES: Final = 10_000
 """More leaves than come between two rounds of cosigning, at a usual pace."""
@@ -96,6 +100,14 @@ def check_archive(facts: Facts) -> Iterator[Finding]:
     if found.late and facts.settings.durability.durable:
         age = span((server.clock - (found.oldest or server.clock)) // 1000)
         matches = count(found.late, "match is", "matches are")
+        began = max((one.started for one in server.beats if one.role is Role.SCHEDULER), default=0)
+        if server.clock - began < _SETTLED_MS:
+            yield note(
+                "archive",
+                f"{matches} still in the server's memory, more than {days} days after the end; the "
+                "server has just started, and archives them within minutes",
+            )
+            return
         yield warn(
             "archive",
             f"{matches} still in the server's memory, more than {days} days after the end; the first "

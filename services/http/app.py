@@ -11,8 +11,15 @@ from litestar.routes import HTTPRoute
 
 from infra.liveness import LIVENESS
 from services.app.context import App
-from services.http.api.auth import QUERY_PARAMETERS, authenticate, caller, query_value_form
+from services.http.api.auth import (
+    QUERY_PARAMETERS,
+    authenticate,
+    caller,
+    parameters_of,
+    query_value_form,
+)
 from services.http.api.bodies import MAX_BODY_BYTES, StrictRequest
+from services.http.api.command_requests import command_request
 from services.http.api.problem_details import HANDLERS
 from services.http.api.routes.accounts import (
     change_account,
@@ -61,6 +68,7 @@ from services.http.api.routes.matches import (
     show_ply,
     show_svg,
     show_text,
+    show_text_board,
 )
 from services.http.api.routes.messages import (
     list_messages,
@@ -83,7 +91,8 @@ from services.http.api.routes.receipts import (
     event_proof,
     event_receipt,
 )
-from services.http.api.routes.start import start_match
+from services.http.api.routes.robots import add_robot, list_robots
+from services.http.api.routes.start import start_match, start_rematch
 from services.http.api.routes.system import (
     health,
     openapi,
@@ -114,8 +123,10 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_text,
     show_analysis,
     request_analysis,
+    show_text_board,
     show_events,
     start_match,
+    start_rematch,
     list_matches,
     show_replies,
     lay_replies,
@@ -137,7 +148,9 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_challenge,
     accept_challenge,
     withdraw_challenge,
+    add_robot,
     own_challenges,
+    list_robots,
     list_messages,
     send_message,
     mark_messages,
@@ -213,7 +226,10 @@ def _api() -> Router:
     return Router(
         "/",
         route_handlers=list(ROUTES),
-        dependencies={"caller": Provide(caller, sync_to_thread=False)},
+        dependencies={
+            "caller": Provide(caller, sync_to_thread=False),
+            "command_request": Provide(command_request, sync_to_thread=False),
+        },
         request_class=StrictRequest,
         before_request=authenticate,
     )
@@ -229,7 +245,7 @@ def _record_query_parameters(app: Litestar) -> None:
     for route in app.routes:
         if isinstance(route, HTTPRoute):
             for handler, model in route.route_handler_map.values():
-                fields = handler.parsed_fn_signature.parameters
+                fields = parameters_of(handler)
                 handler.opt[QUERY_PARAMETERS] = {
                     one.field_alias: query_value_form(fields[one.field_name].annotation)
                     for one in model.expected_query_params

@@ -9,6 +9,7 @@ from domain.clocks import match_clock
 from domain.clocks.time_control import describe_time_control, write_time_control
 from domain.match.history import Snapshot
 from domain.match.imports import describe_source
+from domain.match.robots import robot_level
 from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
 from services.app.endings import ending_clause
@@ -25,6 +26,8 @@ class Seated(msgspec.Struct, frozen=True):
     """Userid of the player; null for a deleted account."""
     playing: bool
     """False once the player has resigned or run out of time."""
+    robot: str | None
+    """Level of the robot that plays, such as `easy`; null for a person."""
 
 
 class OpenOffer(msgspec.Struct, frozen=True):
@@ -188,8 +191,8 @@ def match_json(
         options=state.options,
         setup=None if state.setup is None else msgspec.json.decode(state.setup),
         players=tuple(
-            Seated(seat, rules.sides[seat], name, seat in state.active_seats)
-            for seat, name in enumerate(names)
+            Seated(seat, rules.sides[seat], name, seat in state.active_seats, robot_level(account))
+            for seat, (account, name) in enumerate(zip(state.seats, names, strict=True))
         ),
         state="over" if state.over else "waiting" if state.awaits_entropy else "active",
         waits_for=state.waits,

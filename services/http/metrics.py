@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
 from infra.log.log_figures import LogFigures
+from infra.projections.robot_figures import RobotFigures
 from services.app.context import App
 from services.app.operator_figures import (
     OperatorFigures,
@@ -93,6 +94,7 @@ class _QueueCollector(Collector):
             *log,
             *_archive_metrics(figures.archive),
             *_scrub_metrics(figures.scrub),
+            *_robot_metrics(figures.robots),
         ]
 
 
@@ -159,6 +161,13 @@ def _scrub_metrics(scrub: ScrubFigures) -> Iterable[Metric]:
         at = scrub.ended / 1000
         yield _number("last_scrub_timestamp_seconds", "When its last whole round ended.", at)
         yield _number("last_scrub_seconds", "How long that took.", scrub.ms / 1000)
+
+
+def _robot_metrics(robots: RobotFigures) -> Iterable[Metric]:
+    yield _number("robots_waiting", "Matches in which a robot is to act.", robots.waiting)
+    oldest = "How long ago the last event of the first of them was."
+    yield _number("robots_oldest_seconds", oldest, robots.oldest_ms / 1000)
+    yield _number("robots_failed", "Matches in which a robot could not act.", len(robots.failures))
 
 
 def _number(name: str, meaning: str, value: float) -> Metric:

@@ -1,5 +1,6 @@
 """Reading a command line by the grammar: which form it has, and the sender's words in it."""
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -27,6 +28,29 @@ _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 
 _AT_SEAT: Final = "at_seat"
 """The grammar's second start: lines sent to a seat's address."""
+
+_PROVEN: Final = "proven"
+"""The grammar's third start: lines of an account that is proven, without userid and password."""
+
+_USERID_PASSWORD: Final = " USERID PASSWORD"  # noqa: S105 - names of terminals
+
+_WITH_PASSWORD: Final = frozenset(
+    {
+        "add",
+        "block",
+        "change_address",
+        "change_password",
+        "delete",
+        "game_set",
+        "set",
+        "signoff",
+        "signup",
+        "unblock",
+        "vacation",
+        "verify",
+    }
+)
+"""Forms whose password is needed in any line, because they change the account."""
 
 
 class UnparsedLine(Exception):  # noqa: N818 - it says what the line is
@@ -90,15 +114,47 @@ def parse_at_seat(text: str, seat: Seat) -> CommandLine:
     return CommandLine(form, (("game", seat.game), *board, ("userid", seat.userid), *words))
 
 
-def password_blanks(text: str) -> list[PasswordBlank]:
-    """Return each `-` that stands in the place of a password; none for a line without a form."""
+def parse_proven(text: str, userid: str) -> CommandLine:
+    """Read a line whose sender is proven to be `userid`, and need write neither that nor the password.
+
+    A line in which the sender's own userid stands all the same has the password after it. A form that
+    needs a password in any line is read as `parse` reads it. `UnparsedLine` when it has none of the forms.
+    """
+    line = _parse_or_none(text)
+    if line is not None and line.get("userid").lower() == userid.lower() and line.has("password"):
+        return line
+    try:
+        form, tokens = _read(text, _PROVEN)
+    except UnparsedLine:
+        if line is None:
+            raise
+        return line
+    words = list(map(_word, tokens))
+    # the handlers read the sender's userid as the first of a line
+    return CommandLine(form, (("userid", userid), *words))
+
+
+def _parse_or_none(text: str) -> CommandLine | None:
+    try:
+        return parse(text)
+    except UnparsedLine:
+        return None
+
+
+def password_blanks(text: str, proven: str = "") -> list[PasswordBlank]:
+    """Return each `-` that stands in the place of a password; none for a line without a form.
+
+    `proven` is the userid of a sender that is proven: see `parse_proven`.
+    """
     try:
         form, tokens = _read(text)
     except UnparsedLine:
         return []
     players = [str(token) for token in tokens if token.type == "USERID"]
-    proven = [str(token).partition("=")[2] for token in tokens if _names_the_challenger(token)]
-    userid = next(iter(proven + players), "")
+    if proven and not parse_proven(text, proven).has("password"):
+        return []
+    named = [str(token).partition("=")[2] for token in tokens if _names_the_challenger(token)]
+    userid = next(iter(named + players), "")
     return [
         PasswordBlank(token.start_pos + len(token) - 1, _word(token)[0], userid, form)
         for token in tokens
@@ -133,19 +189,34 @@ def _parser() -> Lark:
     grammar = files("services.language").joinpath("grammar.lark").read_text("utf-8")
     of_games = f"GAME.3: /({'|'.join(game_keys())})(?=\\s|$)/i\n"
     return Lark(
-        grammar + of_games,
-        start=["start", _AT_SEAT],
+        f"{grammar}{_proven_rule(grammar)}{of_games}",
+        start=["start", _AT_SEAT, _PROVEN],
         parser="lalr",
         lexer="contextual",
         maybe_placeholders=False,
     )
 
 
+def _proven_rule(grammar: str) -> str:
+    """Return the grammar's rule for lines without userid and password, made from all other rules."""
+    rules = re.findall(rf"^(\w+): (.*{_USERID_PASSWORD}.*)$", grammar, re.MULTILINE)
+    short = [
+        f"{' '.join(form.replace(_USERID_PASSWORD, '').split())} -> {name}"
+        for name, form in rules
+        if name not in _WITH_PASSWORD
+    ]
+    return f"\n{_PROVEN}: {' | '.join(short)}\n"
+
+
 @cache
 def form_names() -> frozenset[str]:
     """Return the names of the grammar's forms."""
     names = {str(rule.origin.name) for rule in _parser().rules}
-    return frozenset(name for name in names if not name.startswith("_")) - {"start", _AT_SEAT}
+    return frozenset(name for name in names if not name.startswith("_")) - {
+        "start",
+        _AT_SEAT,
+        _PROVEN,
+    }
 
 
 @cache
@@ -156,4 +227,4 @@ def forms_with_text() -> frozenset[str]:
         str(rule.origin.name)
         for rule in _parser().rules
         if texts.intersection(symbol.name for symbol in rule.expansion)
-    ) - {_AT_SEAT}
+    ) - {_AT_SEAT, _PROVEN}

@@ -1,7 +1,8 @@
 """Carry out command lines: find the form of a line and call its handler."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
@@ -27,6 +28,7 @@ from services.language.parser import (
     forms_with_text,
     parse,
     parse_at_seat,
+    parse_proven,
 )
 from services.language.redact import quote_safely, redact_refusal
 
@@ -67,10 +69,23 @@ class Language:
             check_text(text)
             key = uuid4().hex if key is None else key
             check_key(key)
-            line = _read_at_seat(text.strip(), seat) if seat else _read(text.strip())
-            return self._do(line, key, seconds, reader, origin or self._origin)
+            origin = origin or self._origin
+            if seat:
+                line = _read_at_seat(text.strip(), seat)
+            else:
+                line = _read(text.strip(), self._reader_of(origin))
+            return self._do(line, key, seconds, reader, origin)
         except Refusal as reason:
             return refusal(reason)
+
+    def _reader_of(self, origin: Origin) -> Callable[[str], CommandLine]:
+        """Return the function that reads lines of an origin."""
+        if not origin.signs or origin.proven is None:
+            return parse
+        (userid,) = self._app.accounts.name_of([origin.proven])
+        if userid is None:
+            raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
+        return partial(parse_proven, userid=userid)
 
     @property
     def gives_receipts(self) -> bool:
@@ -120,13 +135,13 @@ class Language:
         return replace(answer, account=account) if line.has("password") else answer
 
 
-def _read(text: str) -> CommandLine:
+def _read(text: str, read: Callable[[str], CommandLine]) -> CommandLine:
     if not text:
         raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
     if not _may_have_text(text):
         check_line(text)  # first, because parsing a long line takes long
     try:
-        line = parse(text)
+        line = read(text)
     except UnparsedLine:
         check_line(text)
         raise _no_form(text.split("\n", 1)[0].split()) from None

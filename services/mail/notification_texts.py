@@ -9,7 +9,7 @@ from typing import Final
 
 from domain.match.events import AccountId, EventEnvelope, MatchStarted, decode_event
 from domain.match.history import replay, unpack_snapshot
-from domain.match.state import MatchState
+from domain.match.state import MatchState, Reason
 from domain.rules import Seat
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import lines_since
@@ -79,6 +79,7 @@ class NotificationTexts:
             self._board(scene, update.account),
             _how(scene, update.seat),
             how_to_appeal(scene.state, own),
+            _how_to_play_again(scene),
         ]
         text = "\n\n".join(part for part in parts if part)
         return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(update.account))}")
@@ -245,6 +246,14 @@ def _how(scene: NamedMatch, seat: Seat) -> str:
     if scene.state.awaits_entropy or not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
     return f"{asked}, in the first line of a reply.\nYou can also write: {', '.join(others)}."
+
+
+def _how_to_play_again(scene: NamedMatch) -> str:
+    """Return how to get a rematch; empty while the match goes on, here or elsewhere, and for a puzzle."""
+    state = scene.state
+    if state.result is None or len(state.seats) == 1 or state.result.reason == Reason.TRANSFERRED:
+        return ""
+    return "To play again with the sides exchanged, reply with: rematch"
 
 
 def _asked(scene: NamedMatch, seat: Seat) -> str:

@@ -10,10 +10,13 @@ import msgspec
 
 from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
+from infra.log.key_files import keys_folder
 from infra.machine import memory_limit
 from infra.mail.wakeup import begin_mailing
 from infra.objects.port import ObjectStoreError
 from infra.open_files import raise_limit
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
 from infra.redis.clients import make_client
 from infra.settings import Settings
 from infra.store.layout import Layout
@@ -29,6 +32,7 @@ from services.serve.processes import (
     mailer_child,
     maintenance_child,
     publisher_child,
+    robot_children,
     scheduler_child,
     side_child,
     web_children,
@@ -79,9 +83,11 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
     make_accounts_key(settings, data)
+    create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
     children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
     children.append(maintenance_child(for_children, url))
+    children += robot_children(for_children, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))

@@ -36,6 +36,12 @@ def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
     return _child("maintenance", "maintenance", settings, redis_url)
 
 
+def robot_children(settings: Settings, redis_url: str) -> list[ProcessChild]:
+    """Return the processes of the robots for the server at `redis_url`."""
+    numbers = range(1, settings.robots + 1)
+    return [_child("robots", f"robots-{number}", settings, redis_url) for number in numbers]
+
+
 def publisher_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Return the process that publishes the logs of the server at `redis_url`."""
     return _child("publisher", "publisher", settings, redis_url)

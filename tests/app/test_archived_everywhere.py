@@ -33,6 +33,7 @@ API_PLACES = (
     "/events?from=2&limit=2",
     "/board.svg",
     "/board.txt",
+    "/board.json",
     "/plies/0",
     "/plies/3",
     "/chat",

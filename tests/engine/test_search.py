@@ -8,11 +8,12 @@ import sys
 
 import pytest
 
-from domain.engine.levels import BUDGETS, LEVELS, RobotLevel
+from domain.engine.levels import LEVELS, RobotLevel
+from domain.engine.model import engine_of
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
-from domain.rules import latest_rules
+from domain.rules import all_rules, latest_rules
 from domain.rules.protocol import NoOptions
 from tests.engine.positions import random_positions
 
@@ -103,8 +104,9 @@ def test_a_win_in_one_is_found():
 
 
 def test_stronger_levels_search_more():
-    budgets = [BUDGETS[level] for level in LEVELS]
-    assert budgets == sorted(set(budgets))
+    for rules in all_rules():
+        budgets = [engine_of(rules).budgets.of(level) for level in LEVELS]
+        assert budgets == sorted(set(budgets))
 
 
 def test_the_generator_is_splitmix64():

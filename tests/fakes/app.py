@@ -33,6 +33,7 @@ from infra.projections.standings import StandingsQuery
 from infra.rate_limits import CommandRateLimit
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
+from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import CommandGateway
 from infra.store.layout import Layout
@@ -60,6 +61,7 @@ class FakeApp:
         self.store = MemoryStore(lambda: next(ticks))
         self.store.create(Layout(shards=4, lanes=1))
         self._folder = TemporaryDirectory()
+        self.settings = Settings(data=Path(self._folder.name))
         self.keys = Path(self._folder.name) / "keys"
         self.objects = MemoryObjects()
         self.receipt_signer = ReceiptSigner(self.keys)

@@ -22,6 +22,8 @@ from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found 
 from domain.engine.turning_points import AnalysedPosition  # noqa: E402
 from infra.analyses import Analyses, StoredAnalysis  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
+from infra.people.account_macs import AccountMacs  # noqa: E402
+from infra.people.accounts import create_robot_accounts  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
 from tests.helpers.api import Api, Player  # noqa: E402
@@ -107,6 +109,7 @@ def shortened(value: Any) -> Any:
 
 def exchange(api: Api) -> dict[str, dict[str, Any]]:
     """Call every operation once; gives parameters, body and answer of each."""
+    create_robot_accounts(api.parts.data, AccountMacs())
     generate_keys(api.settings.data / "keys", "play.example.org")
     said = Exchange(api)
     _enter(said)
@@ -156,6 +159,7 @@ def _play(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_ply", board=board, ply=1)
     said.call("show_svg", board=board, ply=1)
     said.call("show_text", board=board, display="small")
+    said.call("show_text_board", board=board, ply=0, display="small", move="m13-j7")
     said.call("show_events", board=board, **{"from": 2})
     said.call("event_receipt", board=board, seq=2)
     said.call("command_receipt", alice, board=board, command=made["id"])
@@ -199,6 +203,10 @@ def _challenge(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_challenge", challenge=made["id"])
     other = said.api.http.post("/api/challenges", json=new, headers=alice.headers).json()
     said.call("withdraw_challenge", alice, challenge=other["id"])
+    third = said.api.http.post("/api/challenges", json=new, headers=alice.headers).json()
+    said.call("add_robot", alice, {"level": "easy"}, challenge=third["id"])
+    said.call("list_robots")
+    said.call("start_rematch", bob, {"commitment": ""}, board=1)
 
 
 def _look(said: Exchange, alice: Player, bob: Player) -> None:

@@ -20,6 +20,7 @@ TABLE = {
     "request_analysis": ("unauthorized", "too-early", "too-early", "missing-scope"),
     "list_matches": PUBLIC,
     "start_match": OWN_TO_PLAY,
+    "start_rematch": ("unauthorized", "not-a-player", "too-early", "missing-scope"),
     "give_command": OF_THE_MATCH_TO_PLAY,
     "command_outcome": OF_THE_MATCH_TO_PLAY,
     "command_receipt": OF_THE_MATCH_TO_PLAY,
@@ -52,6 +53,7 @@ TABLE = {
     "open_challenge": OWN_TO_PLAY,
     "accept_challenge": OWN_TO_PLAY,
     "withdraw_challenge": ("unauthorized", "not-a-player", "not-a-player", "missing-scope"),
+    "add_robot": ("unauthorized", "not-a-player", "not-a-player", "missing-scope"),
     "own_challenges": OWN_TO_READ,
     # the own account
     "sign_up": PUBLIC,
@@ -78,6 +80,7 @@ TABLE = {
     "revoke_token": ("unauthorized", "not-found", "not-found", "missing-scope"),
     # what anybody may know
     "show_player": PUBLIC,
+    "list_robots": PUBLIC,
     "list_ratings": PUBLIC,
     "show_rating": PUBLIC,
     "list_standings": PUBLIC,

@@ -57,6 +57,8 @@ class Served:
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
         # no two servers of a machine's tests may ask for the same port
         self.env = {**clean, "MATCHPOST_DATA": str(data), "MATCHPOST_HTTP": "off", **(env or {})}
+        # no test may read the login of the user that runs it
+        self.env["XDG_CONFIG_HOME"] = str(data.parent / "config")
         self.process: subprocess.Popen[str] | None = None
         self.url = ""
         """Of the HTTP API, where there is one."""

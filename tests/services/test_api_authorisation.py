@@ -254,6 +254,7 @@ FORM_TABLE = {
     "block": ("block {name} {password} {other}", OF_AN_ACCOUNT),
     "unblock": ("unblock {name} {password} {other}", OF_AN_ACCOUNT),
     "list": ("list pow2", ANYBODY),
+    "robots": ("robots", ANYBODY),
     "message": ("message {name} {password} {other} hello", OF_AN_ACCOUNT),
     "messages": ("messages {name} {password}", OF_AN_ACCOUNT),
     "broadcast": ("broadcast {name} {password} hello", OF_AN_ARBITER),
@@ -304,6 +305,10 @@ FORM_TABLE = {
     ),
     "resign": ("pow2 resign {board} {name} {password}", OF_A_PLAYER),
     "decline": ("pow2 decline {board} {name} {password}", OF_A_PLAYER),
+    "rematch": (
+        "pow2 rematch {board} {name} {password}",
+        (*("wrong-password",) * 3, "not-a-player", "too-early"),
+    ),
     "chat": ("pow2 chat {board} {name} {password} hello", OF_A_PLAYER),
     "game_set": ("pow2 set {name} {password} small", OF_AN_ACCOUNT),
 }

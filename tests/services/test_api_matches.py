@@ -111,8 +111,52 @@ def test_a_board_is_written_in_any_display(api, pair):
     assert (refused.status_code, code_of(refused)) == (422, "bad-option")
 
 
+def test_a_board_says_where_its_places_are(api, pair):
+    play(pair, "m13-j7")
+    path = f"/api/matches/{pair[2]}/board.json"
+    for display, text in (("large", ""), ("small", "?display=small")):
+        board = api.http.get(f"{path}{text}").json()
+        drawn = api.http.get(f"/api/matches/{pair[2]}/board.txt{text}").text
+        assert (board["text"], board["display"]) == (drawn.rstrip("\n"), display)
+        assert (board["ply"], board["move"], board["next"]) == (1, "m13-j7", "")
+        assert board["displays"] == ["large", "small"]
+        places = {place.pop("name"): place for place in board["places"]}
+        lines = board["text"].splitlines()
+        letters = {name: lines[at["line"]][at["column"]] for name, at in places.items()}
+        assert (letters["j7"], letters["m13"], letters["a13"]) == ("O", "*", "X")
+        assert {(at["width"], at["height"]) for at in places.values()} == {(1, 1)}
+
+
+def test_a_move_is_previewed_and_nothing_is_played(api, pair):
+    _, other, board = pair
+    path = f"/api/matches/{board}/board.json"
+    shown = api.http.get(path, params={"move": " M13-J7 ", "display": "small"}).json()
+    assert (shown["ply"], shown["move"]) == (1, "m13-j7")
+    assert shown["next"] == f"then it is {other.name}'s turn"
+    assert api.http.get(path).json()["ply"] == 0
+    play(pair, "m13-j7")
+    assert api.http.get(f"{path}?display=small").json()["text"] == shown["text"]
+    earlier = api.http.get(path, params={"ply": 0, "move": "m13-k8"}).json()
+    assert (earlier["ply"], earlier["move"]) == (1, "m13-k8")
+    for move, status, code in (
+        ("m13-j7", 422, "illegal-move"),
+        ("over there", 422, "unreadable-move"),
+    ):
+        refused = api.http.get(path, params={"move": move})
+        assert (refused.status_code, code_of(refused)) == (status, code)
+
+
 @pytest.mark.parametrize(
-    "place", ["", "?legal=false", "/plies/1", "/board.svg", "/board.svg?ply=1", "/board.txt"]
+    "place",
+    [
+        "",
+        "?legal=false",
+        "/plies/1",
+        "/board.svg",
+        "/board.svg?ply=1",
+        "/board.txt",
+        "/board.json",
+    ],
 )
 def test_what_is_known_is_not_sent_again_until_it_changes(api, pair, place):
     play(pair, "m13-j7")
@@ -155,7 +199,9 @@ def test_a_name_that_was_erased_is_told_no_more(api, pair):
         assert f'"{other.name}"' not in api.http.get(f"/api/matches/{board}{place}").text
 
 
-@pytest.mark.parametrize("place", ["", "/plies/0", "/board.svg", "/board.txt", "/events"])
+@pytest.mark.parametrize(
+    "place", ["", "/plies/0", "/board.svg", "/board.txt", "/board.json", "/events"]
+)
 def test_what_is_no_match_is_unknown(api, place):
     refused = api.http.get(f"/api/matches/987654{place}")
     assert (refused.status_code, code_of(refused)) == (404, "unknown-board")

@@ -92,6 +92,16 @@ def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
 
 
 @pytest.mark.slow
+def test_people_are_measured_alone_and_beside_robots() -> None:
+    found = bench("robots", "--matches", "20", "--seconds", "2", "--pause", "1")
+    details = found["details"]
+    assert details["people's moves"] == 100
+    assert details["robots' moves"] > 0
+    alone, beside = details["latency alone, us"], details["latency beside the robots, us"]
+    assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
+
+
+@pytest.mark.slow
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
     found = bench("http", "--clients", "2", "--matches", "1", "--runs", "3")
     assert found["unit"] == "moves"

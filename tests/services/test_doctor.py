@@ -57,7 +57,15 @@ def worker(settings: Settings, redis_client: Redis) -> None:
     born = {"birth": "2026-01-01T00:00:00.000000Z", "last_heartbeat": "2026-01-01T00:00:00.000000Z"}
     redis_client.hset(name, mapping=fields | born | {"state": "idle"})
     redis_client.sadd("rq:workers", name)
-    living(redis_client, Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
+    living(
+        redis_client,
+        Role.WORKER,
+        Role.PROJECTIONS,
+        Role.SCHEDULER,
+        Role.PUBLISHER,
+        Role.ROBOTS,
+        Role.WEB,
+    )
 
 
 def living(client: Redis, *roles: Role) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures
 from infra.durability import Mode
 from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
+from infra.projections.robot_figures import RobotFigures
 from infra.projections.specs import RATINGS
 from infra.settings import Settings
 from infra.store.closed_shards import rolled_back
@@ -29,7 +31,14 @@ from services.doctor.facts import (
 from services.doctor.queue_facts import LaneFacts, QueueFacts, WorkerFacts
 from tests.helpers.doctor import GIB, said
 
-NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
+NEEDED = (
+    Role.WORKER,
+    Role.PROJECTIONS,
+    Role.SCHEDULER,
+    Role.PUBLISHER,
+    Role.ROBOTS,
+    Role.WEB,
+)
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
 SERVER = ServerFacts(
     "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Layout(1, 1), "", beats=BEATS
@@ -87,6 +96,24 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
             Level.BAD,
             "shard 0 is closed: 9 leaves are published, and the data end at leaf 5",
         ),
+        (
+            with_("server", robots=RobotFigures(3, 64_000)),
+            Level.WARN,
+            "3 matches wait for a robot, the first for 64 s",
+        ),
+        (
+            with_("server", robots=RobotFigures(1, 0, {7: "the game 'chess' is not installed"})),
+            Level.WARN,
+            "a robot can't act in 1 match: 7; in match 7: the game 'chess' is not installed",
+        ),
+        (
+            msgspec.structs.replace(
+                with_("server", robots=RobotFigures(1)),
+                settings=Settings(data=Path("/data"), shards=1, robots=0),
+            ),
+            Level.WARN,
+            "1 match waits for a robot, and this server runs none",
+        ),
         (with_("directory", free=GIB), Level.WARN, "1.0 GiB are free for /data"),
         (with_("directory", free=GIB // 16), Level.BAD, "64.0 MiB are free for /data"),
         (with_("directory", fsync_ms=45.0), Level.WARN, "a sync takes 45.0 ms"),
@@ -132,6 +159,10 @@ def test_each_thing_that_is_wrong_is_found(facts: Facts, level: Level, words: st
             "process 9 was killed",
         ),
         (with_("server", shape=None, no_shape="there is no data yet"), "there is no data yet"),
+        (
+            with_("server", robot_userids={RobotLevel.EASY: "robot-easy-2"}),
+            "the robot of the level easy is robot-easy-2, because a person had the userid robot-easy",
+        ),
     ],
 )
 def test_what_is_only_worth_knowing_is_no_alarm(facts: Facts, words: str) -> None:
@@ -262,3 +293,15 @@ def test_the_archive_is_counted_and_one_that_is_behind_is_reported() -> None:
         behind, settings=Settings(data=Path("/data"), shards=1, durability=Mode.NONE)
     )
     assert [level for level, _ in about_the_archive(without)] == [Level.OK]
+
+
+def test_an_archive_that_is_behind_when_the_server_has_just_started_is_no_warning() -> None:
+    day = 86_400_000
+    figures = ArchiveFigures(0, 7, 3, 2 * day)
+    for seconds, level in ((60, Level.NOTE), (599, Level.NOTE), (601, Level.WARN)):
+        beats = tuple(
+            msgspec.structs.replace(one, started=50 * day - seconds * 1000, at=50 * day)
+            for one in BEATS
+        )
+        found = with_("server", clock=50 * day, archive=figures, beats=beats)
+        assert [one for one, _ in about_the_archive(found)] == [level]

@@ -33,7 +33,14 @@ from services.doctor import Finding, Level, gather, judge
 from services.doctor.facts import Facts, OutboxFacts
 from tests.helpers.served import SCRIPT, Served, until
 
-NEEDED = (Role.WORKER, Role.PROJECTIONS, Role.SCHEDULER, Role.PUBLISHER, Role.WEB)
+NEEDED = (
+    Role.WORKER,
+    Role.PROJECTIONS,
+    Role.SCHEDULER,
+    Role.PUBLISHER,
+    Role.ROBOTS,
+    Role.WEB,
+)
 
 
 @pytest.fixture
@@ -79,7 +86,7 @@ def test_processes_that_give_signs_of_life_are_well(facts: Facts) -> None:
     (finding,) = told(facts)
     assert finding.level is Level.OK
     assert finding.what.endswith(
-        "command worker, projection worker, scheduler, publisher, web process"
+        "command worker, projection worker, scheduler, publisher, robot process, web process"
     )
 
 
@@ -89,6 +96,7 @@ def test_processes_that_give_signs_of_life_are_well(facts: Facts) -> None:
         (Role.PROJECTIONS, Level.WARN, "no projection worker sends signs of life"),
         (Role.SCHEDULER, Level.BAD, "no scheduler sends signs of life"),
         (Role.PUBLISHER, Level.WARN, "no publisher sends signs of life"),
+        (Role.ROBOTS, Level.WARN, "no robot process sends signs of life"),
         (Role.WEB, Level.WARN, "no web process sends signs of life"),
     ],
 )

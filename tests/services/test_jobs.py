@@ -10,6 +10,7 @@ from threading import Thread
 import pytest
 from redis import Redis
 from rq import Queue
+from rq.exceptions import DequeueTimeout
 from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 from rq.serializers import JSONSerializer
@@ -34,7 +35,7 @@ from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import gateway
 from workers.commands.drain import Drain
-from workers.rq_worker import ListedWorker
+from workers.rq_worker import ListedWorker, _OrderedQueue
 
 RQ = Path(sys.executable).with_name("rq")
 JSON = ("-S", "rq.serializers.JSONSerializer")
@@ -79,7 +80,15 @@ def stock_worker(
 
 
 @pytest.mark.parametrize(
-    "name", [rq_jobs.DRAIN, rq_jobs.SEND_MAIL, rq_jobs.PROJECT, rq_jobs.REBUILD, rq_jobs.CHECK]
+    "name",
+    [
+        rq_jobs.DRAIN,
+        rq_jobs.SEND_MAIL,
+        rq_jobs.PROJECT,
+        rq_jobs.REBUILD,
+        rq_jobs.CHECK,
+        rq_jobs.ROBOT_MOVE,
+    ],
 )
 def test_every_job_is_a_function_that_rq_can_import(name: str) -> None:
     assert callable(import_attribute(name))
@@ -203,3 +212,38 @@ def test_the_queue_may_be_on_another_server(
             assert bench.drain() == 2
             assert bench.outcome(MOVE) is not None
             assert [id_ for id_, _ in door._listener.poll(5)] == [START.id, MOVE.id]
+
+
+def test_a_worker_of_two_queues_serves_the_first_one_first_and_takes_each_job_with_a_copy(
+    redis_client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    monkeypatch.setattr(_OrderedQueue, "lpop", pytest.fail)  # RQ's way without a copy
+
+    def work(name: str) -> None:
+        done.append(name)
+        if name == "slow":
+            enqueue("first", "late")
+
+    def enqueue(queue: str, name: str) -> None:
+        Queue(queue, connection=redis_client, serializer=JSONSerializer).enqueue_call(
+            "services.jobs.work", args=(name,), result_ttl=0
+        )
+
+    for queue, name in [("second", "slow"), ("second", "slower"), ("first", "quick")]:
+        enqueue(queue, name)
+    worker = ListedWorker(redis_client, "first", {"services.jobs.work": work}, "second")
+    worker.work(burst=True, logging_level="WARNING")
+    assert done == ["quick", "slow", "late", "slower"]
+
+
+def test_a_worker_of_two_queues_that_waits_sees_a_job_of_either(
+    redis_client: Redis,
+) -> None:
+    queues = [_OrderedQueue(name, connection=redis_client) for name in ("first", "second")]
+    with pytest.raises(DequeueTimeout):
+        _OrderedQueue.dequeue_any(queues, 1, connection=redis_client)
+    for queue in queues:
+        queue.enqueue_call("services.jobs.work")
+    found = [_OrderedQueue.dequeue_any(queues, 1, connection=redis_client) for _ in queues]
+    assert [queue.name for _, queue in found] == ["first", "second"]

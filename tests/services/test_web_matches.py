@@ -92,9 +92,7 @@ def test_an_offer_is_made_answered_and_ends_the_match(pair):
     assert "proposes a draw" in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 303
     assert "draw by agreement" in turn(one, board)
-    assert f'href="/new?game=pow2&amp;opponent={two.name}">Play again</a>' in one.page(
-        f"/m/{board}"
-    )
+    assert f'action="/m/{board}/rematch"' in one.page(f"/m/{board}")
 
 
 def test_who_declines_is_out_of_it_and_who_resigns_has_lost(pair):

@@ -164,6 +164,21 @@ def test_shards_with_matches_that_are_due_and_published_are_requested_each_hour(
     assert waiting(client) == [(RETIRE, [SHARD])]
 
 
+def test_a_shard_that_is_not_published_yet_is_looked_at_again_after_a_minute(
+    settings, bench, monkeypatch
+):
+    client, now = bench.client, [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    wakeup = RetireWakeup(bench.store, client, client, 40)
+    wakeup.tick()
+    publish(settings, client)
+    wakeup.tick()
+    assert waiting(client) == []
+    now[0] += retire_job.MINUTE_SECONDS
+    wakeup.tick()
+    assert waiting(client) == [(RETIRE, [SHARD])]
+
+
 def test_the_use_cases_read_the_archive_of_the_settings(settings, bench):
     before = reads(bench.store, 1)
     publish(settings, bench.client)

@@ -8,7 +8,7 @@ import redis
 
 from infra.rq_jobs import PROJECT, PROJECTIONS
 from infra.store.leases import Leases
-from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.store.rq_wakeup import WakeupJob, job_leases
 from workers.leased_run import LeasedRun
 from workers.projections.worker import ProjectionWorker
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
@@ -33,7 +33,7 @@ JOB: Final = WakeupJob(PROJECTIONS, PROJECT, 600, "update lists, notices and rat
 
 def project_leases(queue: redis.Redis) -> Leases[str]:
     """Return the leases of which the projection worker has one; `queue` is a client of RQ's Redis."""
-    return Leases(queue, lambda _: enqueue_wakeup(queue, JOB), queue=PROJECTIONS, lease_ms=LEASE_MS)
+    return job_leases(queue, JOB, LEASE_MS)
 
 
 class ProjectionWakeup:

@@ -11,13 +11,10 @@ from domain.match.events import (
     EventEnvelope,
     MatchStarted,
     RefusedLeaf,
-    decode_anchor,
-    decode_event,
-    decode_refusal,
-    is_event,
 )
 from infra.archive.archived_match import ArchiveError
 from infra.archive.directory_pages import page_number
+from infra.audit.leaf_kinds import decode_leaf
 from infra.log.key_files import LogKeyError
 from infra.log.published_log import LogDamagedError, PublishedLog
 from infra.log.signed_note import NoteError
@@ -29,8 +26,6 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.closed_shards import ClosedShards
 from infra.store.published_sizes import PublishedSizes
 from workers.scrub.section import ScrubFault, ScrubParts, Step
-
-Leaf = EventEnvelope | RefusedLeaf | AnchorLeaf
 
 ENTRIES_EACH: Final = 16
 """Of so many bundles one is compared with the directory pages too, another one in each round."""
@@ -180,7 +175,7 @@ class PublishedLeavesCheck:
         for index, data in enumerate(leaves, start):
             about = f"leaf {index} of shard {shard}"
             try:
-                leaf = _decode(data)
+                leaf = decode_leaf(data)
             except (msgspec.MsgspecError, ValueError) as error:
                 faults.append(ScrubFault(about, f"it can't be read: {error}"))
                 continue
@@ -298,13 +293,3 @@ class PublishedLeavesCheck:
                 "would be drawn again",
             )
         ]
-
-
-def _decode(data: bytes) -> Leaf:
-    """Return the leaf of these bytes; `MsgspecError` for any others."""
-    if is_event(data):
-        return decode_event(data)
-    try:
-        return decode_refusal(data)
-    except msgspec.MsgspecError:
-        return decode_anchor(data)

@@ -8,7 +8,7 @@ import redis
 from infra.redis.clients import time_ms
 from infra.rq_jobs import MAINTENANCE, SCRUB
 from infra.store.leases import Leases
-from infra.store.rq_wakeup import WakeupJob, enqueue_wakeup
+from infra.store.rq_wakeup import WakeupJob, job_leases
 from infra.store.scrub_notes import ScrubRecord
 from workers.scrub.scrubber import is_due
 
@@ -27,7 +27,7 @@ JOB: Final = WakeupJob(MAINTENANCE, SCRUB, 900, "check what is stored")
 
 def scrub_leases(queue: redis.Redis) -> Leases[str]:
     """Return the leases of which a run has one; `queue` is a client of RQ's Redis."""
-    return Leases(queue, lambda _: enqueue_wakeup(queue, JOB), queue=MAINTENANCE, lease_ms=LEASE_MS)
+    return job_leases(queue, JOB, LEASE_MS)
 
 
 class ScrubWakeup:

@@ -1,8 +1,16 @@
 """David and Goliath."""
 
-from domain.games.goliath import form, game, svg, text
+from domain.boards.pow2_text import places_below
+from domain.games.goliath import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
-    (game.GoliathRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True
+    (game.GoliathRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    form.OPTIONS_FORM,
+    featured=True,
+    text_places=places_below,
+    engine=engine.ENGINE,
 )

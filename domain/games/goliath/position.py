@@ -12,6 +12,7 @@ from domain.boards.pow2_board import (
     OUTER,
     SLIDES,
     SLIDES_SHORT,
+    adjacent_to,
     bits,
     set_of,
 )
@@ -93,10 +94,7 @@ def _reachable(start: int, open_to: int, goal: int = 0) -> int:
     """Return the places that chains of edges over a set reach; the search may stop at the goal."""
     reached = newest = 1 << start
     while newest and not reached & goal:
-        near = 0
-        for at in bits(newest):
-            near |= ADJACENT[at]
-        newest = near & open_to & ~reached
+        newest = adjacent_to(newest) & open_to & ~reached
         reached |= newest
     return reached
 

@@ -13,4 +13,5 @@ GAME = GamePackage(
     needs_previous_position=True,
     ring_percent=0,
     engine=engine.ENGINE,
+    text_places=text.places,
 )

@@ -1,10 +1,12 @@
 """Tiles of Halves as text: hexagons side by side, blank, dotted or dashed by colour."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from domain.drawing.text import TextInput
+import msgspec
+
+from domain.drawing.text import TextInput, TextPlace
 from domain.games.halves.position import SIDES
 
 Tile = tuple[int, int, int | None, int | None]
@@ -69,11 +71,29 @@ def draw(view: TextInput) -> str:
 
     The display `numbered` shows the numbers of tiles, or of free cells; `plain` shows none.
     """
+    tiles, frame = _tiles_and_frame(view)
+    return f"{_tile_counts(view.position)}\n\n{draw_tiles(tiles, frame)}"
+
+
+def _tiles_and_frame(view: TextInput) -> tuple[list[Tile], list[tuple[int, int]]]:
+    """Return the tiles as they are drawn, and the cells that the drawing has room for."""
     position = view.position
     tiles: list[Tile] = [tuple(tile) for tile in position["tiles"]]
     if view.display == "plain":
         tiles = [(q, r, colour, None) for q, r, colour, _ in tiles]
     else:
         tiles += [(q, r, None, number) for q, r, number in position.get("cells", ())]
-    ever = [*tiles, *position.get("gone", ())]
-    return f"{_tile_counts(position)}\n\n{draw_tiles(tiles, [(q, r) for q, r, *_ in ever])}"
+    return tiles, [(q, r) for q, r, *_ in (*tiles, *position.get("gone", ()))]
+
+
+def places(view: TextInput) -> Iterator[TextPlace]:
+    """Return where each numbered tile is in the drawing, and each free cell with a number."""
+    numbered, frame = _tiles_and_frame(msgspec.structs.replace(view, display="numbered"))
+    if view.display == "plain":
+        frame = _tiles_and_frame(view)[1]
+    left, top = min(q for q, _ in frame), min(2 * r + q for q, r in frame)
+    for q, r, colour, number in numbered:
+        if number and (colour is not None or view.display == "numbered"):
+            line, column = _LINE * (2 * r + q - top), _COLUMN * (q - left)
+            height = 1 if colour is None else 2
+            yield TextPlace(str(number), line + 4, column + 1, _WIDTH, height)

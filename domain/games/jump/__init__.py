@@ -1,5 +1,6 @@
 """Get a Jump On."""
 
+from domain.boards.pow2_text import places_below
 from domain.games.jump import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
@@ -9,5 +10,6 @@ GAME = GamePackage(
     svg.paint,
     __name__,
     form.OPTIONS_FORM,
+    text_places=places_below,
     engine=engine.ENGINE,
 )

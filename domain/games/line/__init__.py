@@ -1,6 +1,15 @@
 """That's My Line."""
 
-from domain.games.line import form, game, svg, text
+from domain.boards.pow2_text import places_below
+from domain.games.line import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.LineRules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM)
+GAME = GamePackage(
+    (game.LineRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    form.OPTIONS_FORM,
+    text_places=places_below,
+    engine=engine.ENGINE,
+)

@@ -3,6 +3,7 @@
 from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
+from domain.boards.pow2_text import places_below
 from domain.games.one import game
 from domain.rules.game import GamePackage
 
@@ -11,4 +12,5 @@ GAME = GamePackage(
     partial(draw_lines, wanted=1, word="one", more=True),
     partial(paint_lines, wanted=1, word="one"),
     __name__,
+    text_places=places_below,
 )

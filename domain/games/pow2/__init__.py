@@ -1,8 +1,16 @@
 """The Power of Two."""
 
-from domain.games.pow2 import form, game, svg, text
+from domain.boards.pow2_text import places_below
+from domain.games.pow2 import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
-    (game.Pow2Rules(),), text.draw, svg.paint, __name__, form.OPTIONS_FORM, featured=True
+    (game.Pow2Rules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    form.OPTIONS_FORM,
+    featured=True,
+    text_places=places_below,
+    engine=engine.ENGINE,
 )

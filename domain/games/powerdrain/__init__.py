@@ -12,4 +12,5 @@ GAME = GamePackage(
     featured=True,
     ring_percent=0,
     prompt="Choose a plug.",
+    text_places=text.places,
 )

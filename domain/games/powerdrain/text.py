@@ -1,15 +1,19 @@
 """Powerdrain as text: every plug with its value and the voltage it has left."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from domain.drawing.text import TextInput
+from domain.drawing.text import TextInput, TextPlace
 from domain.games.powerdrain.json import volts_left
 from domain.games.powerdrain.position import SIDES, plug_value
 
 _SIGNS: Final = "+-"
 _EMPTY: Final = (" " * 7, " " * 7)
 _RULE: Final = f"   {'-' * 41}"
+_GRID_LINE: Final = 2
+"""The first line of the grid's first row."""
+_PLUG: Final = re.compile("[2468]{2}")
 
 
 def _signed(volts: int) -> str:
@@ -61,3 +65,15 @@ def draw(view: TextInput) -> str:
         beside = negative if row == 1 else ""
         lines += [f"{potential}  |{plugs}|{beside}", f"   |{volts}|", _RULE]
     return "\n".join([*lines, *_plugs_left(position)])
+
+
+def places(view: TextInput) -> Iterator[TextPlace]:
+    """Return where each section is in the drawing, and each plug below it."""
+    position = view.position
+    for row, potential in enumerate(position["left"]):
+        for across, over in enumerate(position["top"]):
+            yield TextPlace(f"{potential}{over}", _GRID_LINE + 3 * row, 4 + 8 * across, 7, 2)
+    below = _GRID_LINE + 3 * len(position["left"])
+    for line, text in enumerate(_plugs_left(position), below):
+        for plug in _PLUG.finditer(text):
+            yield TextPlace(plug[0], line, plug.start(), 2)

@@ -3,4 +3,6 @@
 from domain.games.torere import game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.TorereRules(),), text.draw, svg.paint, __name__, ring_percent=200)
+GAME = GamePackage(
+    (game.TorereRules(),), text.draw, svg.paint, __name__, ring_percent=200, text_places=text.places
+)

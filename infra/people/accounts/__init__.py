@@ -17,6 +17,7 @@ All other data refer to a player by account id only: 64 random bits.
 from infra.people.accounts.accounts import Accounts
 from infra.people.accounts.passwords import HASHES_AT_ONCE, HASHES_WAITING, RecentPasswords
 from infra.people.accounts.record import Account, MailAddress, Profile
+from infra.people.accounts.robots import create_robot_accounts, read_robot_userids
 from infra.people.accounts.validation import (
     MOST_ADDRESSES,
     PASSWORD_LENGTHS,
@@ -39,7 +40,9 @@ __all__ = [
     "Profile",
     "RecentPasswords",
     "check_password",
+    "create_robot_accounts",
     "read_address",
     "read_addresses",
     "read_name",
+    "read_robot_userids",
 ]

@@ -41,7 +41,7 @@ class Passwords:
         self._hasher = hasher
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
         self._slots = threading.BoundedSemaphore(HASHES_AT_ONCE + HASHES_WAITING)
-        self._unmatchable = _unmatchable_hash(hasher)
+        self._unmatchable = unmatchable_hash(hasher)
 
     def hash(self, password: str) -> str:
         """Return a hash, with a new salt, of a password that `check_password` accepts."""
@@ -118,7 +118,7 @@ def _bytes(password: str) -> bytes:
     return password.encode(errors="surrogatepass")
 
 
-def _unmatchable_hash(hasher: PasswordHasher) -> str:
+def unmatchable_hash(hasher: PasswordHasher) -> str:
     """Return a hash that no password matches and that takes as long as those of `hasher`."""
     salt, digest = (
         b64encode(os.urandom(length)).decode().rstrip("=")

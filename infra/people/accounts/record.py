@@ -8,6 +8,8 @@ from typing import Final
 
 import msgspec
 
+from domain.engine.levels import RobotLevel
+
 
 class MailAddress(msgspec.Struct, frozen=True, omit_defaults=True):
     """A mail address of an account."""
@@ -47,6 +49,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose challenges by name are accepted: of `anyone`, of `known` players, or of `none`."""
     vacations: tuple[tuple[int, int], ...] = ()
     """Pairs of start, ms since 1970, and length in days."""
+    robot: RobotLevel | None = None
+    """The level of a robot; None for a person or a program of somebody."""
 
 
 class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):

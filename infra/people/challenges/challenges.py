@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
+from domain.match.robots import robot_level
 from infra.people.challenges import record
 from infra.people.challenges.indexes import ChallengeIds, ChallengeIndexes
 from infra.people.challenges.record import (
@@ -332,7 +333,9 @@ class ChallengeStore:
             raise
 
     def _note_joined(self, account: AccountId, challenge: Challenge) -> None:
-        self._add_to_account(account, keys.challenges_joined(account), challenge.id)
+        # a robot has no such list, because it may join any number
+        if robot_level(account) is None:
+            self._add_to_account(account, keys.challenges_joined(account), challenge.id)
         # crash window: a challenge is noted under an account that has no seat in it
         if challenge.free_seats == 1:
             self._indexes.add_filling(challenge.id)

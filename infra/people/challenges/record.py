@@ -10,8 +10,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from domain.clocks.time_control import UNRATED
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId, command_id
+from domain.match.robots import robot_level
 from domain.rules import Seat
 
 NOTE_LIMIT: Final = 200
@@ -127,6 +129,14 @@ class Challenge(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.free_seats or own is None:
             return ()
         return (*self.takers[:own], self.account, *self.takers[own:])
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the server's options of its match, which is unrated if a robot plays in it."""
+        words = self.proposal.words
+        if UNRATED in words or not any(map(robot_level, self.players)):
+            return words
+        return (*words, UNRATED)
 
     @property
     def start_id(self) -> CommandId:

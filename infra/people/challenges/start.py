@@ -15,7 +15,7 @@ def challenge_start(challenge: Challenge, store: Store, words: DrawTexts) -> Com
     Refused as `start_command` refuses it.
     """
     proposal, command = challenge.proposal, challenge.start_id
-    chosen = read_start_options(proposal.words, proposal.seats)
+    chosen = read_start_options(challenge.words, proposal.seats)
     rules = rules_by_id(proposal.rules)
     start = start_command(rules, proposal.options, chosen, challenge.seat_order, command)
     board = store.allocate(command)

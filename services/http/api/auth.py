@@ -13,6 +13,8 @@ import msgspec
 from litestar import Request
 from litestar.datastructures import MultiDict
 from litestar.di import NamedDependency
+from litestar.handlers import BaseRouteHandler
+from litestar.typing import FieldDefinition
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -168,6 +170,14 @@ def _check_query(query: MultiDict[str], known: Mapping[str, QueryValueForm | Non
         form = known[name]
         if form and not form.pattern.fullmatch(value):
             raise Refusal(Code.BAD_REQUEST, f"{name} is {form.description}, not {value[:24]!r}")
+
+
+def parameters_of(handler: BaseRouteHandler) -> dict[str, FieldDefinition]:
+    """Return the parameters of a route by their names in the code, and those of its dependencies."""
+    found: dict[str, FieldDefinition] = {}
+    for dependency in handler.resolve_dependencies().values():
+        found |= dependency.parsed_fn_signature.parameters
+    return found | handler.parsed_fn_signature.parameters
 
 
 def query_value_form(kind: Any) -> QueryValueForm | None:

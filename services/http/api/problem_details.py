@@ -14,6 +14,7 @@ from domain.errors import Code, Refusal
 from services.app.commands import OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure
 from services.http.accept_language import headers_of_language, wanted_language
+from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
 from services.http.api.pending import PendingAt
 from services.http.middleware import allowed_methods
@@ -163,8 +164,7 @@ def _not_allowed(request: AnyRequest) -> Response[Problem]:
 def _public_names(request: AnyRequest) -> dict[str, str]:
     """Return the public names of an operation's parameters that have other names in the code."""
     handler: Any = request.scope.get("route_handler")
-    signature = getattr(handler, "parsed_fn_signature", None)
-    parameters: dict[str, Any] = signature.parameters if signature else {}
+    parameters = parameters_of(handler) if handler else {}
     named = {
         name: getattr(parameter.kwarg_definition, "name", None)
         for name, parameter in parameters.items()

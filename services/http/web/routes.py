@@ -83,6 +83,7 @@ from services.http.web.pages.records import (
 )
 from services.http.web.pages.replay import check_if, compare, list_moves_if, show_ply, what_if
 from services.http.web.pages.reveals import list_reveals
+from services.http.web.pages.robots import add_robot, play_robot, start_rematch
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
 from services.http.web.verify_page import show_verify_page
@@ -132,6 +133,9 @@ PAGES: Final[tuple[Any, ...]] = (
     start_new,
     take,
     withdraw,
+    add_robot,
+    play_robot,
+    start_rematch,
     show_games,
     show_game,
     show_board,

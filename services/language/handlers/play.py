@@ -31,6 +31,7 @@ from services.app.error_codes import server_failure
 from services.app.matches import preferred_display
 from services.app.move_text import split_ply
 from services.app.receipts import DecidedCommand
+from services.app.rematch import rematch as rematch_command
 from services.app.start import start_by_name
 from services.language.answer import Answer
 from services.language.authentication import names_challenger
@@ -75,6 +76,17 @@ def resign(call: Invocation) -> Answer:
 def decline(call: Invocation) -> Answer:
     """Refuse to play, before the player's first move."""
     return _act(call, PLAIN_ACTIONS["decline"])
+
+
+def rematch(call: Invocation) -> Answer:
+    """Start the rematch of a match, or return the one that another player has started."""
+    try:
+        return deliver(call, rematch_command(call.app, call.actor, call.board))
+    except Refusal as reason:
+        if reason.code != Code.ID_REUSED:
+            raise
+    # another player has asked at the same moment, and was first
+    return deliver(call, rematch_command(call.app, call.actor, call.board))
 
 
 def _act(call: Invocation, action: Action) -> Answer:

@@ -10,7 +10,8 @@ from infra.projections.ratings import Rating
 from services.app.context import App
 from services.app.endings import ending_in_list
 from services.app.games import check_multiplayer, game_keys
-from services.app.names import join_names, name_of, names_of
+from services.app.names import join_names, name_of, names_of, robot_userids
+from services.app.opponents import games_of_robots, robots_here
 from services.app.queries import count_finished, finished_matches, head_to_head, rating_series
 from services.language.answer import Answer
 from services.language.arguments import nearest
@@ -113,9 +114,30 @@ def list_players(call: Invocation) -> Answer:
 
 
 def _everybody(app: App) -> Answer:
-    names = app.accounts.names(0, PLAYERS + 1)
+    names, robots = app.accounts.names(0, PLAYERS + 1), robot_userids(app)
     more = f" (only the first {PLAYERS:,})" if len(names) > PLAYERS else ""
-    return Answer(page=f"{join_names(names[:PLAYERS]) or 'nobody has signed up yet'}{more}")
+    shown = [f"{name} (robot)" if name in robots else name for name in names[:PLAYERS]]
+    return Answer(page=f"{join_names(shown) or 'nobody has signed up yet'}{more}")
+
+
+def list_robots(call: Invocation) -> Answer:
+    """List the robots that play here, the weakest first, and how to challenge one."""
+    robots = robots_here(call.app)
+    if not robots:
+        return Answer(page="no robots play here")
+    lines = [f"{robot.userid:<20} {robot.level}" for robot in robots]
+    games = join_names([rules.key for rules in games_of_robots()])
+    first = games_of_robots()[0].key
+    return Answer(
+        page="\n".join(
+            [
+                *lines,
+                "",
+                f"each plays {games}; a match with a robot is never rated",
+                f"to play one: {first} challenge userid {robots[0].userid}",
+            ]
+        )
+    )
 
 
 def _of_game(app: App, key: str) -> str:

@@ -20,7 +20,7 @@ from litestar.routes import HTTPRoute
 from domain.errors import Code
 from services import __version__
 from services.app.error_codes import CODE_INFO
-from services.http.api.auth import SCHEME
+from services.http.api.auth import SCHEME, parameters_of
 from services.http.api.bodies import JSON, TEXT
 from services.http.api.declared_errors import (
     ERROR_CODES,
@@ -151,13 +151,13 @@ def _parameters(handler: HTTPRouteHandler, model: Any, example: Document) -> Ite
         ("query", model.expected_query_params),
         ("header", model.expected_header_params),
     ):
-        order = list(handler.parsed_fn_signature.parameters)
+        order = list(parameters_of(handler))
         for one in sorted(definitions, key=lambda one: order.index(one.field_name)):
             yield _parameter(handler, one, place, example)
 
 
 def _parameter(handler: HTTPRouteHandler, one: Any, place: str, example: Document) -> Document:
-    field = handler.parsed_fn_signature.parameters[one.field_name]
+    field = parameters_of(handler)[one.field_name]
     about = field.kwarg_definition if isinstance(field.kwarg_definition, ParameterKwarg) else None
     parameter: Document = {
         "name": one.field_alias,

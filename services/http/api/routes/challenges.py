@@ -19,8 +19,8 @@ from services.app.games import read_game
 from services.app.names import userids_of
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import Key, Wait, send
 from services.http.api.declared_errors import declare_errors
-from services.http.api.routes.commands import Key, Wait, send
 from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.routes.start import Commitment, Words
 from services.http.context import ApiContext
@@ -105,7 +105,7 @@ def list_challenges(
     key = None if game is None else read_game(game).key
     found = context.app.challenges.list_open(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
-    return Challenges(_challenge_json(context, found[:limit]), more)
+    return Challenges(challenge_json(context, found[:limit]), more)
 
 
 @get(
@@ -121,7 +121,7 @@ def own_challenges(
 ) -> Challenges:
     """Return your challenges that wait for players, and those you have joined; 40 at most."""
     found = context.app.challenges.of(caller.require(Scope.READ))
-    return Challenges(_challenge_json(context, found), None)
+    return Challenges(challenge_json(context, found), None)
 
 
 @get(
@@ -136,7 +136,7 @@ def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenC
 
     It stays for some time after the match has started, and then has the number of the match.
     """
-    return _challenge_json(context, [context.app.challenges.get(challenge)])[0]
+    return challenge_json(context, [context.app.challenges.get(challenge)])[0]
 
 
 @post(
@@ -176,7 +176,7 @@ def open_challenge(
         note=data.note,
     )
     made = challenges.propose(context.app, actor, proposal, data.commitment)
-    return _challenge_json(context, [made])[0]
+    return challenge_json(context, [made])[0]
 
 
 @post(
@@ -214,7 +214,7 @@ async def accept_challenge(
     taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
     if taken.state is ChallengeState.TAKEN:
         taken = await start(context, taken, wait)
-    return (await asyncio.to_thread(_challenge_json, context, [taken]))[0]
+    return (await asyncio.to_thread(challenge_json, context, [taken]))[0]
 
 
 @delete(
@@ -242,7 +242,8 @@ async def start(context: ApiContext, challenge: Challenge, wait: float) -> Chall
     return await asyncio.to_thread(mark_started, context.app, challenge, begun.board)
 
 
-def _challenge_json(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
+def challenge_json(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
+    """Return challenges as JSON shows them."""
     names = userids_of(context.app, (account for one in found for account in one.players))
     return tuple(
         OpenChallenge(
@@ -251,7 +252,7 @@ def _challenge_json(context: ApiContext, found: Sequence[Challenge]) -> tuple[Op
             game=one.proposal.game,
             rules=one.proposal.rules,
             options=one.proposal.options,
-            terms=one.proposal.words,
+            terms=one.words,
             note=one.proposal.note,
             seats=one.proposal.seats,
             seat=one.proposal.seat if one.drawn is None else one.drawn,

@@ -1,26 +1,31 @@
 """Command lines, help, games and the best scores of puzzles."""
 
-from typing import Annotated, Any, Final
+from base64 import b64encode
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
 from uuid import uuid4
 
 import msgspec
 from litestar import Request, Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import QueryParameter
+from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from infra.people.tokens import Scope
+from services.app.answered import answered
 from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys, read_game, read_puzzle
 from services.app.names import userids_of
 from services.app.queries import best_scores
+from services.app.receipts import DecidedCommand
 from services.http.api.auth import Caller
 from services.http.api.bodies import TEXT, check_media_type
+from services.http.api.command_requests import Key, Wait
 from services.http.api.declared_errors import declare_errors
 from services.http.api.problem_details import headers_of_code, receipt_headers
-from services.http.api.routes.commands import Key, Wait
 from services.http.api.routes.players import GameKey
 from services.http.context import ApiContext
 from services.language import Answer, Origin
@@ -30,6 +35,11 @@ AnyRequest = Request[Any, Any, Any]
 _FINE: Final = 200
 
 _TAGS: Final = ["games"]
+
+OUTCOME_HEADER: Final = "Matchpost-Outcome"
+"""The header with the outcome of a command as JSON in base64, where the answer itself is text."""
+
+_NO_HEADERS: Final[Mapping[str, str]] = {}
 
 
 class Game(msgspec.Struct, frozen=True):
@@ -65,12 +75,13 @@ class Score(msgspec.Struct, frozen=True):
     "/api/do",
     status_code=200,
     tags=["command lines"],
-    opt=declare_errors(),
+    opt=declare_errors(Code.MISSING_SCOPE),
     summary="Carry out a command line",
     description="The body is a line of the command language in plain UTF-8 (several lines after "
     "`multiple`). The answer is text, with the status of its code. A line that is one command in a "
-    "match has its receipt, in base64, in the header `Matchpost-Receipt`. To start a match, send a token "
-    "with the scope `play`, or the password in the line.",
+    "match has its receipt, in base64, in the header `Matchpost-Receipt`, and its outcome, as JSON in "
+    "base64, in the header `Matchpost-Outcome`. To start a match, send a token with the scope `play`, or "
+    "the password in the line.",
     media_type=TEXT,
 )
 async def do_line(
@@ -79,6 +90,13 @@ async def do_line(
     caller: NamedDependency[Caller | None],
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
+    signer: Annotated[
+        Literal["line", "token"],
+        QueryParameter(
+            description="with `token`, lines leave out `userid password`, because a token with the "
+            "scopes `read` and `play` stands for both; a line may still begin them with your own userid"
+        ),
+    ] = "line",
 ) -> Response[str]:
     """Carry out a command line, as in a terminal; a token identifies the player."""
     check_media_type(request, TEXT)
@@ -88,9 +106,17 @@ async def do_line(
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
     key = key or uuid4().hex
     origin = _origin(request, context, caller)
+    if signer == "token":
+        origin = _signing(origin, caller)
     answer = await context.wait(lambda: context.language.do(line, key, wait, origin=origin))
-    receipt = await context.receipt(answer.decided[0]) if len(answer.decided) == 1 else None
-    return _text_response(answer, receipt)
+    if len(answer.decided) != 1:
+        return _text_response(answer)
+    (decided,) = answer.decided
+    receipt = await context.receipt(decided)
+    headers = receipt_headers(receipt)
+    if not answer.pending:
+        headers |= _outcome_headers(decided)
+    return _text_response(answer, headers)
 
 
 def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> Origin:
@@ -101,8 +127,23 @@ def _origin(request: AnyRequest, context: ApiContext, caller: Caller | None) -> 
     return Origin(proven, count=lambda: context.app.pace.check(caller.account))
 
 
-def _text_response(answer: Answer, receipt: str | None = None) -> Response[str]:
-    status, headers = _FINE, receipt_headers(receipt)
+def _signing(origin: Origin, caller: Caller | None) -> Origin:
+    """Return the origin of lines that the token signs; `unauthorized` or `missing-scope` if it can't."""
+    if caller is None:
+        raise Refusal(Code.UNAUTHORIZED, "`signer=token` needs a token; send one, or leave it out")
+    for scope in (Scope.READ, Scope.PLAY):
+        caller.require(scope)
+    return replace(origin, signs=True)
+
+
+def _outcome_headers(decided: DecidedCommand) -> dict[str, str]:
+    """Return the header with the outcome of a command; the receipt has a header of its own."""
+    outcome = msgspec.json.encode(answered(decided, None))
+    return {OUTCOME_HEADER: b64encode(outcome).decode()}
+
+
+def _text_response(answer: Answer, extra: Mapping[str, str] = _NO_HEADERS) -> Response[str]:
+    status, headers = _FINE, dict(extra)
     if answer.code:
         code = Code(answer.code)
         status = CODE_INFO[code].status

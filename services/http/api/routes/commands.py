@@ -6,15 +6,15 @@ from typing import Annotated, Final
 import msgspec
 from litestar import Response, get, post
 from litestar.di import NamedDependency
-from litestar.params import HeaderParameter, JSONBody, PathParameter, QueryParameter
+from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.state import MatchState
-from domain.sentences import LANGUAGES, text_in
-from infra.people.tokens import Scope
+from domain.sentences import LANGUAGES
 from infra.store.outcomes import parse
 from services.app.actor import Actor
+from services.app.answered import Answered, answered
 from services.app.commands import (
     PLAIN_ACTIONS,
     WAIT_SECONDS,
@@ -32,34 +32,15 @@ from services.app.receipts import DecidedCommand
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import PLAY_SCOPE, AnyRequest, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import CommandRequest, Wait, send
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
 from services.http.api.pending import outcome_at
-from services.http.api.problem_details import RecordedRefusal
 from services.http.context import ApiContext
 
-MOST_WAIT: Final = 60.0
-
 BoardNumber = Annotated[int, PathParameter(ge=1, le=10**15, description="the match's number")]
-Wait = Annotated[
-    float,
-    QueryParameter(
-        ge=0,
-        le=MOST_WAIT,
-        description="seconds to wait for the outcome; after that the answer is 202",
-    ),
+CommandNumber = Annotated[
+    str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
 ]
-Key = Annotated[
-    str | None,
-    HeaderParameter(
-        name="Idempotency-Key",
-        min_length=1,
-        max_length=200,
-        description="a request repeated with its key is carried out once, and gets the same answer "
-        "each time; a request without a key gets a random one",
-    ),
-]
-
-
 RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
 ]
@@ -123,27 +104,6 @@ COMMANDS_PATH: Final = "/api/matches/{board:int}/commands"
 AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 
 
-class Answered(msgspec.Struct, frozen=True):
-    """The outcome of a command."""
-
-    id: str
-    """The id of the command, in hex; the same for every repetition with its key."""
-    board: int
-    """The number of the match."""
-    accepted: bool
-    code: str
-    """The error code; empty if the command was accepted."""
-    message: str
-    """The reason for a refusal, in a sentence; empty if the command was accepted."""
-    seq: int
-    """Sequence number of its first event; after a refusal, of the last event before it."""
-    index: int
-    """Index of its first leaf in the log of its shard."""
-    receipt: str | None = None
-    """The server's signed promise that this leaf is in the published log, or will be within a minute;
-    null if there is none. The same leaf always gets the same receipt."""
-
-
 @post(
     COMMANDS_PATH,
     status_code=200,
@@ -168,15 +128,12 @@ class Answered(msgspec.Struct, frozen=True):
 async def give_command(
     board: BoardNumber,
     data: JSONBody[AnyAsked],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Carry out a command, and return its outcome once it is durable."""
-    actor = caller.actor(Scope.PLAY, key)
+    context = command_request.context
     state = (await context.snapshot(board)).state
-    return await carry_out(context, actor, board, state, data, wait)
+    return await carry_out(context, command_request.actor, board, state, data, command_request.wait)
 
 
 async def carry_out(
@@ -239,9 +196,7 @@ async def reveal_text(
 )
 async def command_outcome(
     board: BoardNumber,
-    command: Annotated[
-        str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
-    ],
+    command: CommandNumber,
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
     request: AnyRequest,
@@ -280,37 +235,6 @@ async def _with_receipt(
 ) -> Response[Answered]:
     receipt = await context.receipt(decided)
     return Response(answered(decided, receipt, language), headers=headers)
-
-
-async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:
-    """Submit a command, and return its outcome; raise `RecordedRefusal` if it was refused."""
-    sent = command.sent
-    with outcome_at(sent.match, sent.id):
-        outcome = await context.gateway.send(sent, command.ply, wait)
-        decided = DecidedCommand(sent.match, sent.id, outcome)
-        receipt = await context.receipt(decided)
-        try:
-            finish(context.app, outcome)
-        except Refusal as reason:
-            raise RecordedRefusal(reason, receipt) from None
-        return answered(decided, receipt)
-
-
-def answered(
-    decided: DecidedCommand, receipt: str | None, language: str = LANGUAGES[0]
-) -> Answered:
-    """Return an outcome as it is shown, with a message in a language."""
-    outcome = decided.outcome
-    return Answered(
-        id=decided.id.hex(),
-        board=decided.board,
-        accepted=outcome.accepted,
-        code=outcome.code,
-        message=text_in(outcome.text, language),
-        seq=outcome.seq,
-        index=outcome.index,
-        receipt=receipt,
-    )
 
 
 def action_of(asked: AnyAsked) -> Action:

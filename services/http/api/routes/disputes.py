@@ -1,6 +1,7 @@
 """Disputes: claims, appeals and rulings, and the cases that they make."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Final, cast
 
 import msgspec
@@ -8,26 +9,24 @@ from litestar import MediaType, Response, get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
 
-from domain.errors import Code, Refusal
+from domain.errors import Code
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import AccountId
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
-from services.app.actor import Actor
+from services.app.answered import Answered
 from services.app.cases import CaseStep, CaseView, cases_of, queue_of
-from services.app.commands import WAIT_SECONDS, finish
 from services.app.disputes import AppealAction, ClaimAction, DisputeAction, RuleAction, carry_out
 from services.app.evidence import evidence_of
 from services.app.names import userids_of
-from services.app.receipts import receipt_if_any
 from services.app.rulings import Verdict
 from services.http.anonymous_limit import WEIGHT
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import CommandRequest, answer_decided
 from services.http.api.declared_errors import declare_errors
 from services.http.api.pending import outcome_at
-from services.http.api.problem_details import RecordedRefusal
-from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, answered
+from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
 from services.http.context import ApiContext
 
@@ -71,7 +70,7 @@ class NewAppeal(RequestBody, frozen=True):
 
 
 class TimeGrant(RequestBody, frozen=True):
-    """Time that a ruling gives."""
+    """Time to add to the clock of a player."""
 
     player: _Player
     """A side or a userid."""
@@ -79,7 +78,7 @@ class TimeGrant(RequestBody, frozen=True):
 
 
 class NewRuling(RequestBody, frozen=True):
-    """A ruling to give."""
+    """A ruling on a case."""
 
     verdict: Annotated[str, msgspec.Meta(max_length=24, examples=["dismissed", "back", "result"])]
     """`dismissed`, `back`, `result`, `draw`, `annul` or `time`."""
@@ -189,14 +188,10 @@ class WaitingCases(msgspec.Struct, frozen=True):
 async def make_claim(
     board: BoardNumber,
     data: JSONBody[NewClaim],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Ask an arbiter to look at a match, as one of its players or as an arbiter."""
-    actor = caller.actor(Scope.PLAY, key)
-    return await _carry_out(context, actor, board, ClaimAction(data.ply, data.text), wait)
+    return await _carry_out(command_request, board, ClaimAction(data.ply, data.text))
 
 
 @post(
@@ -217,14 +212,10 @@ async def make_claim(
 async def make_appeal(
     board: BoardNumber,
     data: JSONBody[NewAppeal],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Object to a ruling, once, within 14 days; another arbiter rules on it."""
-    actor = caller.actor(Scope.PLAY, key)
-    return await _carry_out(context, actor, board, AppealAction(data.text, data.case), wait)
+    return await _carry_out(command_request, board, AppealAction(data.text, data.case))
 
 
 @post(
@@ -246,16 +237,13 @@ async def make_appeal(
 async def give_ruling(
     board: BoardNumber,
     data: JSONBody[NewRuling],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Rule on the case of a match that waits, or of your own motion, as an arbiter who does not play in it."""
     grants = tuple((one.player, one.ms) for one in data.time)
     verdict = Verdict(data.verdict.lower(), data.ply, data.winners, grants)
     action = RuleAction(verdict, data.text, data.case, data.own_motion)
-    return await _carry_out(context, caller.actor(Scope.PLAY, key), board, action, wait)
+    return await _carry_out(command_request, board, action)
 
 
 @get(
@@ -323,23 +311,13 @@ def list_waiting_cases(
     )
 
 
-async def _carry_out(
-    context: ApiContext, actor: Actor, board: int, action: DisputeAction, wait: float
-) -> Answered:
+async def _carry_out(request: CommandRequest, board: int, action: DisputeAction) -> Answered:
+    context, actor = request.context, request.actor
     with outcome_at(board, actor.command_id()):
-        return await context.wait(lambda: _decided(context, actor, board, action, wait))
-
-
-def _decided(
-    context: ApiContext, actor: Actor, board: int, action: DisputeAction, wait: float
-) -> Answered:
-    decided = carry_out(context.app, actor, board, action, wait)
-    receipt = receipt_if_any(context.app, decided)
-    try:
-        finish(context.app, decided.outcome)
-    except Refusal as reason:
-        raise RecordedRefusal(reason, receipt) from None
-    return answered(decided, receipt)
+        decided = await context.wait(
+            partial(carry_out, context.app, actor, board, action, request.wait)
+        )
+        return await answer_decided(context, decided)
 
 
 def _case_json(case: CaseView, userid_of: Callable[[AccountId], str | None]) -> DisputeCase:

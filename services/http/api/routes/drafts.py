@@ -13,12 +13,13 @@ from domain.match.decide import seat_of
 from domain.rules import rules_by_id
 from infra.people.tokens import Scope
 from services.app import drafts
-from services.app.commands import WAIT_SECONDS
+from services.app.answered import Answered
 from services.app.matches import load_state
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import CommandRequest
 from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
-from services.http.api.routes.commands import Answered, BoardNumber, Key, Wait, send
+from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
 
 _TAGS: Final = ["drafts"]
@@ -133,13 +134,12 @@ def drop_draft(
 )
 async def confirm_draft(
     board: BoardNumber,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Play your draft, and return the outcome of the move once it is durable."""
-    actor = caller.actor(Scope.PLAY, key)
+    context = command_request.context
     state = (await context.match(board)).state
-    command = await asyncio.to_thread(drafts.confirm, context.app, actor, board, state)
-    return await send(context, command, wait)
+    command = await asyncio.to_thread(
+        drafts.confirm, context.app, command_request.actor, board, state
+    )
+    return await command_request.send(command)

@@ -15,7 +15,14 @@ from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
 from services.app.exports import DocumentReader, export_match
 from services.app.games import read_display
-from services.app.matches import board_svg, board_text, check_ply, load_state
+from services.app.matches import (
+    TextBoard,
+    board_svg,
+    board_text,
+    check_ply,
+    load_state,
+    text_board,
+)
 from services.app.names import names_by_seat
 from services.http.anonymous_limit import WEIGHT
 from services.http.api.auth import Caller
@@ -35,6 +42,12 @@ _TAGS: Final = ["matches"]
 Ply = Annotated[
     int | None,
     QueryParameter(ge=0, le=1_000_000, description="the number of moves played; by default all"),
+]
+Display = Annotated[
+    str,
+    QueryParameter(
+        max_length=24, description="a display of the game, such as `small`; by default its first"
+    ),
 ]
 Legal = Annotated[bool, QueryParameter(description="whether to list the legal moves")]
 
@@ -158,13 +171,7 @@ def show_text(
     board: BoardNumber,
     context: NamedDependency[ApiContext],
     ply: Ply = None,
-    display: Annotated[
-        str,
-        QueryParameter(
-            max_length=24,
-            description="a display of the game, such as `small`; by default its first",
-        ),
-    ] = "",
+    display: Display = "",
 ) -> Response[str]:
     """Draw a board at the present or an earlier ply as text."""
     state, at = _load_at(context, board, ply)
@@ -176,6 +183,44 @@ def show_text(
     return Response(
         f"{board_text(state, at, names, display)}\n", media_type=TEXT, headers=tag.headers
     )
+
+
+@get(
+    "/api/matches/{board:int}/board.json",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt={WEIGHT: 2}
+    | declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.UNKNOWN_PLY,
+        Code.NOT_STARTED,
+        Code.BAD_OPTION,
+        Code.UNREADABLE_MOVE,
+        Code.ILLEGAL_MOVE,
+        tagged=True,
+    ),
+    summary="A board as text, with its places",
+)
+def show_text_board(
+    request: AnyRequest,
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    ply: Ply = None,
+    display: Display = "",
+    move: Annotated[
+        str,
+        QueryParameter(
+            max_length=512, description="a move to preview: the board after it; nothing is played"
+        ),
+    ] = "",
+) -> Response[TextBoard]:
+    """Draw a board as text, and say where its places are, for a program that lets a player choose them."""
+    state, at = _load_at(context, board, ply)
+    names = names_by_seat(context.app, state.seats)
+    tag = ETag("text-board", _etag_of_ply(state, at), names, display, move)
+    if tag.is_current(request):
+        return tag.not_modified()
+    return Response(text_board(state, at, names, display, move), headers=tag.headers)
 
 
 def _etag_of_ply(state: MatchState, at: int) -> tuple[object, ...]:

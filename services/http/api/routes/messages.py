@@ -16,9 +16,10 @@ from infra.people.tokens import Scope
 from services.app import messages
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import Key
 from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.accounts import Userid
-from services.http.api.routes.commands import BoardNumber, Key
+from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
 from services.http.context import API_FRONT_END, ApiContext
 

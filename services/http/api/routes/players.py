@@ -10,6 +10,7 @@ from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.match.robots import robot_level
 from infra.people.tokens import Scope
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from services.app.games import read_game
@@ -81,6 +82,8 @@ class Player(msgspec.Struct, frozen=True):
     """The public profile of a player."""
 
     userid: str
+    robot: str | None
+    """Level of the robot, such as `easy`; null for a person."""
     since: int
     """Time at which the account was created, in ms since 1970."""
     to_move: int
@@ -174,6 +177,7 @@ def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
     counts = context.app.lists.counts(account)
     return Player(
         userid=profile.name,
+        robot=robot_level(account),
         since=profile.created,
         to_move=counts.next,
         active=counts.active,

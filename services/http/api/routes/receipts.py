@@ -22,7 +22,7 @@ from services.http.anonymous_limit import WEIGHT
 from services.http.api.auth import PLAY_SCOPE, Caller
 from services.http.api.bodies import TEXT
 from services.http.api.declared_errors import declare_errors
-from services.http.api.routes.commands import BoardNumber
+from services.http.api.routes.commands import BoardNumber, CommandNumber
 from services.http.context import ApiContext
 
 _TAGS: Final = ["receipts"]
@@ -30,9 +30,6 @@ _TAGS: Final = ["receipts"]
 _PROOF_WEIGHT: Final = {WEIGHT: 2}
 
 EventNumber = Annotated[int, PathParameter(ge=1, le=10**9, description="the seq of the event")]
-CommandNumber = Annotated[
-    str, PathParameter(pattern="^[0-9a-f]{32}$", description="the command's id")
-]
 
 
 @get(

@@ -1,6 +1,7 @@
 """Starting matches: challenges of players by name."""
 
 import asyncio
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -8,17 +9,17 @@ from litestar import post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
-from domain.errors import Code
+from domain.errors import Code, Refusal
 from domain.rules import latest_rules
-from infra.people.tokens import Scope
-from services.app.commands import WAIT_SECONDS
+from services.app.answered import Answered
+from services.app.rematch import rematch
 from services.app.start import start_by_name
-from services.http.api.auth import PLAY_SCOPE, Caller
+from services.http.api.auth import PLAY_SCOPE
 from services.http.api.bodies import RequestBody
+from services.http.api.command_requests import CommandRequest
 from services.http.api.declared_errors import declare_errors
 from services.http.api.routes.accounts import Userid
-from services.http.api.routes.commands import Answered, Key, Wait, send
-from services.http.context import ApiContext
+from services.http.api.routes.commands import BoardNumber
 
 Words = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=64)], ...], msgspec.Meta(max_length=20)
@@ -63,21 +64,65 @@ class NewMatch(RequestBody, frozen=True):
 )
 async def start_match(
     data: JSONBody[NewMatch],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
+    command_request: NamedDependency[CommandRequest],
 ) -> Answered:
     """Challenge players by name; the match starts at once, or waits for their consent."""
-    actor = caller.actor(Scope.PLAY, key)
     command = await asyncio.to_thread(
         start_by_name,
-        context.app,
-        actor,
+        command_request.context.app,
+        command_request.actor,
         latest_rules(data.game.lower()),
         data.players,
         options=data.options,
         terms=data.terms,
         commitment=data.commitment,
     )
-    return await send(context, command, wait)
+    return await command_request.send(command)
+
+
+class Rematch(RequestBody, frozen=True):
+    """A match to play again."""
+
+    commitment: Commitment = ""
+    """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
+    empty, the server keeps a text for you."""
+
+
+@post(
+    "/api/matches/{board:int}/rematch",
+    security=PLAY_SCOPE,
+    tags=["matches"],
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.DAMAGED,
+        Code.NOT_A_PLAYER,
+        Code.TOO_EARLY,
+        Code.BAD_PLAYERS,
+        Code.UNKNOWN_USER,
+        Code.NOT_WANTED,
+        Code.TOO_MANY,
+        Code.ID_REUSED,
+        Code.BUSY,
+        waits=True,
+    ),
+    summary="Start a rematch",
+)
+async def start_rematch(
+    board: BoardNumber,
+    data: JSONBody[Rematch],
+    command_request: NamedDependency[CommandRequest],
+) -> Answered:
+    """Start the rematch of a match that is over: the same players, game and options, sides exchanged.
+
+    A match has one rematch. A player who asks after another gets the match that the other started. The
+    request can be repeated safely, with any key.
+    """
+    app, actor = command_request.context.app, command_request.actor
+    ask = partial(rematch, app, actor, board, data.commitment)
+    try:
+        return await command_request.send(await asyncio.to_thread(ask))
+    except Refusal as reason:
+        if reason.code is not Code.ID_REUSED:
+            raise
+    # another player has asked at the same moment, and was first
+    return await command_request.send(await asyncio.to_thread(ask))

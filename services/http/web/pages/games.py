@@ -29,6 +29,7 @@ from services.http.web.params import (
 from services.http.web.render import redirect_to, render
 from services.http.web.views.board_view import legal_moves_json, preview_move
 from services.http.web.views.match_rows import match_rows
+from services.http.web.views.new_match_form import robot_offers
 from services.http.web.views.variations import Variation
 
 AnyRequest = Request[Any, Any, Any]
@@ -68,6 +69,7 @@ def show_game(
         finished_count=context.app.history.count(rules.key),
         scores=leaderboard(context, rules) if rules.players == (1,) else None,
         choices=game_by_key(rules.key).options_form,
+        **robot_offers(context.app, rules),
     )
 
 

@@ -20,6 +20,7 @@ from services.http.web.views.new_match_form import (
     TIME_CHOICES,
     featured_games,
     needs_draw_by_default,
+    robot_offers,
     showcase_games,
     suggested_game,
 )
@@ -38,6 +39,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
             live=_live_match(context),
             games=[latest_rules(key) for key in game_keys()],
             suggested=suggested_game(),
+            **robot_offers(context.app),
         )
     account = visitor.account
     home = read_home(context, account, visitor.now)
@@ -71,6 +73,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         quick_time=TIME_CHOICES[DEFAULT_TIME][0],
         cases=context.app.cases.count() if visitor.profile and visitor.profile.arbiter else 0,
         key=uuid4().hex,
+        **robot_offers(context.app),
     )
 
 

@@ -22,6 +22,7 @@ from services.http.web.params import (
 )
 from services.http.web.render import render
 from services.http.web.views.match_rows import MatchRow, finished_row, match_rows, waiting_matches
+from services.http.web.views.new_match_form import robot_offers
 from services.http.web.views.news import news_items
 from services.http.web.views.open_challenges import offers
 from services.http.web.views.pagination import PAGE_SIZE, ListPart
@@ -180,7 +181,7 @@ def show_challenges(
         path="/challenges",
     )
     shown = offers(context, found, visitor.account)
-    return render("challenges.html", visitor, offers=shown, part=part)
+    return render("challenges.html", visitor, offers=shown, part=part, **robot_offers(context.app))
 
 
 @get("/notices", sync_to_thread=True)

@@ -76,9 +76,9 @@ def _open_session(
 
 
 @get("/signup", sync_to_thread=False)
-def show_signup(visitor: VisitorDependency) -> Response[str]:
-    """Show the form."""
-    return render("signup.html", visitor, name="", address="", feedback="")
+def show_signup(visitor: VisitorDependency, wanted: NextPath = "/") -> Response[str]:
+    """Show the form; a visitor who signs up comes to the page that they wanted."""
+    return render("signup.html", visitor, wanted=wanted, name="", address="", feedback="")
 
 
 @post("/signup", sync_to_thread=True)
@@ -99,11 +99,12 @@ def sign_up(
             "signup.html",
             visitor,
             status=status,
+            wanted=form.get("next"),
             name=name,
             address=address,
             feedback=reason.sentence,
         )
-    return _open_session(request, context, visitor, account, "/")
+    return _open_session(request, context, visitor, account, local_path(form.get("next") or "/"))
 
 
 @post("/logout", sync_to_thread=True)

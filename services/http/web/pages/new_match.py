@@ -16,6 +16,7 @@ from services.app.challenges import gathers, proposal_of
 from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
+from services.app.opponents import robots_here
 from services.app.start import start_by_name
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
@@ -41,6 +42,7 @@ from services.http.web.views.new_match_form import (
 
 @get("/new", sync_to_thread=True)
 def show_new(
+    context: ContextDependency,
     visitor: VisitorDependency,
     game: GameParameter = "",
     opponent: Opponent = "",
@@ -48,13 +50,23 @@ def show_new(
     """Show the form for a new match."""
     visitor.require_account()
     typed = Form({"opponent": (opponent,)})
-    return _form(visitor, latest_rules(game.lower()) if game else suggested_game(), typed)
+    rules = latest_rules(game.lower()) if game else suggested_game()
+    return _form(context, visitor, rules, typed)
 
 
 def _form(
-    visitor: Visitor, rules: AnyRules, typed: Form, feedback: str = "", status: int = 200
+    context: ApiContext,
+    visitor: Visitor,
+    rules: AnyRules,
+    typed: Form,
+    feedback: str = "",
+    status: int = 200,
 ) -> Response[str]:
     """Show the form with its fields as `typed`, and the reason of a refusal."""
+    robots = [robot.userid for robot in robots_here(context.app)]
+    named = [name for name in typed.fields.get("opponent", ()) if name]
+    chosen = [name.lower() for name in named if name.lower() in robots]
+    people = [name for name in named if name.lower() not in robots]
     return render(
         "new.html",
         visitor,
@@ -66,7 +78,9 @@ def _form(
         chosen_time=typed.get("time") or DEFAULT_TIME,
         typed=typed,
         same=typed.get("game") in ("", rules.key),
-        opponents=(*typed.fields.get("opponent", ()), "", ""),
+        opponents=(*people, "", ""),
+        robots=robots,
+        chosen_robots=(*chosen, "", ""),
         feedback=feedback,
         key=uuid4().hex,
         draws=needs_draw_by_default(rules),
@@ -81,14 +95,17 @@ async def start_new(
     account = visitor.require_account()
     context.app.pace.check(account)
     if form.get("switch"):
-        return _form(visitor, latest_rules(form.get("switch").lower()), form)
+        other = latest_rules(form.get("switch").lower())
+        return await asyncio.to_thread(_form, context, visitor, other, form)
     game = latest_rules(form.get("game").lower())
     try:
         return await _start(form, context, visitor, game)
     except Refusal as reason:
         if game.players == (1,):
             raise
-        return _form(visitor, game, form, reason.sentence, CODE_INFO[reason.code].status)
+        status = CODE_INFO[reason.code].status
+        shown = (context, visitor, game, form, reason.sentence, status)
+        return await asyncio.to_thread(_form, *shown)
 
 
 async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRules) -> Redirect:
@@ -99,7 +116,7 @@ async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRul
         await asyncio.to_thread(_propose, context, actor, game, form)
         return redirect_to("/#open")
     others, id_ = form.all("opponent"), actor.command_id()
-    place = _seat(form.get("seat"), len(others) + 1, id_)
+    place = seat_of_challenger(form.get("seat"), len(others) + 1, id_)
     # a puzzle has no time control
     terms = chosen_terms(form) if others else ()
     command = await asyncio.to_thread(
@@ -135,7 +152,7 @@ def _commitment(form: Form, *, gathers: bool) -> str:
     return form.get("commitment") if gathers else ""
 
 
-def _seat(choice: str, seats: int, command: CommandId) -> int:
+def seat_of_challenger(choice: str, seats: int, command: CommandId) -> int:
     """Return the seat of the challenger; a random one if the form has no choice.
 
     The command id decides, because a form that is sent twice must choose the same seat again.
@@ -156,11 +173,11 @@ async def take(
     own = _commitment(form, gathers=gathers(proposal))
     taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, own)
     if taken.state is ChallengeState.TAKEN:
-        taken = await _start_when_full(context, taken)
+        taken = await start_full_challenge(context, taken)
     return redirect_to("/#open" if taken.board is None else f"/m/{taken.board}")
 
 
-async def _start_when_full(context: ApiContext, challenge: Challenge) -> Challenge:
+async def start_full_challenge(context: ApiContext, challenge: Challenge) -> Challenge:
     """Start a full challenge's match; if its outcome comes too late, the scheduler does it."""
     command = await asyncio.to_thread(challenges.start_when_full, context.app, challenge)
     await context.send(command, WAIT_SECONDS)

@@ -11,7 +11,7 @@ from domain.rules import latest_rules
 from infra.projections.match_lists import MatchFilter
 from infra.projections.ratings import Rating
 from services.app.games import game_keys, read_multiplayer_game
-from services.app.names import names_of
+from services.app.names import names_of, robot_userids
 from services.app.queries import find_player, head_to_head, rating_series, ratings_of
 from services.http.context import ApiContext
 from services.http.web.params import (
@@ -110,7 +110,8 @@ def list_players(
         path="/players",
         size=size,
     )
-    return render("players.html", visitor, names=names, part=part)
+    robots = robot_userids(context.app)
+    return render("players.html", visitor, names=names, robots=robots, part=part)
 
 
 class GameRating(msgspec.Struct, frozen=True):
@@ -137,6 +138,7 @@ def show_player(
         "player.html",
         visitor,
         name=profile.name,
+        robot=profile.robot,
         since=profile.created,
         now=context.app.store.now(),
         counts=counts,

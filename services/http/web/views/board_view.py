@@ -12,8 +12,8 @@ from domain.drawing import draw_svg
 from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
 from domain.match.state import MatchState
-from domain.rules import AnyRules, GamePackage, Seat
-from services.app.matches import board_svg
+from domain.rules import AnyRules, GamePackage
+from services.app.matches import board_svg, next_sentence
 from services.app.move_text import read_move
 
 MAX_MOVES: Final = 5_000
@@ -122,24 +122,10 @@ def preview_move(
     return MovePreview(
         legal=True,
         move=written,
-        said=_next_sentence(rules, after, names),
+        said=next_sentence(rules, after, names),
         svg=svg,
         changes=tuple(_changes(was, contents_of_places(svg))),
     )
-
-
-def _next_sentence(rules: AnyRules, position: Any, names: Sequence[str]) -> str:
-    outcome, mover = rules.outcome(position), rules.to_move(position)
-    if outcome is not None:
-        return f"this ends the match: {outcome.detail}"
-    if mover is None or len(rules.sides) == 1:
-        return ""
-    return f"then it is {player_name(rules, mover, names)}'s turn"
-
-
-def player_name(rules: AnyRules, seat: Seat, names: Sequence[str]) -> str:
-    """Return a player's name, or the side if there are no names."""
-    return names[seat] if names else rules.sides[seat]
 
 
 def contents_of_places(svg: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from uuid import uuid4
 import msgspec
 
 from domain.match.conditional_moves import ConditionalMoves, unpack
+from domain.match.robots import robot_level
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.rules.protocol import PuzzleScore
@@ -88,12 +89,22 @@ class MatchView(msgspec.Struct, frozen=True):
         return len(self.state.seats) == 1
 
     @property
-    def opponent(self) -> str:
-        """The visitor's opponent in a match of two; empty for a spectator or a deleted account."""
-        if self.seat is None or len(self.names) != 2:  # noqa: PLR2004
-            return ""
-        name = self.names[1 - self.seat]
-        return "" if name == FORMER_PLAYER else name
+    def repeatable(self) -> bool:
+        """Whether the visitor can ask for a rematch."""
+        again = self.seat is not None and self.state.over and not self.puzzle
+        return again and FORMER_PLAYER not in self.names
+
+    @property
+    def draws(self) -> bool:
+        """Whether chance decides something in the match."""
+        options = self.rules.read_options(self.state.options)
+        return self.rules.needs_draw(options, len(self.state.seats))
+
+    @property
+    def among_robots(self) -> bool:
+        """Whether all other players of the match are robots, who read no chat."""
+        others = [one for seat, one in enumerate(self.state.seats) if seat != self.seat]
+        return bool(others) and all(robot_level(one) is not None for one in others)
 
     @property
     def in_play(self) -> bool:

@@ -1,10 +1,14 @@
 """The choices of the form for a new match: the games' options, and time controls."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
+from uuid import uuid4
 
+from domain.engine.levels import LEVELS
 from domain.rules import AnyRules, GamePackage, all_games, game_by_key, latest_rules
 from domain.rules.option_form import OptionField, OptionKind
+from services.app.context import App
+from services.app.opponents import robots_play
 from services.http.web.session import Form
 
 TIME_CHOICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
@@ -72,3 +76,11 @@ def chosen_terms(form: Form) -> tuple[str, ...]:
 def needs_draw_by_default(rules: AnyRules) -> bool:
     """Return whether a match of a game with default options needs a draw."""
     return rules.needs_draw(rules.read_options(()), rules.players[-1])
+
+
+def robot_offers(app: App, only: AnyRules | None = None) -> dict[str, Any]:
+    """Return the robots' part of a page, of all games or of one; nothing where no robots play."""
+    games = showcase_games() if only is None else (only,)
+    if not robots_play(app) or games[0].players == (1,):
+        return {"robot_games": (), "levels": (), "robot_key": ""}
+    return {"robot_games": games, "levels": LEVELS, "robot_key": uuid4().hex}

@@ -31,6 +31,8 @@ class OpenChallengeRow(msgspec.Struct, frozen=True):
     missing: int
     mine: bool
     """Whether the visitor is the challenger or has joined."""
+    own: bool
+    """Whether the visitor is the challenger."""
     seat: str
     """The side of the player who takes it, if the challenger of a match for two has chosen; else empty."""
     gathers: bool
@@ -54,7 +56,7 @@ def named_offers(
 
 def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> OpenChallengeRow:
     proposal, rules = one.proposal, rules_by_id(one.proposal.rules)
-    terms = read_start_options(proposal.words, proposal.seats).terms
+    terms = read_start_options(one.words, proposal.seats).terms
     free = [side for seat, side in enumerate(rules.sides) if seat != proposal.seat]
     alone = proposal.seats == 2 and proposal.seat is not None  # noqa: PLR2004
     return OpenChallengeRow(
@@ -68,6 +70,7 @@ def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> O
         seats=proposal.seats,
         missing=one.free_seats,
         mine=account in one.players,
+        own=account == one.account,
         seat=free[0] if alone else "",
         gathers=gathers(proposal),
     )

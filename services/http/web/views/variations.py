@@ -8,8 +8,9 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key
+from services.app.matches import player_name
 from services.app.move_text import read_move
-from services.http.web.views.board_view import BoardView, draw_position, player_name
+from services.http.web.views.board_view import BoardView, draw_position
 
 MAX_CHARACTERS: Final = 6_000
 """Characters of a variation at most, because it is part of the page's address."""

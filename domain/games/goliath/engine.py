@@ -1,0 +1,35 @@
+"""The evaluation of David and Goliath: the places that each figure reaches first."""
+
+from typing import Final
+
+from domain.boards.pow2_board import EVERYWHERE, adjacent_to
+from domain.engine.game_engine import GameEngine, SearchMethod, Values
+from domain.games.goliath.position import GoliathPosition
+
+_SCALE: Final = 20.0
+"""The lead in places at which a seat's share of the win is three quarters."""
+
+
+def evaluate(position: GoliathPosition) -> Values:
+    """Compare the places that each figure reaches first, step by step along edges."""
+    own, other = 1 << position.david, 1 << position.goliath
+    if position.turn:
+        own, other = other, own
+    open_to = EVERYWHERE & ~(position.light | position.dark | own | other)
+    own_near = adjacent_to(own) & open_to
+    other_near = adjacent_to(other) & open_to
+    lead = 2 * (own_near.bit_count() - other_near.bit_count())
+    own_first = other_first = 0
+    own_new, other_new = own_near, other_near
+    while own_new or other_new:
+        open_to &= ~(own_new | other_new)
+        own_first |= own_new & ~other_new
+        other_first |= other_new & ~own_new
+        own_new = adjacent_to(own_new) & open_to
+        other_new = adjacent_to(other_new) & open_to
+    lead += own_first.bit_count() - other_first.bit_count()
+    value = 0.5 + lead / (2 * (_SCALE + abs(lead)))
+    return (1 - value, value) if position.turn else (value, 1 - value)
+
+
+ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA)

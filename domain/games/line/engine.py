@@ -1,0 +1,28 @@
+"""The evaluation of That's My Line."""
+
+from typing import Final
+
+from domain.engine.game_engine import GameEngine, SearchMethod, Values
+from domain.games.line.position import LinePosition, open_places_of
+
+_SCALE: Final = 6.0
+"""The lead in stones at which a seat's share of the win is three quarters."""
+_LAST_STONE: Final = 0.5
+"""Dark's lead when all counts are equal: then the last stone wins, and Dark usually places it."""
+
+
+def evaluate(position: LinePosition) -> Values:
+    """Compare the stones that each player has, and is likely to place."""
+    light, dark = open_places_of(position, 0), open_places_of(position, 1)
+    lead = (
+        position.light.bit_count()
+        - position.dark.bit_count()
+        + (light & ~dark).bit_count()
+        - (dark & ~light).bit_count()
+        - _LAST_STONE
+    )
+    value = 0.5 + lead / (2 * (_SCALE + abs(lead)))
+    return value, 1 - value
+
+
+ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA)

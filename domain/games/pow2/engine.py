@@ -1,0 +1,25 @@
+"""The evaluation of the Power of Two: the pieces on the board, and how fresh they are."""
+
+from typing import Final
+
+from domain.engine.game_engine import GameEngine, SearchMethod, Values
+from domain.games.pow2.position import Pow2Position
+
+_SCALE: Final = 8.0
+"""The lead in pieces at which a seat's share of the win is three quarters."""
+_FRESH: Final = 1.5
+"""The worth of a fresh piece; that of an aged one is 1."""
+
+
+def evaluate(position: Pow2Position) -> Values:
+    """Compare the pieces on the board."""
+    lead = (
+        _FRESH * (position.light_fresh.bit_count() - position.dark_fresh.bit_count())
+        + position.light_aged.bit_count()
+        - position.dark_aged.bit_count()
+    )
+    value = 0.5 + lead / (2 * (_SCALE + abs(lead)))
+    return value, 1 - value
+
+
+ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA)

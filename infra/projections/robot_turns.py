@@ -1,0 +1,144 @@
+"""Matches in which a robot is to act: to move, to answer an offer, to accept a match or to reveal a text.
+
+| key | what |
+|---|---|
+| `rows` | hash: board -> packed `MatchListRow` of each running match with a robot |
+| `waiting` | sorted set: boards in which a robot is to act; score: time of the last event, ms |
+
+A match is in the bucket of its board. Its row goes with its end, unless a seat of three had left before: a ruling
+that sets the match back says which seats return, and not which stay away.
+"""
+
+from collections.abc import Iterable, Sequence
+from heapq import merge
+from itertools import islice
+from typing import Any, Final
+
+import msgspec
+
+from domain.match.dispute_events import SetBack
+from domain.match.robots import robot_level
+from infra.projections.buckets import Bucket, RedisRead, RedisWrite
+from infra.projections.match_list_fold import evolve, row_before
+from infra.projections.match_lists import ROWS, MatchListRow, pack, unpack
+from infra.projections.projection import Fact, Projection
+from infra.projections.query import Query
+from infra.projections.specs import ROBOTS
+
+WAITING: Final = "waiting"
+
+
+class RobotTurn(msgspec.Struct, frozen=True, order=True):
+    """A match in which a robot is to act."""
+
+    since: int
+    """The time of its last event, ms."""
+    board: int
+    seq: int = 0
+    """The number of that event."""
+
+
+class RobotTurns(Query):
+    """Queries of the matches in which a robot is to act."""
+
+    spec = ROBOTS
+
+    def due(self, until: int, count: int) -> list[RobotTurn]:
+        """Return the first matches whose last event was at `until` ms or before; O(count)."""
+        generation = self._generation()
+        with self._client.pipeline(transaction=False) as pipe:
+            for bucket in generation.all:
+                pipe.zrange(
+                    bucket.key(WAITING),
+                    0,
+                    until,
+                    byscore=True,
+                    offset=0,
+                    num=count,
+                    withscores=True,
+                )
+            parts = [
+                [RobotTurn(int(at), int(board)) for board, at in one] for one in pipe.execute()
+            ]
+        turns = list(islice(merge(*parts), count))
+        rows = self._rows(generation, ROWS, [turn.board for turn in turns]) if turns else []
+        # a row that has gone since then belongs to a match that is over
+        return [
+            msgspec.structs.replace(turn, seq=unpack(row).seq)
+            for turn, row in zip(turns, rows, strict=True)
+            if row is not None
+        ]
+
+    def waiting(self, boards: Iterable[int]) -> dict[int, int]:
+        """Return those of some matches in which a robot is to act, each with the number of its last event."""
+        generation, wanted = self._generation(), list(boards)
+        with self._client.pipeline(transaction=False) as pipe:
+            for board in wanted:
+                pipe.zscore(generation.of(board).key(WAITING), board)
+            scores = pipe.execute()
+        rows = self._rows(generation, ROWS, wanted)
+        return {
+            board: unpack(row).seq
+            for board, score, row in zip(wanted, scores, rows, strict=True)
+            if score is not None and row is not None
+        }
+
+    def count(self) -> int:
+        """Return the number of matches in which a robot is to act."""
+        return self._count(self._generation(), WAITING)
+
+
+class RobotTurnsProjection(Projection):
+    """Keeps the matches in which a robot is to act."""
+
+    spec = ROBOTS
+
+    def owners(self, fact: Fact) -> Sequence[int]:
+        """Return the board of a match with a robot."""
+        return (fact.event.match,) if any(map(robot_level, fact.setup.seats)) else ()
+
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
+        """Return the read of the matches' rows."""
+        del bucket
+        boards = dict.fromkeys(fact.event.match for fact in facts)
+        return [("HMGET", ROWS, *boards)] if boards else []
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
+        """Return the changes of rows and of the sorted set."""
+        del bucket
+        if not facts:
+            return []
+        boards = dict.fromkeys(fact.event.match for fact in facts)
+        rows = {
+            board: unpack(data)
+            for board, data in zip(boards, found[0], strict=True)
+            if data is not None
+        }
+        for fact in facts:
+            board = fact.event.match
+            if (after := _evolve(rows.get(board), fact)) is not None:
+                rows[board] = after
+        return [write for row in rows.values() for write in _writes(row)]
+
+
+def _evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow | None:
+    """Return a match's row after an event; None for an event after the end that leaves the match over."""
+    event = fact.event
+    if row is None and event.seq > 1:
+        if not isinstance(event.body, SetBack):
+            return None
+        row = row_before(fact)
+    return evolve(row, fact)
+
+
+def _writes(row: MatchListRow) -> list[RedisWrite]:
+    board = str(row.board)
+    if row.over:
+        # a match of two in which one stays away does not go on
+        kept = row.left and len(row.seats) > 2  # noqa: PLR2004
+        data = ("HSET", ROWS, board, pack(row)) if kept else ("HDEL", ROWS, board)
+        return [data, ("ZREM", WAITING, board)]
+    acting = {*row.waits, *row.asked}
+    turn = any(robot_level(row.seats[seat]) for seat in acting)
+    listed = ("ZADD", WAITING, row.at, board) if turn else ("ZREM", WAITING, board)
+    return [("HSET", ROWS, board, pack(row)), listed]

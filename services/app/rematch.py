@@ -1,0 +1,89 @@
+"""A rematch: the same players, game, options and time control, with the sides exchanged.
+
+The id of its command comes from the board of the match alone, so a match has one rematch: a player who
+asks after another has asked gets the match that the other one started.
+"""
+
+from typing import Final
+
+from domain.clocks.time_control import TimeControl
+from domain.errors import Code, Refusal
+from domain.match.decide import seat_of
+from domain.match.events import (
+    SERVER_ACCOUNT,
+    AccountId,
+    Challenged,
+    CommandId,
+    command_id,
+    decode_event,
+)
+from domain.match.start_command import start_command
+from domain.match.start_options import StartOptions
+from domain.match.state import MatchState
+from domain.rules import latest_rules, rules_by_id
+from services.app.actor import Actor
+from services.app.commands import MatchCommand
+from services.app.context import App
+from services.app.draws import DrawPart
+from services.app.matches import load_state
+from services.app.start import numbered_start, unrated_with_robots
+
+_REMATCH: Final = "rematch"
+"""In place of a front end's name in the ids of commands that start rematches."""
+
+
+def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> MatchCommand:
+    """Return the command that starts the rematch of a match that is over.
+
+    `commitment` is as in `start_by_name`, for a match that gathers. Refused as `not-a-player`,
+    `too-early` while the match goes on, `bad-players` for a puzzle, `unknown-user` if a player's account
+    was deleted, and as `start_by_name` refuses. Two players who ask at the same moment send different
+    commands: the second is refused as `id-reused`, and this function returns the first one's then.
+    """
+    state = load_state(app, board)
+    seat_of(actor.account, state)
+    _check_repeatable(board, state)
+    app.ready()
+    id_ = rematch_id(board)
+    challenger = _challenger_of(app, id_)
+    if challenger is None:
+        _check_players(app, state)
+    rules = latest_rules(rules_by_id(state.rules).key)
+    # the player of the first seat gets the last one
+    seats = (*state.seats[1:], state.seats[0])
+    terms = state.clock.terms if state.clock else TimeControl()
+    gather = isinstance(decode_event(app.store.events(board)[0]).body, Challenged)
+    agreed = unrated_with_robots(StartOptions(gather=gather, terms=terms), seats)
+    start = start_command(rules, state.options, agreed, seats, id_)
+    part = DrawPart(commitment=commitment if gather else "")
+    sent = numbered_start(app, challenger or actor.account, id_, start, part, counted=True)
+    return MatchCommand(sent, 0)
+
+
+def rematch_id(board: int) -> CommandId:
+    """Return the id of the command that starts the rematch of a match."""
+    return command_id(_REMATCH, SERVER_ACCOUNT, str(board))
+
+
+def _check_repeatable(board: int, state: MatchState) -> None:
+    if len(state.seats) == 1:
+        key = rules_by_id(state.rules).key
+        raise Refusal(
+            Code.BAD_PLAYERS, f"match {board} is a puzzle: start {key} again in place of a rematch"
+        )
+    if not state.over:
+        raise Refusal(Code.TOO_EARLY, f"match {board} is not over; a rematch comes after its end")
+
+
+def _challenger_of(app: App, id_: CommandId) -> AccountId | None:
+    """Return the player who has started the rematch; None if there is none yet."""
+    (board,) = app.store.board_numbers([id_])
+    first = app.store.events(board)[:1] if board is not None else []
+    return decode_event(first[0]).actor if first else None
+
+
+def _check_players(app: App, state: MatchState) -> None:
+    if None in app.accounts.name_of(state.seats):
+        raise Refusal(
+            Code.UNKNOWN_USER, "a player of the match has deleted their account; challenge another"
+        )

@@ -1,0 +1,202 @@
+"""Robots: what a robot does in a match, chosen by the engine and sent like the command of any player.
+
+A job calls `answer` for a match. The state of the match alone decides what is to be done, so a job that comes
+twice, late or after a kill does no harm: the id of the command is made of the board and the number of the last
+event. A failure is noted for the doctor, and stops no other match.
+"""
+
+import logging
+from collections.abc import Iterator
+from typing import Any, Final
+
+from redis.exceptions import RedisError
+
+from domain.engine.levels import BUDGETS, RobotLevel
+from domain.engine.model import engine_of
+from domain.engine.robot_move import choose_move, match_seed
+from domain.engine.search import evaluate
+from domain.errors import Code, Refusal
+from domain.match.commands import AnswerOffer, ResignMatch
+from domain.match.events import AccountId
+from domain.match.robots import robot_level
+from domain.match.state import MatchState, position_of, positions
+from domain.rules import Seat, rules_by_id
+from infra.failpoints import failpoint
+from infra.store.gateway import MOST_PLIES
+from infra.store.robot_failures import RobotFailures
+from services.app.actor import Actor
+from services.app.commands import (
+    WAIT_SECONDS,
+    AcceptAction,
+    Action,
+    MoveAction,
+    OfferAction,
+    OutcomePending,
+    RevealAction,
+    command_of,
+    finish,
+)
+from services.app.context import App
+from services.app.draws import DrawPart
+from services.app.matches import load_state
+
+logger = logging.getLogger(__name__)
+
+FRONT_END: Final = "robot"
+"""The front end in the ids of robots' commands."""
+
+_ATTEMPTS: Final = 3
+"""How often a command is sent under another id, because another engine has used the one before."""
+
+_REPETITIONS: Final = 3
+"""How often a position stands before a robot proposes the draw that the rules give it."""
+
+_WELCOME: Final = ("undo", "abort", "pause", "transfer")
+"""Offers that a robot always accepts."""
+
+
+def answer(app: App, board: int) -> bool:
+    """Act for a robot that is to act in a match; return whether one was, and has acted.
+
+    What keeps it from acting is noted for the doctor; only errors of the servers pass through.
+    """
+    seq = 0
+    try:
+        for attempt in range(_ATTEMPTS):
+            state = load_state(app, board)
+            seq = state.seq
+            turn = next(_turns(state), None)
+            if turn is None:
+                return False
+            action = _action(app, board, state, turn)
+            failpoint("robot.chosen")
+            if action is None:
+                return False
+            if _send(app, board, state, _actor(state, board, turn, attempt), action):
+                failpoint("robot.sent")
+                return True
+    except RedisError:
+        raise
+    except Exception as error:
+        said = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
+        logger.exception("ALARM: the robot of match %d can't act", board)
+        RobotFailures(app.data).note(board, seq, said)
+        return False
+    RobotFailures(app.data).note(board, seq, "its commands were refused before")
+    return False
+
+
+def _actor(state: MatchState, board: int, seat: Seat, attempt: int) -> Actor:
+    key = f"{board} {state.seq} {attempt}" if attempt else f"{board} {state.seq}"
+    return Actor(state.seats[seat], FRONT_END, key)
+
+
+def _send(app: App, board: int, state: MatchState, actor: Actor, action: Action) -> bool:
+    """Send a command; return False if its id was used for another command."""
+    command = command_of(app, actor, board, state, action)
+    try:
+        finish(app, app.gateway.send(command.sent, command.ply, WAIT_SECONDS))
+    except OutcomePending:
+        return True  # the inbox has it
+    except Refusal as refusal:
+        if load_state(app, board).seq != state.seq:
+            return True  # somebody was faster, and what is to be done now is another job's
+        if refusal.code == Code.ID_REUSED:
+            return False
+        raise
+    return True
+
+
+def _turns(state: MatchState) -> Iterator[Seat]:
+    """Yield the seats of robots that are to act: those to answer an offer first."""
+    if not state.started or state.over:
+        return
+    offer = state.offer
+    if offer is not None:
+        settled = {offer.seat, *offer.accepted}
+        asked = (seat for seat in state.active_seats if seat not in settled)
+        yield from (seat for seat in asked if _level(state, seat))
+    yield from (seat for seat in state.waits if _level(state, seat))
+
+
+def _level(state: MatchState, seat: Seat) -> RobotLevel | None:
+    return robot_level(state.seats[seat])
+
+
+def _action(app: App, board: int, state: MatchState, seat: Seat) -> Action | None:
+    """Return what the robot of a seat does; None if it has to wait for the others."""
+    if state.awaits_entropy:
+        return _acceptance(app, board, state, state.seats[seat])
+    robot = _Robot(board, state, seat)
+    offer = state.offer
+    if offer is not None and seat not in (offer.seat, *offer.accepted):
+        return AnswerOffer(accept=robot.accepts(offer.kind))
+    if state.ply >= MOST_PLIES:
+        if len(state.seats) == 1:
+            return ResignMatch()
+        return OfferAction("draw") if offer is None else None
+    if offer is None and robot.may_draw and robot.accepts("draw"):
+        return OfferAction("draw")
+    return MoveAction(robot.move(), ply=state.ply)
+
+
+def _acceptance(app: App, board: int, state: MatchState, account: AccountId) -> Action:
+    """Return how a robot accepts a match that waits, or reveals its text.
+
+    Nobody can predict its text: like those of players who keep none, it is made with a secret of the server.
+    """
+    text = app.words.text(board, account)
+    if state.sealed:
+        return RevealAction(text.hex())
+    if state.imported is not None:
+        return AnswerOffer(accept=True)
+    return AcceptAction() if state.gather is not None else AcceptAction(DrawPart(word=text.hex()))
+
+
+class _Robot:
+    """A robot at its seat of a match, as it stands."""
+
+    def __init__(self, board: int, state: MatchState, seat: Seat) -> None:
+        self._state = state
+        self._seat = seat
+        self._rules = rules_by_id(state.rules)
+        self._seed = match_seed(board, state.rules, state.setup, state.ply)
+        level = _level(state, seat)
+        assert level is not None
+        self._level = level
+
+    @property
+    def _position(self) -> Any:
+        return position_of(self._state)
+
+    def move(self) -> str:
+        """Return its move."""
+        return choose_move(self._rules, self._position, self._level, self._seed)
+
+    @property
+    def may_draw(self) -> bool:
+        """Whether the position has stood so often that the robot's proposal of a draw ends the match."""
+        if len(self._state.seats) == 1 or self._state.ply < 4 * (_REPETITIONS - 1):
+            return False
+        *earlier, now = positions(self._state)
+        return 1 + earlier.count(now) >= _REPETITIONS
+
+    def accepts(self, kind: str) -> bool:
+        """Return whether it accepts an offer.
+
+        It accepts an end of the match that is worth at least the share of the win that it expects.
+        """
+        if kind in _WELCOME or self._state.ply >= MOST_PLIES:
+            return True
+        if kind == "draw":
+            return self._chances() <= 1 / len(self._state.active_seats)
+        outcome = self._rules.outcome_by_offer(self._position, kind)
+        if outcome is None:
+            return True
+        share = 1 / len(outcome.winners) if self._seat in outcome.winners else 0.0
+        return self._chances() <= share
+
+    def _chances(self) -> float:
+        """Return its expected share of the win."""
+        nodes = BUDGETS[self._level] * engine_of(self._rules).percent // 100
+        return evaluate(self._rules, self._position, nodes, self._seed).values[self._seat]

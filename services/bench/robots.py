@@ -1,0 +1,126 @@
+"""The latency of people's moves over HTTP, alone and beside many matches of robots.
+
+A real `serve` with its own settings. The people's moves come at a fixed pace, from a process of its own. The
+matches of robots are of the easy one against the medium one: their processes are at work all the time.
+"""
+
+import asyncio
+import multiprocessing
+import time
+from collections.abc import Sequence
+from itertools import chain
+from typing import Final
+
+from domain.engine.levels import RobotLevel
+from domain.match.commands import CommandEnvelope, StartMatch
+from domain.match.events import command_id
+from domain.match.history import unpack_snapshot
+from domain.match.robots import ROBOT_ACCOUNTS
+from domain.rules import latest_rules, rules_id
+from infra.settings import Settings
+from services.app.context import App
+from services.bench.harness import BenchEnvironment
+from services.bench.neighbours import ask, connect
+from services.bench.report import Report, median_and_p99
+from services.bench.served import serving, start_matches
+from services.bench.workload import endless
+
+PEOPLE: Final = 10
+"""Pairs of people; each plays one match at a time."""
+
+_PAGE: Final = 200
+_SETTLE_SECONDS: Final = 5.0
+
+
+def run(
+    bench: BenchEnvironment, matches: int, seconds: int, rate: int, robots: int, pause: int
+) -> Report:
+    """Measure; the headline is the robots' moves a second."""
+    played = endless(2 * PEOPLE, seconds * rate)
+    settings = {"MATCHPOST_ROBOTS": str(robots), "MATCHPOST_ROBOT_SECONDS": str(pause)}
+    with serving(bench, "robots", **settings) as (url, data, _), App(Settings(data=data)) as app:
+        requests = start_matches(data, played, PEOPLE, lambda at: at % PEOPLE)
+        shares = [requests[game.board] for game in played]
+        quiet = _measure(url, shares[:PEOPLE], rate)
+        boards = _start_robots(app, matches, first=2 * PEOPLE + 1)
+        time.sleep(pause + _SETTLE_SECONDS)
+        before, began = _plies(app, boards), time.perf_counter()
+        beside = _measure(url, shares[PEOPLE:], rate)
+        moves, took = _plies(app, boards) - before, time.perf_counter() - began
+    if not moves:
+        raise RuntimeError("the robots have not moved")
+    alone, loaded = median_and_p99(quiet), median_and_p99(beside)
+    details = {
+        "people's moves": len(beside),
+        "people's moves a second": PEOPLE * rate,
+        "matches of robots": matches,
+        "robots' moves": moves,
+        "processes of robots": robots,
+        "latency alone, us": alone,
+        "latency beside the robots, us": loaded,
+        "p50 ratio": round(loaded["median"] / alone["median"], 2),
+        "p99 ratio": round(loaded["p99"] / alone["p99"], 2),
+        **bench.disk(),
+    }
+    return Report(rate=moves / took, unit="moves", peers={}, details=details)
+
+
+def _start_robots(app: App, matches: int, first: int) -> list[int]:
+    """Start matches of the easy robot and the medium one, which take the seats in turn."""
+    easy, medium = ROBOT_ACCOUNTS[RobotLevel.EASY], ROBOT_ACCOUNTS[RobotLevel.MEDIUM]
+    rules = rules_id(latest_rules("pow2"))
+    boards = list(range(first, first + matches))
+    app.gateway.submit_all(
+        [
+            CommandEnvelope(
+                board,
+                command_id("bench", seats[0], str(board)),
+                seats[0],
+                StartMatch(rules=rules, options=(), seats=seats),
+            )
+            for board in boards
+            for seats in [(easy, medium) if board % 2 else (medium, easy)]
+        ]
+    )
+    return boards
+
+
+def _plies(app: App, boards: Sequence[int]) -> int:
+    """Return how many moves were played in all of some matches."""
+    pages = (boards[start : start + _PAGE] for start in range(0, len(boards), _PAGE))
+    found = chain.from_iterable(app.store.snapshots(page) for page in pages)
+    return sum(unpack_snapshot(data).state.ply for data in found)
+
+
+def _measure(url: str, shares: list[list[bytes]], rate: int) -> list[float]:
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_play, (url, shares, rate))
+
+
+def _play(url: str, shares: list[list[bytes]], rate: int) -> list[float]:
+    async def all_play() -> list[float]:
+        found = await asyncio.gather(
+            *(_person(url, share, rate, at) for at, share in enumerate(shares))
+        )
+        return list(chain.from_iterable(found))
+
+    return asyncio.run(all_play())
+
+
+async def _person(url: str, requests: list[bytes], rate: int, number: int) -> list[float]:
+    """Send requests at a fixed pace, each of which has to be accepted; return the latencies.
+
+    A latency counts from the time at which the move was due, so that no delay hides the next one.
+    """
+    latencies = []
+    reader, writer = await connect(url)
+    begin = time.perf_counter() + number / (PEOPLE * rate)
+    for at, request in enumerate(requests):
+        due = begin + at / rate
+        await asyncio.sleep(max(0.0, due - time.perf_counter()))
+        status = await ask(reader, writer, request)
+        latencies.append(time.perf_counter() - due)
+        if status != b"200":
+            raise RuntimeError(f"a move was answered with {status.decode()}")
+    writer.close()
+    return latencies

@@ -1,0 +1,1 @@
+"""The demo server: people, recorded games, and the months of matches that are made of them."""

@@ -1,0 +1,85 @@
+"""Recorded games: complete games that the engine has played, each as its moves.
+
+They are in the file `games.txt`, one a line, with fields between tabs: the rules, the options, the level of
+each seat, the seats that won, the seat of each move, and the moves. The seats of moves are left out where
+the seats move in turn. A game without winners was broken off.
+"""
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from itertools import cycle, islice
+from typing import Final
+
+import msgspec
+
+from domain.engine.levels import RobotLevel
+from domain.rules import Seat
+
+GAMES_FILE: Final = "games.txt"
+
+_COMMENT: Final = "#"
+
+
+class RecordedGame(msgspec.Struct, frozen=True):
+    """A complete game."""
+
+    rules: str
+    """Such as `pow2/1`."""
+    options: tuple[str, ...]
+    levels: tuple[RobotLevel, ...]
+    """Of the robots that played it, by seat."""
+    winners: tuple[Seat, ...]
+    """All seats in a draw; empty for a game that was broken off."""
+    seats: tuple[Seat, ...]
+    """The seat of each move."""
+    moves: tuple[str, ...]
+
+    @property
+    def players(self) -> int:
+        """Return the number of seats."""
+        return len(self.levels)
+
+
+def write_game(game: RecordedGame) -> str:
+    """Return a game as a line."""
+    in_turn = game.seats == _in_turn(game.players, len(game.moves))
+    fields = (
+        game.rules,
+        " ".join(game.options),
+        " ".join(game.levels),
+        "".join(map(str, game.winners)),
+        "" if in_turn else "".join(map(str, game.seats)),
+        " ".join(game.moves),
+    )
+    return "\t".join(fields)
+
+
+def read_game(line: str) -> RecordedGame:
+    """Return the game of a line; `ValueError` if it is none."""
+    rules, options, levels, winners, seats, moves = line.split("\t")
+    by_seat = tuple(map(RobotLevel, levels.split()))
+    played = tuple(moves.split())
+    return RecordedGame(
+        rules=rules,
+        options=tuple(options.split()),
+        levels=by_seat,
+        winners=tuple(map(int, winners)),
+        seats=tuple(map(int, seats)) if seats else _in_turn(len(by_seat), len(played)),
+        moves=played,
+    )
+
+
+def read_games(lines: Iterable[str]) -> tuple[RecordedGame, ...]:
+    """Return the games of lines, of which some may be comments."""
+    return tuple(read_game(line) for line in lines if line and not line.startswith(_COMMENT))
+
+
+@cache
+def recorded_games() -> tuple[RecordedGame, ...]:
+    """Return the games of `games.txt`, in its order."""
+    return read_games(files(__package__).joinpath(GAMES_FILE).read_text("utf-8").splitlines())
+
+
+def _in_turn(players: int, count: int) -> tuple[Seat, ...]:
+    return tuple(islice(cycle(range(players)), count))

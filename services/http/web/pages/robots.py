@@ -1,0 +1,105 @@
+"""Matches with robots, and rematches: each from one click."""
+
+import asyncio
+from urllib.parse import urlencode
+from uuid import uuid4
+
+from litestar import post
+from litestar.response import Redirect
+
+from domain.engine.levels import read_level
+from domain.errors import Code, Refusal
+from domain.rules import latest_rules
+from infra.people.challenges import ChallengeState
+from services.app.actor import Actor
+from services.app.challenges import fill_with_robot
+from services.app.commands import WAIT_SECONDS
+from services.app.opponents import RobotPlayer, robot_of
+from services.app.rematch import rematch
+from services.app.start import start_by_name
+from services.http.context import ApiContext
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.pages.new_match import seat_of_challenger, start_full_challenge
+from services.http.web.params import (
+    BoardNumber,
+    ContextDependency,
+    FormDependency,
+    Id,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to
+from services.http.web.session import Form
+from services.http.web.views.new_match_form import chosen_terms
+
+
+@post("/robots")
+async def play_robot(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Start a match with a robot; a guest signs up first, and finds the match chosen then."""
+    game, _, level = form.get("play").partition(" ")
+    rules = latest_rules(game.lower())
+    robot = await _robot(context, level)
+    if visitor.account is None:
+        wanted = f"/new?{urlencode({'game': rules.key, 'opponent': robot.userid})}"
+        return redirect_to(f"/signup?{urlencode({'next': wanted})}")
+    context.app.pace.check(visitor.account)
+    key = f"{form.get('key')[:64] or uuid4().hex} robot {rules.key} {robot.level}"
+    actor = Actor(visitor.account, WEB_FRONT_END, key)
+    names = [robot.userid]
+    names.insert(seat_of_challenger("", 2, actor.command_id()), visitor.name)
+    command = await asyncio.to_thread(
+        start_by_name,
+        context.app,
+        actor,
+        rules,
+        names,
+        options=(),
+        terms=chosen_terms(form),
+    )
+    await context.send(command, WAIT_SECONDS)
+    return redirect_to(f"/m/{command.sent.match}")
+
+
+@post("/challenges/{challenge:str}/robot")
+async def add_robot(
+    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Let a robot take a free seat of the visitor's challenge; the last one starts the match."""
+    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
+    context.app.pace.check(actor.account)
+    robot = await _robot(context, form.get("level"))
+    taken = await asyncio.to_thread(fill_with_robot, context.app, actor, challenge, robot.level)
+    if taken.state is ChallengeState.TAKEN:
+        taken = await start_full_challenge(context, taken)
+    return redirect_to("/#open" if taken.board is None else f"/m/{taken.board}")
+
+
+async def _robot(context: ApiContext, text: str) -> RobotPlayer:
+    level = read_level(text)
+    if level is None:
+        raise Refusal(Code.BAD_REQUEST, "the form does not say which robot")
+    return await asyncio.to_thread(robot_of, context.app, level)
+
+
+@post("/m/{board:int}/rematch")
+async def start_rematch(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Start the rematch of a match, or show the one that another player has started."""
+    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
+    context.app.pace.check(actor.account)
+    try:
+        return await _rematch(context, actor, board, form)
+    except Refusal as reason:
+        if reason.code is not Code.ID_REUSED:
+            raise
+    # another player has asked at the same moment, and was first
+    return await _rematch(context, actor, board, form)
+
+
+async def _rematch(context: ApiContext, actor: Actor, board: int, form: Form) -> Redirect:
+    own = form.get("commitment")
+    command = await asyncio.to_thread(rematch, context.app, actor, board, own)
+    await context.send(command, WAIT_SECONDS)
+    return redirect_to(f"/m/{command.sent.match}")

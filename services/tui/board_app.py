@@ -1,0 +1,331 @@
+"""The board of a player: its keys, and what they do."""
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, ClassVar, Final
+from uuid import uuid4
+
+import httpx
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.widgets import Input
+
+from services.client import ProblemError
+from services.tui.background import AGAIN_SECONDS, in_thread
+from services.tui.board_panes import DrawingPane
+from services.tui.dialogs import HelpScreen, MenuScreen, QuestionScreen
+from services.tui.drawn_board import DIRECTIONS, DrawnBoard
+from services.tui.match_app import AGAIN_CODES, MatchApp, sentence
+from services.tui.move_choice import MoveChoice
+from services.tui.move_choices import move_with
+
+_PENDING: Final = "pending"
+_PENDING_TIMES: Final = 5
+"""How often a command is sent again whose outcome is not known yet."""
+
+_RESUME: Final = "resume"
+_WATCHING: Final = "You watch this match; only its players act in it."
+
+
+class BoardApp(MatchApp):
+    """A board in the terminal."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "choose", "Choose"),
+        Binding("escape", "step_back", "Back"),
+        Binding("left,h", "step('left')", show=False),
+        Binding("down,j", "step('down')", show=False),
+        Binding("up,k", "step('up')", show=False),
+        Binding("right,l", "step('right')", show=False),
+        # at once, because the keys of the move may already wait behind this one
+        Binding("colon,m", "type", "Type", key_display=":", priority=True),
+        Binding("o", "offer", "Offer"),
+        Binding("a", "accept", show=False),
+        Binding("r", "reject", show=False),
+        Binding("x", "resign", show=False),
+        Binding("n", "next", "Next"),
+        Binding("left_square_bracket", "look(-1)", show=False),
+        Binding("right_square_bracket", "look(1)", show=False),
+        Binding("s", "size", show=False),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q,ctrl+c", "quit", "Quit", key_display="q"),
+    ]
+
+    # --- choosing
+
+    def action_step(self, direction: str) -> None:
+        """Move the cursor, or scroll where nothing can be chosen in that direction."""
+        board, before = self.shown, self.choice.cursor
+        if board and self.targets and self.choice.step(board, direction) != before:
+            self.redraw()
+        else:
+            across, down = DIRECTIONS[direction]
+            self.pane.scroll_relative(across * 2, down, animate=False)
+
+    def action_choose(self) -> None:
+        """Choose the place under the cursor, or play the move that is shown."""
+        if self.looked:
+            self._end_look()
+        elif self.sending:
+            self.say("The move is on its way.")
+        elif self.choice.preview and not self.choice.cursor:
+            self._play(self.choice.preview)
+        elif self.choice.cursor:
+            self._choose(self.choice.cursor)
+        elif self.view is not None:
+            self.say(self.view.turn_sentence if self.view.seats else _WATCHING)
+
+    def on_drawing_pane_character_clicked(self, event: DrawingPane.CharacterClicked) -> None:
+        """Choose the place that was clicked."""
+        board = self.shown
+        place = board.place_at(event.line, event.column) if board else None
+        if place is None or self.looked or self.sending:
+            return
+        if self.view and self.view.may_move:
+            self._choose(place)
+        else:
+            self.action_choose()
+
+    def _choose(self, place: str) -> None:
+        if not self.choice.choose(place):
+            self.show_preview(move_with(self.choice.moves, self.choice.chosen, place))
+            return
+        whole = self.choice.found.whole
+        self.say(self.choice.sentence or self._prompt)
+        self.redraw()
+        if whole:
+            self.show_preview(whole.text)
+
+    @property
+    def _prompt(self) -> str:
+        return self.drawn.prompt if self.drawn else ""
+
+    @work(exclusive=True, group="preview")
+    async def show_preview(self, move: str) -> None:
+        """Show the board after a move, or why it can't be played."""
+        view, drawn = self.view, self.drawn
+        if view is None or drawn is None:
+            return
+        read = partial(self.source.preview, view.board, view.ply, move, drawn.display)
+        try:
+            found = await in_thread(read)
+        except ProblemError as problem:
+            self.say(problem.detail.removeprefix(f"{move}: "), warns=True)
+            return
+        except httpx.TransportError as error:
+            self.say(
+                f"the server can't be reached, so the result can't be shown: {error}", warns=True
+            )
+            return
+        if self.view is None or self.view.moves != view.moves:
+            return  # another position is on the board meanwhile
+        self.choice.show(found)
+        self.say(self._question(found))
+        self.redraw()
+
+    def _question(self, found: DrawnBoard) -> str:
+        after = f" {found.next[:1].upper()}{found.next[1:]}." if found.next else ""
+        if self.view is None or not self.view.may_move:
+            return f"After {found.move}, which is not played.{after} Escape goes back."
+        more = "; the arrows choose another place" if self.choice.targets else ""
+        return f"Play {found.move}? Enter plays it, Escape goes back{more}.{after}"
+
+    def action_step_back(self) -> None:
+        """Leave the field of a typed move, an earlier position, or the last chosen place."""
+        if self.field.display:
+            self._close_field()
+        elif self.looked:
+            self._end_look()
+        elif self.choice.is_begun and not self.sending:
+            self.workers.cancel_group(self, "preview")
+            self.choice.back()
+            self.say(self.choice.sentence or self._prompt)
+            self.redraw()
+
+    # --- a typed move
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave the keys that open the field to the field once it is open, and to a screen above."""
+        del parameters
+        if action != "type":
+            return True
+        return len(self.screen_stack) == 1 and not self.field.display
+
+    def action_type(self) -> None:
+        """Open the field for a move."""
+        self.field.value, self.field.display = "", True
+        self.set_focus(self.field)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Show the result of the typed move."""
+        self._close_field()
+        if event.value.strip():
+            self._end_look()
+            self.show_preview(event.value.strip())
+
+    def _close_field(self) -> None:
+        self.field.display = False
+        self.set_focus(None)
+
+    # --- commands
+
+    def _play(self, preview: DrawnBoard) -> None:
+        if self.view is None or not self.view.may_move:
+            self.say(self.view.turn_sentence if self.view and self.view.seats else _WATCHING)
+            return
+        body = {"do": "move", "move": preview.move, "ply": preview.ply - 1}
+        self.send_command(body, f"Played {preview.move}.")
+
+    @work(group="send")
+    async def send_command(self, body: Mapping[str, Any], done: str) -> None:
+        """Send a command until it has an outcome; say `done` if it was accepted.
+
+        It keeps its key, so it is carried out once, however often it has to be sent.
+        """
+        view = self.view
+        if view is None or self.sending:
+            return
+        key, self.sending = uuid4().hex, True
+        self.redraw()
+        try:
+            refused = await self._send_until_answered(
+                partial(self.source.send, view, dict(body), key)
+            )
+        finally:
+            self.sending = False
+        if refused:
+            self.reload(f"! {sentence(refused)}")
+            return
+        if self.choice.preview and body["do"] == "move":
+            # the move that was shown is played, so it is neither drawn back nor sent a second time
+            self.drawn, self.choice = self.choice.preview, MoveChoice()
+        self.reload(done)
+
+    async def _send_until_answered(self, request: partial[Any]) -> str:
+        """Send a request until it is answered, and return why it was refused; empty if it was not."""
+        pending = 0
+        while True:
+            try:
+                await in_thread(request)
+            except httpx.TransportError as error:
+                self.set_broken(str(error) or type(error).__name__)
+                self.say("No answer yet. It is sent again, and carried out once.")
+            except ProblemError as problem:
+                pending += problem.code == _PENDING
+                if problem.code not in {*AGAIN_CODES, _PENDING} or pending > _PENDING_TIMES:
+                    return problem.detail
+                self.say(f"{problem.detail}; it is sent again, and carried out once", warns=True)
+            else:
+                return ""
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    def action_accept(self) -> None:
+        """Accept the open offer, or the match."""
+        self._answer("accept", "Accepted.")
+
+    def action_reject(self) -> None:
+        """Reject the open offer, or decline the match."""
+        if self.view and self.view.waits_for_consent and self.view.must_act:
+            self._ask("Decline this match?", {"do": "decline"}, "Declined.")
+        else:
+            self._answer("reject", "Rejected.")
+
+    def _answer(self, verb: str, done: str) -> None:
+        view = self.view
+        if view is None or not view.seats:
+            self.say(_WATCHING)
+        elif view.foreign_offer or (view.waits_for_consent and view.must_act):
+            self.send_command({"do": verb}, done)
+        else:
+            self.say("There is no offer to answer.")
+
+    def action_resign(self) -> None:
+        """Resign, after a question."""
+        if self._acts():
+            self._ask("Resign this match?", {"do": "resign"}, "Resigned.")
+
+    @work(exclusive=True, group="dialog")
+    async def _ask(self, question: str, body: Mapping[str, Any], done: str) -> None:
+        if await self.push_screen_wait(QuestionScreen(question)):
+            self.send_command(body, done)
+
+    @work(exclusive=True, group="dialog")
+    async def action_offer(self) -> None:
+        """Propose something, or end a pause."""
+        view = self.view
+        if view is None or not self._acts():
+            return
+        try:
+            kinds = await in_thread(partial(self.source.offers, view))
+        except (ProblemError, httpx.TransportError) as error:
+            self.say(f"the offers can't be read: {error}", warns=True)
+            return
+        lines = [_RESUME, *kinds] if view.is_paused else [*kinds]
+        kind = await self.push_screen_wait(MenuScreen("Propose", lines))
+        if kind == _RESUME:
+            self.send_command({"do": "resume"}, "The pause is over.")
+        elif kind:
+            self.send_command({"do": "offer", "kind": kind}, f"Proposed: {kind}.")
+
+    def _acts(self) -> bool:
+        """Return whether the player can act in this match; say so if not."""
+        if self.view is None:
+            return False
+        if not self.view.seats or self.view.is_over:
+            self.say(self.view.turn_sentence if self.view.is_over else _WATCHING)
+            return False
+        return True
+
+    # --- other boards
+
+    @work(exclusive=True, group="next")
+    async def action_next(self) -> None:
+        """Go to the next match that waits for the player."""
+        try:
+            board = await in_thread(partial(self.source.next_board, self.board))
+        except (ProblemError, httpx.TransportError) as error:
+            self.say(f"the matches can't be read: {error}", warns=True)
+            return
+        if board is None:
+            self.say("No other match waits for you.")
+        else:
+            self.open_board(board)
+
+    @work(exclusive=True, group="look")
+    async def action_look(self, by: int) -> None:
+        """Look at an earlier position, or go on to the present one."""
+        view, shown = self.view, self.looked or self.drawn
+        if view is None or shown is None:
+            return
+        ply = min(max(0, shown.ply + by), view.ply)
+        if ply == view.ply:
+            self._end_look()
+            return
+        try:
+            self.looked = await self.read_drawing(view, ply)
+        except (ProblemError, httpx.TransportError) as error:
+            self.say(f"the position can't be read: {error}", warns=True)
+            return
+        moved = f" {self.looked.move} was played." if self.looked.move else ""
+        self.say(f"After {ply} of {view.ply} moves.{moved} ] goes on, Escape goes to the present.")
+        self.redraw()
+
+    def _end_look(self) -> None:
+        if self.looked:
+            self.looked = None
+            self.say(self.view.turn_sentence if self.view else "")
+            self.redraw()
+
+    def action_size(self) -> None:
+        """Draw the board in the next of its displays."""
+        if self.drawn is not None:
+            displays = self.drawn.displays
+            self.display_name = displays[(displays.index(self.drawn.display) + 1) % len(displays)]
+            self.choice.restart()
+            self.looked = None
+            self.reload()
+
+    def action_help(self) -> None:
+        """Show the keys."""
+        self.push_screen(HelpScreen())

@@ -1,0 +1,103 @@
+"""Screens above the board: a question, a menu, the help."""
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+
+HELP: Final = """\
+arrows, hjkl    move the cursor between the places that can be chosen
+Enter, click    choose a place; Enter again plays the move that is shown
+Escape          go back one place
+: or m          type a move, such as m13-j7, and look at it
+o               propose a draw, an undo and more; end a pause
+a               accept the open offer, or the match
+r               reject the open offer, or decline the match
+x               resign
+n               the next match that waits for you
+[ and ]         look at earlier positions
+s               another size of the drawing
+?               this help
+q               quit
+
+Underlined places can be chosen. (Places) are chosen, and the [cursor]
+is on the next one. Nothing is played before you have seen the result.
+Press a key to go on.
+"""
+
+
+class QuestionScreen(ModalScreen[bool]):
+    """A question that y or n answers."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "Yes"),
+        Binding("n,escape,q", "answer(False)", "No"),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        """Show the question."""
+        with Vertical(classes="dialog"):
+            yield Static(f"{self._question}\n\ny: yes    n: no", markup=False)
+
+    def action_answer(self, answer: bool) -> None:  # noqa: FBT001 - textual calls it so
+        """Close with the answer."""
+        self.dismiss(answer)
+
+
+class MenuScreen(ModalScreen[str]):
+    """A list of which one line is chosen; empty if none is."""
+
+    AUTO_FOCUS = "OptionList"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", "Back"),
+        Binding("j", "down", show=False),
+        Binding("k", "up", show=False),
+    ]
+
+    def __init__(self, title: str, lines: Sequence[str]) -> None:
+        super().__init__()
+        self._title = title
+        self._lines = tuple(lines)
+
+    def compose(self) -> ComposeResult:
+        """Show the list."""
+        with Vertical(classes="dialog"):
+            yield Static(f"{self._title}   (Enter chooses, Escape goes back)", markup=False)
+            yield OptionList(*self._lines, markup=False)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Close with the chosen line."""
+        self.dismiss(self._lines[event.option_index])
+
+    def action_close(self) -> None:
+        """Close without a choice."""
+        self.dismiss("")
+
+    def action_down(self) -> None:
+        """Go to the next line."""
+        self.query_one(OptionList).action_cursor_down()
+
+    def action_up(self) -> None:
+        """Go to the line before."""
+        self.query_one(OptionList).action_cursor_up()
+
+
+class HelpScreen(ModalScreen[None]):
+    """The keys of the board."""
+
+    def compose(self) -> ComposeResult:
+        """Show the help."""
+        with Vertical(classes="dialog"):
+            yield Static(HELP, markup=False)
+
+    def on_key(self) -> None:
+        """Close at any key."""
+        self.dismiss(None)

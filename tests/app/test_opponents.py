@@ -1,0 +1,264 @@
+"""Matches with robots: never rated, limited, and started at once; the same by every way in."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec.structs import replace
+
+from domain.engine.levels import LEVELS, RobotLevel
+from domain.errors import Code, Refusal
+from domain.match.robots import ROBOT_ACCOUNTS
+from domain.rules import latest_rules
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
+from infra.people.challenges import ChallengeState
+from infra.people.pending_starts import MOST_ROBOT_MATCHES
+from services.app import challenges
+from services.app.actor import Actor
+from services.app.matches import load_state
+from services.app.opponents import robots_here
+from services.language import Answer, Language, Origin
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+
+EASY, MEDIUM = ROBOT_ACCOUNTS[RobotLevel.EASY], ROBOT_ACCOUNTS[RobotLevel.MEDIUM]
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    app = FakeApp()
+    create_robot_accounts(app.client, AccountMacs())
+    yield Terminal(app)
+    app.close()
+
+
+@pytest.fixture
+def app(terminal) -> FakeApp:
+    return terminal.app
+
+
+def of(app: FakeApp, name: str) -> bytes:
+    return app.accounts.id_of(name)
+
+
+def actor(app: FakeApp, name: str, key: str = "1") -> Actor:
+    return Actor(of(app, name), "test", key, name)
+
+
+def challenge(app: FakeApp, line: str, name: str = "alice") -> Answer:
+    """Return the answer to a challenge of a player who is proven."""
+    return Language(app, "mail").do(line, None, 5.0, origin=Origin(of(app, name)))
+
+
+def board_of(answer: Answer) -> int:
+    assert answer.code == "", answer
+    return int(answer.sentence.split()[1].rstrip(",#"))
+
+
+def refused(code: Code, call, *args) -> str:
+    with pytest.raises(Refusal) as caught:
+        call(*args)
+    assert caught.value.code is code
+    return caught.value.sentence
+
+
+# which there are
+
+
+def test_the_robots_are_listed_the_weakest_first(app):
+    assert [(one.level, one.userid) for one in robots_here(app)] == [
+        (level, f"robot-{level}") for level in LEVELS
+    ]
+
+
+def test_where_no_robots_run_there_are_none_and_none_can_be_challenged(app):
+    app.settings = replace(app.settings, robots=0)
+    assert robots_here(app) == ()
+    answer = challenge(app, "pow2 challenge alice robot-easy")
+    assert answer.code == Code.NOT_WANTED
+    assert answer.sentence == (
+        "robot-easy plays no matches here, because this server runs no robots now"
+    )
+
+
+# by name
+
+
+def test_a_match_with_a_robot_starts_at_once_and_is_not_rated(app):
+    state = load_state(app, board_of(challenge(app, "pow2 challenge alice robot-easy --days=3")))
+    assert state.seats == (of(app, "alice"), EASY)
+    assert not state.has_no_position
+    assert (state.clock.terms.rated, state.clock.terms.days) == (False, 3)
+
+
+def test_a_match_for_three_with_one_robot_is_not_rated_either(app):
+    state = load_state(
+        app, board_of(challenge(app, "halves challenge alice bob robot-easy -manual_start"))
+    )
+    assert not state.clock.terms.rated
+
+
+def test_a_match_of_people_stays_rated(app):
+    assert load_state(app, board_of(challenge(app, "pow2 challenge alice bob"))).clock.terms.rated
+
+
+def test_there_is_no_way_to_ask_for_a_rated_match(app):
+    answer = challenge(app, "pow2 challenge alice robot-easy --rated")
+    assert answer.code == Code.UNKNOWN_OPTION
+    assert "--unrated" in answer.sentence
+
+
+def test_a_robot_challenges_nobody(app):
+    answer = challenge(app, "pow2 challenge robot-easy robot-hard")
+    assert answer.code == Code.BAD_PLAYERS
+
+
+def test_only_so_many_matches_with_robots_go_on_at_once(app):
+    boards = [
+        board_of(challenge(app, f"pow2 challenge alice robot-{LEVELS[n % 3]}"))
+        for n in range(MOST_ROBOT_MATCHES)
+    ]
+    answer = challenge(app, "torere challenge robot-easy alice")
+    assert answer.code == Code.TOO_MANY
+    assert answer.sentence == (
+        "20 matches with robots that you have started are not over, and that is the most; "
+        "finish one, or resign"
+    )
+    board_of(challenge(app, "pow2 challenge bob robot-easy", "bob"))
+    board_of(challenge(app, "pow2 challenge alice bob"))
+    assert challenge(app, f"pow2 resign {boards[3]} alice wonderland").code == ""
+    board_of(challenge(app, "pow2 challenge alice robot-easy"))
+    assert challenge(app, "pow2 challenge alice robot-easy").code == Code.TOO_MANY
+
+
+def test_matches_with_robots_leave_room_for_challenges_of_people(app):
+    for _ in range(6):  # more than wait against one person
+        board_of(challenge(app, "pow2 challenge alice robot-easy"))
+    assert app.starts.of(of(app, "alice")) == []
+    board_of(challenge(app, "halves challenge alice bob robot-hard -manual_start"))
+    (start,) = app.starts.of(of(app, "alice"))
+    assert start.others == (of(app, "bob"),)
+
+
+def test_the_counts_go_with_the_account(app):
+    board_of(challenge(app, "pow2 challenge alice robot-easy"))
+    assert app.starts.with_robots.of(of(app, "alice"))
+    alice = of(app, "alice")
+    app.forget(alice)
+    assert app.starts.with_robots.of(alice) == []
+
+
+# open challenges
+
+
+def opened(app: FakeApp, terms=(), **options) -> str:
+    proposal = challenges.proposal_of(
+        latest_rules(options.pop("game", "pow2")),
+        (),
+        terms,
+        seats=options.pop("seats", 2),
+        **options,
+    )
+    return challenges.propose(app, actor(app, "alice", "open"), proposal).id
+
+
+def started(app: FakeApp, full) -> int:
+    command = challenges.start_when_full(app, full)
+    outcome = app.gateway.send(command.sent, command.ply, 5.0)
+    assert outcome.accepted, outcome
+    return challenges.mark_started(app, full, command.sent.match).board
+
+
+def test_who_opened_a_challenge_fills_it_with_a_robot(app):
+    id_ = opened(app, ["--days=3"], seat=0)
+    full = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.EASY)
+    assert full.state is ChallengeState.TAKEN
+    assert full.words == ("--days=3", "--unrated")
+    state = load_state(app, started(app, full))
+    assert state.seats == (of(app, "alice"), EASY)
+    assert not state.clock.terms.rated
+    again = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.EASY)
+    assert again.state is ChallengeState.STARTED
+
+
+def test_a_challenge_that_gathers_starts_with_what_the_server_keeps_for_the_robot(app):
+    full = challenges.fill_with_robot(
+        app, actor(app, "alice"), opened(app, game="powerdrain"), RobotLevel.HARD
+    )
+    state = load_state(app, started(app, full))
+    assert not state.has_no_position
+    assert not state.clock.terms.rated
+
+
+def test_nobody_else_brings_a_robot_in(app):
+    id_ = opened(app)
+    sentence = refused(
+        Code.NOT_A_PLAYER,
+        *(challenges.fill_with_robot, app, actor(app, "bob"), id_, RobotLevel.EASY),
+    )
+    assert sentence.endswith("only the player who opened it can ask a robot to join")
+    assert app.challenges.get(id_).takers == ()
+
+
+def test_a_third_seat_is_filled_after_a_person_has_joined(app):
+    id_ = opened(app, game="halves", seats=3, seat=0)
+    assert challenges.take(app, actor(app, "bob"), id_).state is ChallengeState.OPEN
+    full = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.MEDIUM)
+    assert full.seat_order == (of(app, "alice"), of(app, "bob"), MEDIUM)
+
+
+def test_two_robots_can_take_two_seats(app):
+    id_ = opened(app, game="halves", seats=3, seat=0)
+    half = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.MEDIUM)
+    assert half.free_seats == 1
+    full = challenges.fill_with_robot(app, actor(app, "alice"), id_, RobotLevel.EASY)
+    assert full.seat_order == (of(app, "alice"), MEDIUM, EASY)
+
+
+def test_a_player_who_has_blocked_a_robot_does_not_meet_it(app):
+    id_ = opened(app, game="halves", seats=3, seat=0)
+    challenges.take(app, actor(app, "bob"), id_)
+    app.blocks.add(of(app, "bob"), EASY)
+    fill = (challenges.fill_with_robot, app, actor(app, "alice"), id_)
+    assert refused(Code.NOT_WANTED, *fill, RobotLevel.EASY) == "bob does not play with robot-easy"
+    assert not challenges.fill_with_robot(*fill[1:], RobotLevel.HARD).free_seats
+
+
+def test_open_challenges_count_among_the_matches_with_robots(app):
+    for _ in range(MOST_ROBOT_MATCHES):
+        board_of(challenge(app, "pow2 challenge alice robot-easy"))
+    refused(
+        Code.TOO_MANY,
+        *(challenges.fill_with_robot, app, actor(app, "alice"), opened(app), RobotLevel.EASY),
+    )
+
+
+def test_a_robot_may_wait_in_any_number_of_challenges(app):
+    for n in range(7):
+        for name in PASSWORDS:
+            proposal = challenges.proposal_of(latest_rules("halves"), (), (), seats=3)
+            made = challenges.propose(app, actor(app, name, f"open {n}"), proposal)
+            challenges.fill_with_robot(app, actor(app, name), made.id, RobotLevel.EASY)
+    assert app.challenges.of(EASY) == []
+
+
+# what robots do not read
+
+
+def test_robots_get_no_messages(terminal):
+    answer = terminal.do("message alice wonderland bob,robot-easy hello")
+    assert (answer.code, answer.sentence) == (
+        Code.NOT_WANTED,
+        "robot-easy is a robot, and reads no messages",
+    )
+    assert terminal.do("messages bob builder2").page == terminal.do("messages carol singing5").page
+
+
+def test_nobody_chats_with_robots_alone(terminal, app):
+    board = board_of(challenge(app, "pow2 challenge alice robot-easy"))
+    answer = terminal.do(f"pow2 chat {board} alice wonderland hello")
+    assert (answer.code, answer.sentence) == (
+        Code.NOT_WANTED,
+        "robot-easy is a robot, and reads no chat",
+    )
+    board = board_of(challenge(app, "halves challenge alice bob robot-easy -manual_start"))
+    assert terminal.do(f"halves chat {board} alice wonderland hello").code == ""

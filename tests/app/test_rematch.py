@@ -1,0 +1,167 @@
+"""A rematch: one for each match, with the sides exchanged, by whichever player asks first."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from domain.errors import Code, Refusal
+from domain.match.events import decode_event
+from domain.match.robots import ROBOT_ACCOUNTS
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
+from services.app.actor import Actor
+from services.app.matches import load_state
+from services.app.rematch import rematch
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
+
+
+@pytest.fixture
+def terminal() -> Iterator[Terminal]:
+    app = FakeApp()
+    create_robot_accounts(app.client, AccountMacs())
+    yield Terminal(app)
+    app.close()
+
+
+def ended(terminal: Terminal, line: str = "pow2 challenge alice bob") -> int:
+    """Start a match that alice gives up; return its board."""
+    board = board_of(terminal.do(line))
+    answer = terminal.do(f"{line.split(maxsplit=1)[0]} resign {board} alice wonderland")
+    assert answer.code == "", answer
+    return board
+
+
+def board_of(answer) -> int:
+    assert answer.code == "", answer
+    return int(answer.sentence.split()[1].rstrip(",#"))
+
+
+def ask(terminal: Terminal, board: int, name: str = "bob", game: str = "pow2"):
+    return terminal.do(f"{game} rematch {board} {name} {PASSWORDS[name]}")
+
+
+def of(app: FakeApp, *names: str) -> tuple[bytes, ...]:
+    return tuple(app.accounts.id_of(name) for name in names)
+
+
+def test_the_sides_are_exchanged_and_all_else_is_the_same(terminal):
+    board = ended(terminal, "pow2 challenge alice bob -fast --days=3 --weekends=off --unrated")
+    again = load_state(terminal.app, board_of(ask(terminal, board)))
+    before = load_state(terminal.app, board)
+    assert again.seats == of(terminal.app, "bob", "alice")
+    assert (again.rules, again.options) == (before.rules, before.options)
+    assert again.clock.terms == before.clock.terms
+    assert not again.over
+
+
+def test_a_player_who_asks_second_gets_the_match_of_the_first(terminal):
+    board = ended(terminal)
+    first = board_of(ask(terminal, board, "bob"))
+    assert board_of(ask(terminal, board, "alice")) == first
+    assert board_of(ask(terminal, board, "bob")) == first
+    actor = decode_event(terminal.app.store.events(first)[0]).actor
+    assert (actor,) == of(terminal.app, "bob")
+
+
+def test_it_is_the_same_match_after_it_has_gone_on(terminal):
+    board = ended(terminal)
+    first = board_of(ask(terminal, board))
+    assert terminal.move(first, "bob", "m13-j7").code == ""
+    assert board_of(ask(terminal, board, "alice")) == first
+    assert board_of(ask(terminal, board, "bob")) == first
+
+
+def test_two_who_ask_at_the_same_moment_get_one_match(terminal):
+    app, board = terminal.app, ended(terminal)
+    alice, bob = (
+        rematch(app, Actor(of(app, name)[0], "test", "1", name), board) for name in ("alice", "bob")
+    )
+    assert alice.sent.match == bob.sent.match
+    assert app.gateway.send(alice.sent, 0, 5.0).accepted
+    with pytest.raises(Refusal) as caught:
+        app.gateway.send(bob.sent, 0, 5.0)
+    assert caught.value.code == Code.ID_REUSED
+    assert board_of(ask(terminal, board, "bob")) == alice.sent.match
+
+
+def test_a_rematch_can_have_a_rematch(terminal):
+    first = board_of(ask(terminal, ended(terminal)))
+    assert terminal.do(f"pow2 resign {first} bob builder2").code == ""
+    second = board_of(ask(terminal, first))
+    assert load_state(terminal.app, second).seats == of(terminal.app, "alice", "bob")
+
+
+def test_of_three_players_each_moves_up_a_seat(terminal):
+    board = ended(terminal, "halves challenge alice bob carol -manual_start")
+    assert terminal.do(f"halves resign {board} bob builder2").code == ""
+    again = load_state(terminal.app, board_of(ask(terminal, board, "carol", "halves")))
+    assert again.seats == of(terminal.app, "bob", "carol", "alice")
+
+
+def test_a_match_that_gathered_gathers_again(terminal):
+    board = board_of(terminal.do("powerdrain challenge alice bob --gather"))
+    assert terminal.do(f"powerdrain move {board} bob builder2 accept").code == ""
+    assert terminal.do(f"powerdrain resign {board} alice wonderland").code == ""
+    number = board_of(ask(terminal, board, "bob", "powerdrain"))
+    state = load_state(terminal.app, number)
+    assert state.awaits_entropy
+    assert [seat for seat, text in enumerate(state.texts) if text is None] or state.waits
+    assert board_of(ask(terminal, board, "alice", "powerdrain")) == number
+
+
+def test_a_match_of_chance_that_did_not_gather_does_not(terminal):
+    board = ended(terminal, "powerdrain challenge alice bob")
+    state = load_state(terminal.app, board_of(ask(terminal, board, "bob", "powerdrain")))
+    assert not state.has_no_position
+
+
+def test_with_a_robot_it_starts_at_once_and_is_unrated(terminal):
+    board = ended(terminal, "pow2 challenge alice robot-hard")
+    again = load_state(terminal.app, board_of(ask(terminal, board, "alice")))
+    assert again.seats == (*ROBOT_ACCOUNTS.values(),)[-1:] + of(terminal.app, "alice")
+    assert not again.clock.terms.rated
+
+
+def test_before_the_end_there_is_none(terminal):
+    board = terminal.challenge()
+    answer = ask(terminal, board)
+    assert (answer.code, answer.sentence) == (
+        Code.TOO_EARLY,
+        f"match {board} is not over; a rematch comes after its end",
+    )
+
+
+def test_only_players_ask_for_one(terminal):
+    assert ask(terminal, ended(terminal), "carol").code == Code.NOT_A_PLAYER
+
+
+def test_a_puzzle_has_none(terminal):
+    board = board_of(terminal.do("one challenge alice"))
+    answer = ask(terminal, board, "alice", "one")
+    assert (answer.code, answer.sentence) == (
+        Code.BAD_PLAYERS,
+        f"match {board} is a puzzle: start one again in place of a rematch",
+    )
+
+
+def test_a_player_who_blocks_the_other_is_not_asked(terminal):
+    board = ended(terminal)
+    assert terminal.do("block alice wonderland bob").code == ""
+    assert ask(terminal, board, "bob").code == Code.NOT_WANTED
+
+
+def test_a_player_who_has_left_gets_no_match(terminal):
+    board = ended(terminal)
+    assert terminal.do("delete alice wonderland").code == ""
+    answer = ask(terminal, board, "bob")
+    assert (answer.code, answer.sentence) == (
+        Code.UNKNOWN_USER,
+        "a player of the match has deleted their account; challenge another",
+    )
+
+
+def test_rematches_count_among_the_starts_that_wait(terminal):
+    boards = [ended(terminal) for _ in range(6)]
+    for board in boards[:5]:
+        board_of(ask(terminal, board))
+    assert ask(terminal, boards[5]).code == Code.TOO_MANY

@@ -1,0 +1,67 @@
+"""Robots that are made to act by hand, on a real server whose drains run at once."""
+
+from pathlib import Path
+
+from redis import Redis
+
+from domain.engine.levels import RobotLevel
+from domain.match.commands import Command, StartMatch
+from domain.match.events import AccountId, EventEnvelope, decode_event
+from domain.match.robots import ROBOT_ACCOUNTS
+from infra.redis.keys import Lane
+from infra.settings import Settings
+from infra.store.gateway import CommandGateway
+from infra.store.leases import LaneLeases
+from services.app.context import App
+from services.app.robots import answer
+from tests.helpers.bench import Bench
+from tests.helpers.given import ALICE
+
+EASY, MEDIUM, HARD = (ROBOT_ACCOUNTS[level] for level in RobotLevel)
+
+
+class RobotBench(Bench):
+    """A bench with an `app` for robots; close it."""
+
+    def __init__(self, client: Redis, folder: Path) -> None:
+        super().__init__(client, folder / "seeds")
+        self.lanes = LaneLeases(client, self._drain_lane)
+        self.gateway = CommandGateway(self.store, self.lanes, client)
+        self.app = App(
+            Settings(data=folder),
+            data=client,
+            queue=client,
+            store=self.store,
+            gateway=self.gateway,
+        )
+
+    def close(self) -> None:
+        """End the gateway's subscription."""
+        self.gateway.close()
+
+    def _drain_lane(self, lane: Lane) -> None:
+        del lane
+        self.drain()
+
+    def do(self, actor: AccountId, command: Command, board: int = 1) -> None:
+        """Give a command that has to be accepted."""
+        order = self.send(actor, command, board)
+        self.drain()
+        outcome = self.outcome(order)
+        assert outcome is not None
+        assert outcome.accepted, outcome.text
+
+    def begin(
+        self, *seats: AccountId, game: str = "pow2", board: int = 1, gather: bool = False
+    ) -> None:
+        """Start a match of these players."""
+        start = StartMatch(rules=f"{game}/1", options=(), seats=seats, gather=gather)
+        self.do(next((one for one in seats if one == ALICE), seats[0]), start, board)
+
+    def answer(self, board: int = 1) -> bool:
+        """Have a robot act."""
+        return answer(self.app, board)
+
+    def history(self, board: int = 1) -> list[EventEnvelope]:
+        """Return the events of a match."""
+        return [decode_event(data) for data in self.store.events(board)]

@@ -1,0 +1,243 @@
+"""`matchpost login` and `logout`, against a real server."""
+
+import json
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from infra.people.tokens import Scope
+from infra.settings import load
+from services.app.context import App
+from services.client import Client, ProblemError
+from services.client.connect import find_connection
+from services.client.login_file import read_login
+from tests.helpers.served import Served
+
+pytestmark = pytest.mark.usefixtures("home")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with an API, where alice and bob have signed up."""
+    data = tmp_path_factory.mktemp("login") / "data"
+    with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
+        served.do("signup alice wonderland", "signup bob builder2")
+        yield served
+
+
+@pytest.fixture
+def home(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The empty folder of this user's configuration, for commands and for this process."""
+    for name in ("MATCHPOST_URL", "MATCHPOST_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setitem(server.env, "XDG_CONFIG_HOME", str(tmp_path))
+    return tmp_path
+
+
+def file_in(home: Path) -> Path:
+    return home / "matchpost" / "login.json"
+
+
+def logged_in(server: Served, typed: str = "alice\nwonderland\n") -> str:
+    done = server.run("login", server.url, typed=typed)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def is_valid(url: str, token: str) -> bool:
+    try:
+        with Client(url, token) as client:
+            client.get("/api/account")
+    except ProblemError as problem:
+        return problem.code != "unknown-token"
+    return True
+
+
+def labels(server: Served, name: str) -> list[str]:
+    with App(load({"data": server.data})) as parts:
+        return [token.label for token in parts.tokens.list_of(parts.accounts.id_of(name))]
+
+
+def test_a_login_makes_a_token_that_only_its_user_can_read(server: Served, home: Path) -> None:
+    printed = logged_in(server)
+    file = file_in(home)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    assert [entry.name for entry in file.parent.iterdir()] == ["login.json"]
+    login = json.loads(file.read_text())
+    assert (login["url"], login["userid"]) == (server.url, "alice")
+    assert printed == (
+        f"logged in as alice at {server.url}; the token is in {file}, and `matchpost logout` ends it\n"
+    )
+    assert is_valid(server.url, login["token"])
+    assert labels(server, "alice")[0].startswith("login on ")
+    assert login["token"] not in repr(read_login())
+
+
+def test_the_token_of_a_login_can_only_read_and_play(server: Served) -> None:
+    logged_in(server)
+    with App(load({"data": server.data})) as parts:
+        newest = parts.tokens.list_of(parts.accounts.id_of("alice"))[0]
+    assert newest.scopes == (Scope.READ, Scope.PLAY)
+
+
+def test_a_userid_can_be_in_the_command_line(server: Served) -> None:
+    done = server.run("login", server.url + "/", "--userid", "BOB", typed="builder2\n")
+    assert done.returncode == 0, done.stderr
+    login = read_login()
+    assert login is not None
+    assert (login.url, login.userid) == (server.url, "bob")
+
+
+def test_logging_in_again_ends_the_earlier_token(server: Served) -> None:
+    logged_in(server)
+    first = read_login()
+    logged_in(server, "bob\nbuilder2\n")
+    second = read_login()
+    assert first is not None
+    assert second is not None
+    assert not is_valid(server.url, first.token)
+    assert is_valid(server.url, second.token)
+
+
+def test_a_logout_ends_the_token_and_deletes_the_file(server: Served, home: Path) -> None:
+    logged_in(server)
+    login = read_login()
+    assert login is not None
+    done = server.run("logout")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"logged out alice at {server.url}; the token is ended\n"
+    assert not file_in(home).exists()
+    assert not is_valid(server.url, login.token)
+    assert server.run("logout").stdout == "you are not logged in on this machine\n"
+
+
+def test_a_logout_after_the_token_was_ended_elsewhere_deletes_the_file(
+    server: Served, home: Path
+) -> None:
+    logged_in(server)
+    login = read_login()
+    assert login is not None
+    with Client(server.url, login.token) as client:
+        client.delete(f"/api/tokens/{login.token_id}")
+    assert server.run("logout").returncode == 0
+    assert not file_in(home).exists()
+
+
+def test_a_logout_from_a_server_that_does_not_answer_changes_nothing(
+    server: Served, home: Path
+) -> None:
+    logged_in(server)
+    file = file_in(home)
+    file.write_text(file.read_text().replace(server.url, "http://127.0.0.1:9"))
+    done = server.run("logout")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("unavailable: http://127.0.0.1:9 does not answer")
+    assert file.exists()
+
+
+def test_a_token_from_elsewhere_is_used_and_stays_valid(server: Served, home: Path) -> None:
+    with App(load({"data": server.data})) as parts:
+        made = parts.tokens.issue(parts.accounts.id_of("bob"), "my bot", [Scope.READ, Scope.PLAY])
+    done = server.run("login", server.url, "--token", "-", typed=f"{made.text}\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("logged in as bob at ")
+    done = server.run("logout")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"stays valid: end it at {server.url}/account" in done.stdout
+    assert is_valid(server.url, made.text)
+    assert not file_in(home).exists()
+
+
+def test_a_token_in_the_command_line_is_refused(server: Served) -> None:
+    done = server.run("login", server.url, "--token", "mp_secret")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("usage: write `--token -`")
+    assert "mp_secret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        ("alice\nwrong\n", "wrong-password"),
+        ("nobody\nat-all\n", "unknown-user"),
+        ("alice\n", "usage"),
+    ],
+)
+def test_a_login_that_is_refused_writes_nothing(
+    server: Served, home: Path, typed: str, code: str
+) -> None:
+    done = server.run("login", server.url, typed=typed)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"{code}: ")
+    assert not file_in(home).exists()
+
+
+@pytest.mark.parametrize("url", ["play.example.org", "ftp://x", "http://a:b@x", "http://x/?y=1"])
+def test_what_is_no_url_of_a_server_is_refused(server: Served, url: str) -> None:
+    done = server.run("login", url, typed="alice\nwonderland\n")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("usage: ")
+
+
+def test_a_login_without_encryption_is_warned_of(server: Served) -> None:
+    done = server.run("login", "http://matchpost.invalid", typed="alice\nwonderland\n")
+    warned, refused = done.stderr.splitlines()
+    assert warned.startswith("http://matchpost.invalid is not encrypted")
+    assert refused.startswith("unavailable: ")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
+def test_a_file_that_others_can_read_is_refused(server: Served, home: Path, mode: int) -> None:
+    logged_in(server)
+    file = file_in(home)
+    file.chmod(mode)
+    done = server.run("logout")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"`chmod 600 {file}`" in done.stderr
+    file.chmod(0o600)
+    assert server.run("logout").returncode == 0
+
+
+def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(
+    server: Served, home: Path
+) -> None:
+    file_in(home).parent.mkdir()
+    file_in(home).write_text("{")
+    file_in(home).chmod(0o600)
+    assert "is damaged" in server.run("logout").stderr
+    done = server.run("login", server.url, typed="alice\nwonderland\n")
+    assert done.returncode == 0
+    assert done.stderr.startswith("the earlier login is replaced, and its token stays valid: ")
+    assert file_in(home).stat().st_mode & 0o777 == 0o600
+
+
+def test_flag_and_environment_go_above_the_login_and_never_take_its_token(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert find_connection() is None
+    logged_in(server)
+    login = read_login()
+    assert login is not None
+    found = find_connection()
+    assert found is not None
+    assert (found.url, found.token, str(found)) == (
+        server.url, login.token, f"alice at {server.url}",
+    )  # fmt: skip
+    monkeypatch.setenv("MATCHPOST_TOKEN", "mp_environment")
+    found = find_connection()
+    assert found is not None
+    assert found.token == login.token
+    monkeypatch.setenv("MATCHPOST_URL", "http://environment.example")
+    found = find_connection()
+    assert found is not None
+    assert (found.url, found.token) == ("http://environment.example", "mp_environment")
+    monkeypatch.delenv("MATCHPOST_TOKEN")
+    found = find_connection("http://flag.example")
+    assert found is not None
+    assert (found.url, found.token, str(found)) == (
+        "http://flag.example", None, "http://flag.example",
+    )  # fmt: skip

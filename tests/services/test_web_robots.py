@@ -1,0 +1,150 @@
+"""Robots and rematches on the pages."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
+from tests.helpers.api import Api
+from tests.helpers.web import Guest
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        create_robot_accounts(api.parts.data, AccountMacs())
+        yield api
+
+
+@pytest.fixture
+def guest(api: Api) -> Iterator[Guest]:
+    """Somebody who has logged in."""
+    with Guest(api) as guest:
+        guest.log_in(api.player().name)
+        yield guest
+
+
+def board_of(answer) -> int:
+    assert answer.status_code == 303, answer.text
+    found = re.fullmatch(r"/m/(\d+)", answer.headers["location"])
+    assert found, answer.headers["location"]
+    return int(found[1])
+
+
+def shown(api: Api, board: int) -> dict:
+    return api.http.get(f"/api/matches/{board}").json()
+
+
+def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
+    home = guest.page("/")
+    assert 'name="play" value="pow2 easy"' in home
+    assert 'name="play" value="halves hard"' in home
+    assert 'value="one ' not in home
+    board = board_of(guest.send("/robots", {"play": "pow2 medium"}, on="/"))
+    match = shown(api, board)
+    assert {seat["robot"] for seat in match["players"]} == {None, "medium"}
+    assert match["clock"]["rated"] is False
+    assert ", robot" in guest.page(f"/m/{board}")
+
+
+def test_a_form_that_is_sent_twice_starts_one_match(guest):
+    fields = {"play": "line hard", "key": "a" * 32}
+    one, other = (guest.send("/robots", fields) for _ in range(2))
+    assert board_of(one) == board_of(other)
+    assert board_of(guest.send("/robots", {**fields, "play": "line easy"})) != board_of(one)
+
+
+def test_each_seat_is_a_robots_now_and_then(api, guest):
+    seats = set()
+    for _ in range(15):
+        board = board_of(guest.send("/robots", {"play": "pow2 easy"}))
+        seats |= {one["seat"] for one in shown(api, board)["players"] if one["robot"]}
+    assert seats == {0, 1}
+
+
+def test_a_form_without_a_robot_is_refused(guest):
+    assert guest.send("/robots", {"play": "pow2"}).status_code == 400
+    assert guest.send("/robots", {"play": "chess easy"}).status_code == 404
+
+
+def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
+    with Guest(api) as guest:
+        answer = guest.send("/robots", {"play": "torere hard"}, on="/")
+        assert answer.status_code == 303
+        signup = answer.headers["location"]
+        assert signup.startswith("/signup?next=")
+        page = guest.page(signup)
+        wanted = re.search(r'name="next" value="([^"]+)"', page)[1].replace("&amp;", "&")
+        answer = guest.send(
+            "/signup", {"userid": "newcomer", "password": "builder2", "next": wanted}, on=signup
+        )
+        assert answer.headers["location"] == "/new?game=torere&opponent=robot-hard"
+        form = guest.page(answer.headers["location"])
+        assert "<option selected>robot-hard</option>" in form
+        fields = {"game": "torere", "opponent": ["", "robot-hard"]}
+        board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
+        assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_a_sign_up_leads_nowhere_else(api):
+    with Guest(api) as guest:
+        fields = {"userid": "careful", "password": "builder2", "next": "https://evil.example/"}
+        assert guest.send("/signup", fields, on="/signup").headers["location"] == "/"
+
+
+def test_an_open_challenge_is_filled_by_a_robot_with_one_click(api, guest):
+    guest.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
+    found = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', guest.page("/"))
+    board = board_of(guest.send(found[1], {"level": "easy"}))
+    assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_nobody_fills_the_challenge_of_another(api, guest):
+    with Guest(api) as other:
+        other.log_in(api.player().name)
+        other.send("/new", {"game": "pow2", "opponent": ""}, on="/new")
+        path = re.search(r'action="(/challenges/[a-z2-7]{10}/robot)"', other.page("/"))[1]
+        assert path not in guest.page("/challenges")
+        assert guest.send(path, {"level": "easy"}).status_code == 403
+        other.send(path.replace("robot", "withdraw"))
+
+
+def test_robots_are_marked_in_lists_and_on_their_pages(guest):
+    assert 'href="/players/robot-easy">robot-easy</a> <span class="quiet">robot' in guest.page(
+        "/players"
+    )
+    page = guest.page("/players/robot-hard")
+    assert "A robot of this server, level hard." in page
+    assert "Matches with robots are not rated." in page
+
+
+def test_there_is_no_chat_with_robots(guest):
+    board = board_of(guest.send("/robots", {"play": "pow2 easy"}))
+    assert 'id="chat-form"' not in guest.page(f"/m/{board}")
+
+
+def test_where_no_robots_run_none_are_offered(guest, monkeypatch):
+    monkeypatch.setattr("services.app.opponents.robots_play", lambda _: False)
+    monkeypatch.setattr("services.http.web.views.new_match_form.robots_play", lambda _: False)
+    for path in ("/", "/challenges", "/games/pow2", "/new"):
+        assert "Play a robot" not in guest.page(path), path
+        assert "A robot" not in guest.page(path), path
+    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 403
+
+
+def test_a_rematch_is_one_click_for_each_player(api):
+    one, other = api.players()
+    board = api.match(one, other)
+    with Guest(api) as first, Guest(api) as second, Guest(api) as stranger:
+        first.log_in(one.name)
+        second.log_in(other.name)
+        path = f"/m/{board}/rematch"
+        assert path not in first.page(f"/m/{board}")
+        one.give(board, {"do": "resign"})
+        assert path in first.page(f"/m/{board}")
+        assert path not in stranger.page(f"/m/{board}")
+        again = board_of(second.send(path, on=f"/m/{board}"))
+        assert board_of(first.send(path, on=f"/m/{board}")) == again
+    assert [seat["userid"] for seat in shown(api, again)["players"]] == [other.name, one.name]

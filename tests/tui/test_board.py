@@ -1,0 +1,387 @@
+"""A board in the terminal, at a real server."""
+
+from collections.abc import Iterator
+
+import pytest
+from textual.color import Color
+
+from services.http.context import TaskIntervals
+from tests.helpers.api import Api, Player
+from tests.helpers.board import Seen, play
+
+GAMES = {
+    "pow2": 2,
+    "goliath": 2,
+    "line": 2,
+    "powerdrain": 2,
+    "halves": 2,
+    "halves of three": 3,
+    "torere": 2,
+    "jump": 1,
+    "one": 1,
+    "two": 1,
+    "duo": 1,
+}
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("board"), intervals=TaskIntervals(heartbeat=0.3)) as api:
+        yield api
+
+
+@pytest.fixture
+def pair(api: Api) -> tuple[Player, Player, int]:
+    """Two players, and the board of their match of pow2."""
+    one, other = api.players()
+    return one, other, api.match(one, other, terms=["--days=3"])
+
+
+def state(api: Api, board: int):
+    return api.http.get(f"/api/matches/{board}").json()
+
+
+@pytest.mark.parametrize(("name", "players"), GAMES.items(), ids=list(GAMES))
+@pytest.mark.parametrize("size", [(80, 24), (140, 60)], ids=["80x24", "140x60"])
+def test_a_move_of_every_game_is_chosen_with_the_keyboard(api, tmp_path, name, players, size):
+    game, *of = name.split()
+    people = api.players(players)
+    board = api.match(*people, game=game, options=["-manual_start"] if of else [])
+
+    async def steps(seen: Seen) -> None:
+        for _ in range(6):
+            if seen.app.choice.preview:
+                break
+            assert "[" in seen.drawing
+            assert seen.app.choice.cursor in seen.app.targets
+            await seen.press("enter")
+        assert seen.message.startswith("Play ")
+        shown, before = seen.app.choice.preview, state(api, board)
+        assert before["ply"] == 0
+        assert shown.move in before["at"]["legal"]
+        await seen.press("enter")
+        assert state(api, board)["moves"] == [shown.move]
+        assert seen.message.startswith(f"Played {shown.move}.")
+        await seen.until(lambda: seen.app.view.ply == 1)
+        assert seen.app.drawn.move == shown.move
+
+    play(api.url, board, people[0], tmp_path, steps, size)
+
+
+def test_nothing_is_played_before_the_result_was_shown(api, pair, tmp_path):
+    one, other, board = pair
+
+    async def steps(seen: Seen) -> None:
+        assert "Choose a place to begin with." in seen.message
+        assert set(seen.app.targets) == {"m1", "m13"}
+        await seen.press("down")
+        assert "[O]" in seen.drawing
+        assert seen.app.choice.cursor == "m13"
+        await seen.press("enter")
+        assert seen.message.startswith("Chosen: m13. Next, 24 places: ")
+        assert "(O)" in seen.drawing
+        plain = seen.drawing
+        await seen.press("enter")
+        assert f"Enter plays it, Escape goes back. Then it is {other.name}'s turn." in seen.message
+        assert seen.drawing != plain
+        assert state(api, board)["ply"] == 0
+        await seen.press("escape")
+        assert seen.message.startswith("Chosen: m13.")
+        await seen.press("escape")
+        assert not seen.app.choice.is_begun
+        assert state(api, board)["ply"] == 0
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_typed_move_is_shown_and_then_played(api, pair, tmp_path):
+    one, other, board = pair
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("m", *"M13-J7", "enter")
+        assert seen.message.startswith("Play m13-j7?")
+        await seen.press("escape")
+        assert seen.app.choice.preview is None
+        await seen.press("colon", *"m13 - j7", "enter", "enter")
+        assert state(api, board)["moves"] == ["m13-j7"]
+        assert f"It is {other.name}'s turn." in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_refusal_is_a_sentence_and_changes_nothing(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("enter")
+        chosen, drawing = seen.app.choice.chosen, seen.drawing
+        for move, said in (("m13-a1", "! "), ("over there", "! 'over there' is no move")):
+            await seen.press("m", *move, "enter")
+            assert seen.message.lower().startswith(said.lower()), seen.message
+            assert (seen.app.choice.chosen, seen.drawing) == (chosen, drawing)
+            assert seen.app.choice.preview is None
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["ply"] == 0
+
+
+def test_a_move_that_came_too_late_is_refused_and_the_board_is_right(api, pair, tmp_path):
+    one, other, board = pair
+    assert one.move(board, "m13-j7").is_success
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("m", *"a13-d7", "enter")
+        seen.app._follower.close()  # the news of the other terminal are late
+        assert other.move(board, "a13-d10").is_success
+        await seen.press("enter")
+        assert seen.message.startswith("! "), seen.message
+        assert f"It is {one.name}'s turn." in seen.message
+        assert seen.app.view.moves == ("m13-j7", "a13-d10")
+
+    play(api.url, board, other, tmp_path, steps)
+    assert state(api, board)["ply"] == 2
+
+
+def test_a_move_of_the_opponent_appears_by_itself(api, pair, tmp_path):
+    one, other, board = pair
+
+    async def steps(seen: Seen) -> None:
+        assert f"It is {one.name}'s turn." in seen.message
+        bells = []
+        seen.app.bell = lambda: bells.append(1)
+        assert one.move(board, "m13-j7").is_success
+        await seen.until(lambda: seen.app.view.ply == 1)
+        await seen.idle()
+        assert seen.message == "Played: m13-j7. It is your turn."
+        assert bells == [1]
+        assert "  1 m13-j7" in seen.side
+        assert "[X]" in seen.drawing
+        await seen.press("enter", "enter", "enter")
+        assert len(bells) == 1
+
+    play(api.url, board, other, tmp_path, steps)
+    assert state(api, board)["ply"] == 2
+
+
+def test_a_place_is_clicked(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        async def click(place: str) -> None:
+            box = seen.app.shown.boxes[place]
+            await seen.pilot.click("DrawingPane", offset=(box.column, box.line))
+            await seen.idle()
+
+        await click("m13")
+        assert seen.app.choice.chosen == ("m13",)
+        await click("a1")
+        assert seen.message.startswith("! "), seen.message
+        await click("j7")
+        assert seen.app.choice.preview.move == "m13-j7"
+        await seen.press("enter")
+        assert state(api, board)["moves"] == ["m13-j7"]
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_clocks_tick_and_say_whose_turn_it_is(api, pair, tmp_path):
+    one, other, board = pair
+
+    async def steps(seen: Seen) -> None:
+        assert f"> Light {one.name} (you)" in seen.side
+        assert f"  Dark {other.name}" in seen.side
+        first = seen.side.splitlines()[2]
+        assert first.strip().startswith("2d 23:59:")
+        await seen.until(lambda: seen.side.splitlines()[2] < first)
+        assert "3d 00:00:00" in seen.side.splitlines()[4]
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_offers_are_made_answered_and_shown(api, pair, tmp_path):
+    one, other, board = pair
+    assert one.move(board, "m13-j7").is_success
+
+    async def steps(seen: Seen) -> None:
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        await seen.until(lambda: f"{other.name} proposes: draw" in seen.message)
+        assert "a accepts, r rejects" in " ".join(seen.side.split())
+        await seen.press("r")
+        assert seen.message.startswith("Rejected.")
+        assert state(api, board)["offer"] is None
+        await seen.press("o", "down", "enter")
+        assert state(api, board)["offer"]["kind"] == "undo"
+        assert "You have proposed: undo." in " ".join(seen.side.split())
+        assert other.give(board, {"do": "accept"}).is_success
+        await seen.until(lambda: "Moves were taken back; none are left." in seen.message)
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        await seen.until(lambda: seen.app.view.foreign_offer == "draw")
+        await seen.press("a")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert "draw" in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["result"]["winners"] == [0, 1]
+
+
+def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("x", "n")
+        assert state(api, board)["result"] is None
+        await seen.press("x", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert seen.message.startswith("Resigned. The match is over: ")
+        await seen.press("x")
+        assert seen.message.startswith("The match is over: ")
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["result"]["winners"] == [1]
+
+
+def test_the_next_match_that_waits_is_opened(api, pair, tmp_path):
+    one, other, board = pair
+    second = api.match(one, other, game="torere")
+    api.caught_up()
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("n")
+        await seen.until(lambda: seen.app.view and seen.app.view.board == second)
+        await seen.idle()
+        assert f"{second} Mū tōrere" in seen.side
+        assert ".-[o]-." in seen.drawing
+        await seen.press("enter", "enter")
+        assert state(api, second)["ply"] == 1
+        api.caught_up()
+        await seen.press("n")
+        await seen.until(lambda: seen.app.view and seen.app.view.board == board)
+        assert other.give(board, {"do": "resign"}).is_success
+        await seen.until(lambda: seen.app.view.is_over)
+        api.caught_up()
+        await seen.press("n")
+        assert seen.message == "No other match waits for you."
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_spectator_sees_the_match_and_changes_nothing(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        assert seen.message == f"It is {one.name}'s turn. You watch this match."
+        assert seen.app.targets == ()
+        for key in ("enter", "x", "o", "a", "r"):
+            await seen.press(key)
+            assert seen.message == "You watch this match; only its players act in it.", key
+        await seen.press("m", *"m13-j7", "enter")
+        assert seen.message.startswith("After m13-j7, which is not played.")
+        await seen.press("enter")
+        assert state(api, board)["ply"] == 0
+        assert one.move(board, "m13-k8").is_success
+        await seen.until(lambda: "Played: m13-k8." in seen.message)
+
+    play(api.url, board, None, tmp_path, steps)
+
+
+def test_earlier_positions_are_looked_at(api, pair, tmp_path):
+    one, other, board = pair
+    assert one.move(board, "m13-j7").is_success
+    assert other.move(board, "a13-d7").is_success
+
+    async def steps(seen: Seen) -> None:
+        present = seen.drawing
+        await seen.press("left_square_bracket")
+        assert seen.message.startswith("After 1 of 2 moves. m13-j7 was played.")
+        await seen.press("left_square_bracket", "left_square_bracket")
+        assert seen.message.startswith("After 0 of 2 moves.")
+        assert seen.drawing != present
+        await seen.press("right_square_bracket", "escape")
+        assert seen.drawing == present
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_the_drawing_has_the_largest_size_that_fits(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def small(seen: Seen) -> None:
+        assert seen.app.drawn.display == "small"
+        await seen.press("s")
+        assert seen.app.drawn.display == "large"
+
+    async def large(seen: Seen) -> None:
+        assert seen.app.drawn.display == "large"
+        await seen.pilot.resize_terminal(80, 24)
+        await seen.until(lambda: seen.app.drawn.display == "small")
+
+    async def narrow(seen: Seen) -> None:
+        assert seen.app.drawn.display == "small"
+
+    play(api.url, board, one, tmp_path, small)
+    play(api.url, board, one, tmp_path, narrow, (80, 60))
+    play(api.url, board, one, tmp_path, large, (140, 60))
+
+
+def test_a_match_that_waits_is_accepted(api, tmp_path):
+    one, other = api.players()
+    asked = {"game": "powerdrain", "players": [one.name, other.name], "terms": ["--gather"]}
+    made = one.post("/api/matches", asked)
+    assert made.is_success, made.text
+    board = made.json()["board"]
+
+    async def steps(seen: Seen) -> None:
+        assert "a accepts it" in seen.message
+        await seen.press("a")
+        await seen.until(lambda: not seen.app.view.waits_for_consent)
+        await seen.until(lambda: seen.app.drawn is not None)
+        assert "Positive" in seen.drawing
+
+    play(api.url, board, other, tmp_path, steps)
+
+
+def test_the_board_can_be_read_without_colour(api, pair, tmp_path, monkeypatch):
+    one, _, board = pair
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def steps(seen: Seen) -> None:
+        assert seen.app.no_color
+        await seen.press("enter")
+        assert "(O)" in seen.drawing
+        assert "[" in seen.drawing
+        shown = [
+            segment.style
+            for strip in seen.app.screen._compositor.render_strips()
+            for segment in strip.apply_filter(seen.app._filters[0], Color.parse("black"))
+            if segment.style
+        ]
+        assert any(style.underline for style in shown)
+        assert all(
+            len(set(colour.triplet)) == 1
+            for style in shown
+            for colour in (style.color, style.bgcolor)
+            if colour and colour.triplet
+        )
+
+    play(api.url, board, one, tmp_path, steps)
+
+
+def test_a_question_is_answered_before_anything_else(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        field = seen.app.query_one("#typed")
+        for key in ("x", "o", "question_mark"):
+            await seen.press(key)
+            await seen.until(lambda: len(seen.app.screen_stack) == 2)
+            await seen.pilot.press("m")
+            assert not field.display
+            if key != "question_mark":  # which any key closes
+                await seen.press("escape")
+            await seen.until(lambda: len(seen.app.screen_stack) == 1)
+            assert seen.app.choice.chosen == ()
+            assert state(api, board)["result"] is None
+            await seen.idle()
+        assert state(api, board)["offer"] is None
+
+    play(api.url, board, one, tmp_path, steps)
