@@ -7,6 +7,7 @@ first one first, and may be interrupted after any of them.
 from collections.abc import Sequence
 from typing import Any, Final
 
+from domain.engine.levels import USUAL_BUDGETS
 from domain.engine.model import engine_of
 from domain.engine.search import evaluate
 from domain.engine.turning_points import AnalysedPosition
@@ -34,7 +35,7 @@ MOST_LINE_CHARACTERS: Final = 400
 def nodes_of_position(rules: AnyRules, positions: int) -> int:
     """Return how many nodes to search for each position of a match that has so many."""
     share = max(FEWEST_NODES, min(NODES_OF_POSITION, NODES_OF_MATCH // positions))
-    return share * engine_of(rules).percent // 100
+    return share * engine_of(rules).budgets.hard // USUAL_BUDGETS.hard
 
 
 def analyse_position(

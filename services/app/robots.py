@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from redis.exceptions import RedisError
 
-from domain.engine.levels import BUDGETS, RobotLevel
+from domain.engine.levels import RobotLevel
 from domain.engine.model import engine_of
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
@@ -198,5 +198,5 @@ class _Robot:
 
     def _chances(self) -> float:
         """Return its expected share of the win."""
-        nodes = BUDGETS[self._level] * engine_of(self._rules).percent // 100
+        nodes = engine_of(self._rules).budgets.of(self._level)
         return evaluate(self._rules, self._position, nodes, self._seed).values[self._seat]
