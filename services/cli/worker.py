@@ -117,7 +117,7 @@ def _play(settings: Settings) -> None:
     from services.app.context import App  # noqa: PLC0415
     from services.app.robot_groups import RobotGroup  # noqa: PLC0415
     from services.heartbeating import heartbeating  # noqa: PLC0415
-    from workers.rq_worker import ListedWorker  # noqa: PLC0415
+    from workers.rq_worker import Jobs, ListedWorker  # noqa: PLC0415
 
     os.nice(ROBOT_NICENESS)
 
@@ -127,13 +127,14 @@ def _play(settings: Settings) -> None:
 
     def analyse(board: int) -> object:
         group.send()  # nothing waits for an analysis
-        return None if analyses.analyse(parts, board, lambda: worker.stopping) else another_turn()
+        whole = analyses.analyse(parts, board, lambda: worker.stopping)
+        return None if whole else another_turn()
 
     with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
         parts.store.layout()
         create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
         group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
-        listed: dict[str, Callable[..., object]] = {ROBOT_MOVE: move, ANALYSE: analyse}
+        listed: Jobs = {ROBOT_MOVE: move, ANALYSE: analyse}
         worker = ListedWorker(parts.queue, ROBOTS, listed, ANALYSIS)
         worker.between_jobs = group.send_if_due
         worker.work(logging_level="WARNING")

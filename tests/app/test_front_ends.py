@@ -61,6 +61,9 @@ USE_CASES: Final[dict[str, Row]] = {
         (LANGUAGE, API), "a page reads them with its match, in one round trip"
     ),
     "conditional_moves.set_conditional_moves": Row(),
+    "analyses.analysis_of": Row(),
+    "analyses.start_analysis": Row(),
+    "analyses.analyse": Row((), "`services.jobs` makes it"),
     "drafts.submit": NO_DRAFTS_ON_PAGES,
     "drafts.draft_of": Row((API,), "the language shows it by `matches.private_part`"),
     "drafts.confirm": NO_DRAFTS_ON_PAGES,
