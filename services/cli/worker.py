@@ -5,7 +5,6 @@ Each role imports only what it needs: every process of a server pays for it at i
 
 import logging
 import os
-from collections.abc import Callable
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
