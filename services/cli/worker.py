@@ -5,7 +5,6 @@ Each role imports only what it needs: every process of a server pays for it at i
 
 import logging
 import os
-from collections.abc import Callable
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
@@ -117,7 +116,7 @@ def _play(settings: Settings) -> None:
     from services.app.context import App  # noqa: PLC0415
     from services.app.robot_groups import RobotGroup  # noqa: PLC0415
     from services.heartbeating import heartbeating  # noqa: PLC0415
-    from workers.rq_worker import ListedWorker  # noqa: PLC0415
+    from workers.rq_worker import Jobs, ListedWorker  # noqa: PLC0415
 
     os.nice(ROBOT_NICENESS)
 
@@ -133,7 +132,7 @@ def _play(settings: Settings) -> None:
         parts.store.layout()
         create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
         group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
-        listed: dict[str, Callable[..., object]] = {ROBOT_MOVE: move, ANALYSE: analyse}
+        listed: Jobs = {ROBOT_MOVE: move, ANALYSE: analyse}
         worker = ListedWorker(parts.queue, ROBOTS, listed, ANALYSIS)
         worker.between_jobs = group.send_if_due
         worker.work(logging_level="WARNING")
