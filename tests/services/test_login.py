@@ -1,7 +1,9 @@
 """`matchpost login` and `logout`, against a real server."""
 
 import json
+import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from services.app.context import App
 from services.client import Client, ProblemError
 from services.client.connect import find_connection
 from services.client.login_file import read_login
-from tests.helpers.served import Served
+from tests.helpers.served import SCRIPT, Served
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -75,6 +77,36 @@ def test_a_login_makes_a_token_that_only_its_user_can_read(server: Served, home:
     assert is_valid(server.url, login["token"])
     assert labels(server, "alice")[0].startswith("login on ")
     assert login["token"] not in repr(read_login())
+
+
+def test_a_terminal_shows_no_letter_of_the_password(server: Served, home: Path) -> None:
+    terminal, end = os.openpty()
+    shown = ""
+
+    def wait_for(text: str) -> None:
+        nonlocal shown
+        while text not in shown:
+            shown += os.read(terminal, 1_000).decode()
+
+    process = subprocess.Popen(
+        [SCRIPT, "login", server.url],
+        env=server.env, stdin=end, stdout=end, stderr=end, start_new_session=True,
+    )  # fmt: skip
+    try:
+        wait_for("userid: ")
+        os.write(terminal, b"alice\n")
+        wait_for("password of alice: ")
+        os.write(terminal, b"wonderland\n")
+        wait_for("ends it")
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait(60)
+        os.close(terminal)
+        os.close(end)
+    assert "alice\r\n" in shown
+    assert "wonder" not in shown
+    assert file_in(home).exists()
 
 
 def test_the_token_of_a_login_can_only_read_and_play(server: Served) -> None:

@@ -121,6 +121,17 @@ def test_a_wrong_password_is_refused_although_the_token_would_do(api):
     assert refused.headers["Matchpost-Code"] == "wrong-password"
 
 
+def test_a_form_that_is_shown_says_what_can_be_left_out(api):
+    one, _ = api.players()
+    refused = do(api, "pow2 move 1", one)
+    assert refused.text == (
+        "usage: the form is `pow2 move BOARD userid password MOVE[#ply]`; `help` lists the commands; "
+        "your token stands for userid and password, except in commands that change the account\n"
+    )
+    assert "your token" not in do(api, "pow2 challenge", one).text
+    assert "your token" not in do(api, "pow2 move 1", one, signer="line").text
+
+
 def test_a_line_without_a_token_can_not_be_signed_by_it(api):
     refused = do(api, "messages", None)
     assert (refused.status_code, code_of(refused)) == (401, "unauthorized")
