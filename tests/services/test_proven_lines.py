@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from infra.people.tokens import Scope
 from services.language.authentication import signer
@@ -23,6 +25,11 @@ ACCOUNT_FORMS = {
     "unblock", "game_set",
 }  # fmt: skip
 """Forms that change the account: a token that plays may not."""
+
+WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.split() == [text])
+"""Words without any blank, of any other signs."""
+
+VOCABULARY = sorted({word for line in EXAMPLES for word in line.split(" ")})
 
 SHORT = {form.rule for form in FORMS if form.proof is signer} - ACCOUNT_FORMS
 SIGNED = [line for line in EXAMPLES if parse(line).form in SHORT]
@@ -63,6 +70,32 @@ def test_all_other_lines_are_read_as_ever(line):
 def test_what_changes_the_account_needs_its_password(line):
     with pytest.raises(UnparsedLine):
         parse_proven(line, "alice")
+
+
+@given(word=WORDS)
+@pytest.mark.parametrize("line", SIGNED)
+def test_any_word_after_the_own_userid_is_the_password(line, word):
+    before = parse(line)
+    written = line.replace(f" {before.get('password')}", f" {word}", 1)
+    assert parse_proven(written, before.get("userid")).get("password") == word
+
+
+@given(text=st.text(max_size=200) | st.lists(st.sampled_from(VOCABULARY)).map(" ".join))
+def test_any_line_is_read_or_refused(text):
+    try:
+        line = parse_proven(text, "carol")
+    except UnparsedLine:
+        assert is_refused_with_password(text)
+    else:
+        assert line.has("password") or line.form not in SHORT or line.get("userid") == "carol"
+
+
+def is_refused_with_password(text: str) -> bool:
+    try:
+        parse(text)
+    except UnparsedLine:
+        return True
+    return False
 
 
 def test_a_hyphen_stands_for_a_password_only_where_one_is_read():
