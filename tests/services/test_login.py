@@ -36,6 +36,7 @@ def home(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setitem(server.env, "XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delitem(server.env, "MATCHPOST_DATA")
     return tmp_path
 
 
@@ -220,6 +221,19 @@ def test_a_login_without_encryption_is_warned_of(server: Served) -> None:
     warned, refused = done.stderr.splitlines()
     assert warned.startswith("http://matchpost.invalid is not encrypted")
     assert refused.startswith("unavailable: ")
+
+
+def test_variables_that_go_above_the_login_are_named(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(server.env, "MATCHPOST_URL", "http://environment.example")
+    monkeypatch.setitem(server.env, "MATCHPOST_DATA", str(server.data))
+    done = server.run("login", server.url, typed="alice\nwonderland\n")
+    assert done.returncode == 0
+    assert done.stderr == (
+        "MATCHPOST_URL is set, and goes above the login\n"
+        "MATCHPOST_DATA is set, so `do` uses the data of this machine\n"
+    )
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])
