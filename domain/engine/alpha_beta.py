@@ -44,7 +44,7 @@ class AlphaBetaSearch:
         self._best_moves: dict[Any, Any] = {}
         self._children: dict[Any, list[_Successor]] = {}
         self._has_estimates = False
-        self._value = 0.5
+        self._best = _Successor(0.5, None, position, seat)
 
     def run(self, nodes: int) -> None:
         """Search ever deeper until the model has counted that many nodes."""
@@ -54,34 +54,31 @@ class AlphaBetaSearch:
         spare = max(1, nodes - self._model.nodes)
         first = [self._child(self._position, self._seat, move) for move in moves[:spare]]
         first.sort(key=_value_of, reverse=True)
-        self._note_best(first[0])
+        self._best = first[0]
         for depth in range(2, LONGEST_LINE):
             self._has_estimates = False
             try:
                 self._search_root(first, depth)
             except _NodesSpent:
                 break
-            if not self._has_estimates or not 0 <= self._value <= 1:
+            if not self._has_estimates or not 0 <= self._best.value <= 1:
                 break
 
     @property
     def values(self) -> Values:
         """The values of both seats."""
-        value = min(1.0, max(0.0, self._value))
+        value = min(1.0, max(0.0, self._best.value))
         return (1 - value, value) if self._seat else (value, 1 - value)
 
     def best_line(self) -> list[Any]:
         """Return the best moves for both seats, as far as they were searched."""
-        line: list[Any] = []
-        position = self._position
+        # a line may come back to the first position, whose best move was searched less deep there
+        line = [self._best.move]
+        position = self._best.position
         while position in self._best_moves and len(line) < LONGEST_LINE:
             line.append(self._best_moves[position])
             position = self._model.rules.play(position, line[-1])
         return line
-
-    def _note_best(self, child: _Successor) -> None:
-        self._value = child.value
-        self._best_moves[self._position] = child.move
 
     def _search_root(self, first: list[_Successor], depth: int) -> None:
         """Search all moves of the first position, and sort them: the best so far comes first."""
@@ -90,7 +87,7 @@ class AlphaBetaSearch:
             value = self._value_of_child(child, self._seat, depth, best, _HIGHEST)
             if value > best:
                 best = value
-                self._note_best(child._replace(value=value))
+                self._best = child._replace(value=value)
                 first.remove(child)
                 first.insert(0, child)
 

@@ -47,6 +47,8 @@ class GameEngine:
     They are at least one in a position that is not over. A game needs it if a position can have
     very many moves, or if alpha-beta profits from their order.
     """
+    guide: Callable[[Any], float] | None = None
+    """Returns how promising a puzzle's position is, more is better; without it the score counts."""
     players: Callable[[Any], int] | None = None
     """Returns the number of seats of a position's match; a game for two or three needs it."""
     budgets: Budgets = USUAL_BUDGETS

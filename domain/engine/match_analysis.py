@@ -17,7 +17,7 @@ ANALYSIS_VERSION: Final = 1
 """Raised when the engine changes, or what an analysis has: one of another version is made again."""
 
 NODES_OF_POSITION: Final = 8_000
-"""The most nodes that are searched for a position; a game may take a share of it, as for moves."""
+"""The most nodes that are searched for a position; less in a game whose robots search less, too."""
 
 NODES_OF_MATCH: Final = 480_000
 """The nodes for a whole match: a longer one than 60 plies has fewer for each position."""
@@ -35,7 +35,8 @@ MOST_LINE_CHARACTERS: Final = 400
 def nodes_of_position(rules: AnyRules, positions: int) -> int:
     """Return how many nodes to search for each position of a match that has so many."""
     share = max(FEWEST_NODES, min(NODES_OF_POSITION, NODES_OF_MATCH // positions))
-    return share * engine_of(rules).budgets.hard // USUAL_BUDGETS.hard
+    usual = USUAL_BUDGETS.hard
+    return share * min(engine_of(rules).budgets.hard, usual) // usual
 
 
 def analyse_position(

@@ -67,12 +67,16 @@ class GameModel:
             return (self._score_value(position),)
         return (1 / self.players,) * self.players
 
-    def _score_value(self, position: Any) -> float:
-        """Return a puzzle's score as a value that grows with it; the bound is not known here."""
+    def score_parts(self, position: Any) -> tuple[int, ...]:
+        """Return a puzzle's score in numbers that compare like scores, more is better."""
         score = self.rules.score(position)
         assert score is not None, "a match of one seat is a puzzle"
+        return tuple([-part for part in score.rank])
+
+    def _score_value(self, position: Any) -> float:
+        """Return a puzzle's score as a value that grows with it; the bound is not known here."""
         worth, scale = 0.0, 1.0
-        for part in score.rank:
-            worth -= part * scale
+        for part in self.score_parts(position):
+            worth += part * scale
             scale /= 100
         return 0.5 + worth / (2 * (100 + abs(worth)))

@@ -7,6 +7,7 @@ import msgspec
 from domain.engine.alpha_beta import AlphaBetaSearch
 from domain.engine.game_engine import SearchMethod, Values
 from domain.engine.model import GameModel
+from domain.engine.puzzle_search import PuzzleSearch
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.tree_search import TreeSearch
 from domain.rules.protocol import AnyRules
@@ -38,10 +39,11 @@ def evaluate(rules: AnyRules, position: Any, nodes: int, seed: bytes) -> Evaluat
     if model.seat(position) is None:
         return Evaluation(model.final_values(position), (), 0)
     numbers = RandomNumbers(seed)
-    search = (
-        AlphaBetaSearch(model, position, numbers)
-        if model.engine.method is SearchMethod.ALPHA_BETA and model.players == _TWO
-        else TreeSearch(model, position, numbers)
-    )
+    if model.players == 1:
+        search: PuzzleSearch | AlphaBetaSearch | TreeSearch = PuzzleSearch(model, position, numbers)
+    elif model.players == _TWO and model.engine.method is SearchMethod.ALPHA_BETA:
+        search = AlphaBetaSearch(model, position, numbers)
+    else:
+        search = TreeSearch(model, position, numbers)
     search.run(nodes)
     return Evaluation(search.values, tuple(map(rules.write, search.best_line())), model.nodes)

@@ -33,7 +33,6 @@ class PairingResult(msgspec.Struct):
     """For each player the sum of the shares of wins: in a game for two a draw is half a point."""
     matches: int = 0
     plies: int = 0
-    repetitions: int = 0
     too_long: int = 0
 
     @property
@@ -45,7 +44,6 @@ class PairingResult(msgspec.Struct):
         """Count a match."""
         self.matches += 1
         self.plies += played.plies
-        self.repetitions += played.ending == "repetition"
         self.too_long += played.ending == "too-long"
         for player, share in enumerate(played.shares):
             self.shares[player] += share
@@ -56,7 +54,6 @@ class PairingResult(msgspec.Struct):
         """Count the matches of another part of the same pairing."""
         self.matches += other.matches
         self.plies += other.plies
-        self.repetitions += other.repetitions
         self.too_long += other.too_long
         for player, effort in enumerate(other.efforts):
             self.shares[player] += other.shares[player]
@@ -144,12 +141,12 @@ def _report(results: Sequence[PairingResult]) -> Report:
 def table(results: Iterable[PairingResult]) -> str:
     """Return the table in Markdown.
 
-    Matches that were drawn by repetition or by their length are counted among the drawn ones.
+    Matches that were too long are counted among the drawn ones.
     Costs are in the order of the players; processor time is in milliseconds.
     """
     head = (
-        "game", "players", "matches", "won", "drawn", "lost", "points of 100", "repeated",
-        "too long", "plies", "ms a move", "worst ms", "nodes a move",
+        "game", "players", "matches", "won", "drawn", "lost", "points of 100", "too long",
+        "plies", "ms a move", "worst ms", "nodes a move",
     )  # fmt: skip
     lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
     lines += ["| " + " | ".join(_row(result)) + " |" for result in results]
@@ -169,7 +166,6 @@ def _row(result: PairingResult) -> tuple[str, ...]:
         str(drawn),
         "" if several else str(result.matches - won - drawn),
         ", ".join(points) if several else points[0],
-        str(result.repetitions),
         str(result.too_long),
         f"{result.plies / result.matches:.0f}",
         ", ".join(f"{1e3 * one.seconds / max(one.moves, 1):.1f}" for one in result.efforts),

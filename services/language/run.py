@@ -17,8 +17,9 @@ from services.app.games import game_keys
 from services.app.receipts import gives_receipts, receipt_if_any
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
-from services.language.commands import FORMS, GAME_FORMS, GENERAL_FORMS
+from services.language.commands import FORMS, GENERAL_FORMS
 from services.language.form import CommandForm
+from services.language.game_forms import GAME_FORMS
 from services.language.handlers.boards import match_of_game
 from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parser import (

@@ -68,16 +68,6 @@ def test_a_match_that_takes_too_long_is_drawn_and_counted() -> None:
     assert (found.ending, found.plies, found.shares) == ("too-long", 12, (0.5, 0.5))
 
 
-def test_a_third_occurrence_is_a_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tournament, "_OCCURRENCES", 2)
-    endings = {
-        play_match(PlannedMatch("torere", ("random", "random"), number)).ending
-        for number in range(6)
-    }
-    assert "repetition" in endings
-    assert "too-long" not in endings
-
-
 def test_the_table_counts_from_the_first_player() -> None:
     result = PairingResult(
         "line", ("hard", "easy"), (tournament.Effort(), tournament.Effort()), [0, 0], [0.0, 0.0]
@@ -86,8 +76,7 @@ def test_the_table_counts_from_the_first_player() -> None:
         effort = tournament.Effort(2, 0.25, 0.125, 300)
         result.count(PlayedMatch(shares, (effort, effort), 40, "no-move"))
     assert table([result]).splitlines()[-1] == (
-        "| line | hard, easy | 4 | 2 | 1 | 1 | 62.5 | 0 | 0 | 40 | 125.0, 125.0 | 125, 125 "
-        "| 150, 150 |"
+        "| line | hard, easy | 4 | 2 | 1 | 1 | 62.5 | 0 | 40 | 125.0, 125.0 | 125, 125 | 150, 150 |"
     )
 
 

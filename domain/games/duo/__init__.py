@@ -1,7 +1,14 @@
 """Cooperative That's My Line."""
 
 from domain.boards.pow2_text import places_below
-from domain.games.duo import game, svg, text
+from domain.games.duo import engine, game, svg, text
 from domain.rules.game import GamePackage
 
-GAME = GamePackage((game.DuoRules(),), text.draw, svg.paint, __name__, text_places=places_below)
+GAME = GamePackage(
+    (game.DuoRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    text_places=places_below,
+    engine=engine.ENGINE,
+)

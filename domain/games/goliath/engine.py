@@ -4,6 +4,7 @@ from typing import Final
 
 from domain.boards.pow2_board import EVERYWHERE, adjacent_to
 from domain.engine.game_engine import GameEngine, SearchMethod, Values
+from domain.engine.levels import Budgets
 from domain.games.goliath.position import GoliathPosition
 
 _SCALE: Final = 20.0
@@ -32,4 +33,4 @@ def evaluate(position: GoliathPosition) -> Values:
     return (1 - value, value) if position.turn else (value, 1 - value)
 
 
-ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA)
+ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA, budgets=Budgets(100, 1_500, 30_000))

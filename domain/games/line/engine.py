@@ -3,6 +3,7 @@
 from typing import Final
 
 from domain.engine.game_engine import GameEngine, SearchMethod, Values
+from domain.engine.levels import Budgets
 from domain.games.line.position import LinePosition, open_places_of
 
 _SCALE: Final = 6.0
@@ -25,4 +26,10 @@ def evaluate(position: LinePosition) -> Values:
     return value, 1 - value
 
 
-ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA)
+ENGINE: Final = GameEngine(
+    evaluate,
+    SearchMethod.ALPHA_BETA,
+    # Dark wins by mirroring each stone at the centre, where no lines cross, so the lower levels must
+    # overlook some moves
+    budgets=Budgets(25, 60, 60_000),
+)

@@ -4,7 +4,7 @@ from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
 from domain.boards.pow2_text import places_below
-from domain.games.one import game
+from domain.games.one import engine, game
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -13,4 +13,5 @@ GAME = GamePackage(
     partial(paint_lines, wanted=1, word="one"),
     __name__,
     text_places=places_below,
+    engine=engine.ENGINE,
 )

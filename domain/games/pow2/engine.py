@@ -3,6 +3,7 @@
 from typing import Final
 
 from domain.engine.game_engine import GameEngine, SearchMethod, Values
+from domain.engine.levels import Budgets
 from domain.games.pow2.position import Pow2Position
 
 _SCALE: Final = 8.0
@@ -22,4 +23,4 @@ def evaluate(position: Pow2Position) -> Values:
     return value, 1 - value
 
 
-ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA)
+ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA, budgets=Budgets(100, 1_500, 60_000))

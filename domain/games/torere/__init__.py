@@ -1,8 +1,14 @@
 """Mū tōrere."""
 
-from domain.games.torere import game, svg, text
+from domain.games.torere import engine, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
-    (game.TorereRules(),), text.draw, svg.paint, __name__, ring_percent=200, text_places=text.places
+    (game.TorereRules(),),
+    text.draw,
+    svg.paint,
+    __name__,
+    ring_percent=200,
+    text_places=text.places,
+    engine=engine.ENGINE,
 )

@@ -4,7 +4,7 @@ from functools import partial
 
 from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
 from domain.boards.pow2_text import places_below
-from domain.games.two import game
+from domain.games.two import engine, game
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -13,4 +13,5 @@ GAME = GamePackage(
     partial(paint_lines, wanted=2, word="two"),
     __name__,
     text_places=places_below,
+    engine=engine.ENGINE,
 )

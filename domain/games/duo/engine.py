@@ -1,0 +1,25 @@
+"""The evaluation of Cooperative That's My Line."""
+
+from typing import Final
+
+from domain.boards.pow2_board import unopposed
+from domain.engine.game_engine import GameEngine, Values
+from domain.games.duo.position import DuoPosition
+
+_MOST_STONES: Final = 48
+"""The proven bound."""
+
+
+def evaluate(position: DuoPosition) -> Values:
+    """Return the stones as a share of the bound."""
+    return ((position.light | position.dark).bit_count() / _MOST_STONES,)
+
+
+def guide(position: DuoPosition) -> float:
+    """Count the stones, and the places that are left for each colour."""
+    light, dark = position.light, position.dark
+    left = unopposed(light, dark).bit_count() + unopposed(dark, light).bit_count()
+    return (light | dark).bit_count() + left
+
+
+ENGINE: Final = GameEngine(evaluate, guide=guide)

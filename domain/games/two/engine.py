@@ -1,0 +1,28 @@
+"""The evaluation of Two by Two."""
+
+from typing import Final
+
+from domain.boards.line_puzzle import LinePuzzlePosition, stones_on_lines
+from domain.engine.game_engine import GameEngine, Values
+from domain.games.two.game import TwoRules
+
+_WANTED: Final = 2
+_HALF_FULL: Final = 0.4
+"""The worth of a line with one stone; that of one with two is 1."""
+_CROWDED: Final = 0.4
+"""The cost of a line with more than two."""
+
+
+def evaluate(position: LinePuzzlePosition) -> Values:
+    """Return the lines of the best position so far as a share of the bound."""
+    return (position.lines / TwoRules.most_lines,)
+
+
+def guide(position: LinePuzzlePosition) -> float:
+    """Count the lines of the present position."""
+    numbers = stones_on_lines(position.stones)
+    full, crowded = numbers.count(2), sum(number > _WANTED for number in numbers)
+    return full + _HALF_FULL * numbers.count(1) - _CROWDED * crowded
+
+
+ENGINE: Final = GameEngine(evaluate, guide=guide)
