@@ -51,6 +51,17 @@ def test_parts_add_up_to_the_whole_whatever_the_number_of_processes(tmp_path: Pa
     assert whole[1].efforts[1].nodes == 0 < whole[1].efforts[0].nodes
 
 
+def test_three_players_meet_in_a_game_for_three_alone() -> None:
+    words = ("--game", "halves", "--pairings", "easy-random-random,random-random", "--games", "6")
+    three, two = sorted(results(bench(*words, "--json")), key=lambda one: -len(one.players))
+    assert three.players == ("easy", "random", "random")
+    assert two.players == ("random", "random")
+    assert sum(three.shares) == pytest.approx(6)
+    row = table([three]).splitlines()[-1]
+    assert row.startswith("| halves | easy, random, random | 6 | ")
+    assert row.count("|") == table([two]).splitlines()[-1].count("|")
+
+
 def test_sides_are_exchanged_in_the_same_opening() -> None:
     first, second, third = (
         PlannedMatch("torere", ("easy", "random"), number) for number in range(3)
