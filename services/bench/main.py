@@ -223,6 +223,10 @@ def _strength(parser: Any) -> None:
     )  # fmt: skip
     _add(parser, "--processes", 1, "processes that play")
     parser.add_argument(
+        "--claims", action="store_true",
+        help="a match is drawn when a position stands for the third time",
+    )  # fmt: skip
+    parser.add_argument(
         "--merge", type=_file, nargs="+", default=[], metavar="FILE",
         help="play nothing, and add up what earlier runs printed with --json",
     )  # fmt: skip

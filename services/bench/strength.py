@@ -78,6 +78,7 @@ def run(
     skip: int,
     processes: int,
     merge: Sequence[Path],
+    claims: bool,
 ) -> Report:
     """Play the matches, or merge the results of earlier runs; the rate is of robots' moves."""
     if merge:
@@ -90,7 +91,7 @@ def run(
         for players in _lineups(count, pairings)
     ]
     numbers = range(skip, skip + matches)
-    plan = [PlannedMatch(*lineup, number) for lineup in lineups for number in numbers]
+    plan = [PlannedMatch(*lineup, number, claims) for lineup in lineups for number in numbers]
     results = {lineup: _no_matches(*lineup) for lineup in lineups}
     task = bench.progress.add_task("matches", total=len(plan))
     with get_context("spawn").Pool(processes) as pool:

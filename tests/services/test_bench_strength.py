@@ -79,6 +79,18 @@ def test_a_match_that_takes_too_long_is_drawn_and_counted() -> None:
     assert (found.ending, found.plies, found.shares) == ("too-long", 12, (0.5, 0.5))
 
 
+def test_a_third_occurrence_is_a_draw_where_it_is_claimed() -> None:
+    endings = [
+        [
+            play_match(PlannedMatch("torere", ("random", "random"), number, claims)).ending
+            for number in range(12)
+        ]
+        for claims in (False, True)
+    ]
+    assert set(endings[0]) == {"no-move"}
+    assert "repetition" in endings[1]
+
+
 def test_the_table_counts_from_the_first_player() -> None:
     result = PairingResult(
         "line", ("hard", "easy"), (tournament.Effort(), tournament.Effort()), [0, 0], [0.0, 0.0]
