@@ -69,7 +69,7 @@ class StrengthReport(Report, frozen=True, kw_only=True):
         print(table(msgspec.convert(self.details["pairings"], list[PairingResult])))
 
 
-def run(
+def run(  # noqa: PLR0913 - one for each flag
     bench: BenchEnvironment,
     *,
     key: str | None,
