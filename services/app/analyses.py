@@ -17,7 +17,7 @@ from domain.engine.robot_move import match_seed
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
-from domain.match.state import MatchState, Reason, positions
+from domain.match.state import MatchState, Reason, first_position, positions
 from domain.rules import MissingRules, rules_by_id
 from infra.analyses import Analyses, StoredAnalysis
 from infra.failpoints import failpoint
@@ -48,6 +48,15 @@ def check_may_be_analysed(board: int, state: MatchState) -> None:
     check_ply(board, state, state.ply)
 
 
+def may_be_analysed(board: int, state: MatchState) -> bool:
+    """Return whether a match may be analysed now."""
+    try:
+        check_may_be_analysed(board, state)
+    except Refusal:
+        return False
+    return True
+
+
 def analysis_of(
     app: App, board: int, state: MatchState
 ) -> "StoredAnalysis | AnalysisProgress | None":
@@ -75,16 +84,20 @@ def start_analysis(
     return _jobs(app).request(board, state.seq, state.ply + 1, account)
 
 
+def score_bound(state: MatchState) -> str:
+    """Return the best score that is known to be possible in a puzzle; empty for other games."""
+    score = rules_by_id(state.rules).score(first_position(state))
+    return score.bound if score else ""
+
+
 def analyse(app: App, board: int, stopping: Callable[[], bool] = lambda: False) -> bool:
     """Make the analysis of a match; return False if it was interrupted, and is to go on later.
 
-    What is made is stored, and is the beginning of the next turn. A match that must not be analysed any more
-    is left alone.
+    What is made is stored, and is the beginning of the next turn. Nothing is made for a match that must not be
+    analysed any more.
     """
     state = load_state(app, board)
-    try:
-        check_may_be_analysed(board, state)
-    except Refusal:
+    if not may_be_analysed(board, state):
         return True  # an arbiter has set it back since
     with refuse_damaged(app.damage, board):
         rules, places = rules_by_id(state.rules), positions(state)

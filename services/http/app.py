@@ -33,6 +33,7 @@ from services.http.api.routes.accounts import (
     show_account,
     sign_up,
 )
+from services.http.api.routes.analyses import request_analysis, show_analysis
 from services.http.api.routes.blocks import block_player, list_blocks, unblock_player
 from services.http.api.routes.challenges import (
     accept_challenge,
@@ -120,6 +121,8 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_ply,
     show_svg,
     show_text,
+    show_analysis,
+    request_analysis,
     show_text_board,
     show_events,
     start_match,

@@ -35,6 +35,11 @@ def signer(app: App, line: CommandLine, origin: Origin) -> AccountId:
     return origin.proven
 
 
+def signer_if_any(app: App, line: CommandLine, origin: Origin) -> AccountId | None:
+    """Return the account that the password or the front end proves; None for anybody else."""
+    return signer(app, line, origin) if line.has("password") else origin.proven
+
+
 def challenger(app: App, line: CommandLine, origin: Origin) -> AccountId | None:
     """Return the account that challenges; None at the operator's terminal without a password.
 

@@ -17,8 +17,9 @@ from services.app.games import game_keys
 from services.app.receipts import gives_receipts, receipt_if_any
 from services.language.answer import Answer, refusal
 from services.language.arguments import check_key, check_line, check_text, nearest, read_board
-from services.language.commands import FORMS, GAME_FORMS, GENERAL_FORMS
+from services.language.commands import FORMS, GENERAL_FORMS
 from services.language.form import CommandForm
+from services.language.game_forms import GAME_FORMS
 from services.language.handlers.boards import match_of_game
 from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parser import (
@@ -31,6 +32,10 @@ from services.language.parser import (
     parse_proven,
 )
 from services.language.redact import quote_safely, redact_refusal
+
+_SIGNED_HINT: Final = (
+    "your token stands for userid and password, except in commands that change the account"
+)
 
 _BY_RULE: Final = {form.rule: form for form in FORMS}
 
@@ -73,7 +78,7 @@ class Language:
             if seat:
                 line = _read_at_seat(text.strip(), seat)
             else:
-                line = _read(text.strip(), self._reader_of(origin))
+                line = _read(text.strip(), self._reader_of(origin), origin)
             return self._do(line, key, seconds, reader, origin)
         except Refusal as reason:
             return refusal(reason)
@@ -135,7 +140,7 @@ class Language:
         return replace(answer, account=account) if line.has("password") else answer
 
 
-def _read(text: str, read: Callable[[str], CommandLine]) -> CommandLine:
+def _read(text: str, read: Callable[[str], CommandLine], origin: Origin) -> CommandLine:
     if not text:
         raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
     if not _may_have_text(text):
@@ -144,7 +149,10 @@ def _read(text: str, read: Callable[[str], CommandLine]) -> CommandLine:
         line = read(text)
     except UnparsedLine:
         check_line(text)
-        raise _no_form(text.split("\n", 1)[0].split()) from None
+        reason = _no_form(text.split("\n", 1)[0].split())
+        if origin.signs and "userid password" in reason.sentence:
+            raise Refusal(reason.code, f"{reason.sentence}; {_SIGNED_HINT}") from None
+        raise reason from None
     if not line.has("text") and not line.has("body"):
         check_line(text)
     return line

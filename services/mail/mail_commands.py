@@ -51,7 +51,7 @@ _CHAT: Final = re.compile(r"(?:say|chat|claim|appeal)(?:\s|$)", re.IGNORECASE)
 _SHORT: Final = re.compile(
     r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
     r"|reveal\s+[0-9a-f]+"
-    r"|case|claim\s+#\d+\s[\s\S]+|appeal\s[\s\S]+"
+    r"|analy[sz]e|case|claim\s+#\d+\s[\s\S]+|appeal\s[\s\S]+"
     r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )

@@ -21,10 +21,14 @@ Size = tuple[int, int]
 class MatchApi:
     """Reads matches and sends commands, in the name of the client's token."""
 
-    def __init__(self, client: Client, userid: str) -> None:
-        """`userid` is the player whom the token belongs to; empty for a spectator."""
+    def __init__(self, client: Client, userid: str, server: str = "") -> None:
+        """`userid` is the player whom the token belongs to; empty for a spectator.
+
+        `server` is the server's name for people.
+        """
         self.client = client
         self.userid = userid
+        self.server = server
 
     def view(self, board: int) -> ShownMatch:
         """Return a match as it is now."""
@@ -67,6 +71,10 @@ class MatchApi:
         if len(view.match["players"]) == 1:
             return ("undo", *game["offers"])
         return (*COMMON_OFFERS, *game["offers"])
+
+    def rematch(self, board: int) -> int:
+        """Start the rematch of a match that is over, and return its board; it has only one."""
+        return int(self.client.post(f"/api/matches/{board}/rematch", {})["board"])
 
     def next_board(self, current: int = 0) -> int | None:
         """Return the match that has waited longest for the player, other than the current one."""

@@ -98,3 +98,36 @@ def test_every_game_is_analysed_and_the_same_way_again():
         assert 1 <= len(found.better) <= MOST_LINE_MOVES
         assert len(" ".join(found.better[1:])) <= MOST_LINE_CHARACTERS
         assert analyse_position(rules, at, "", 300, b"seed").better == ()
+
+
+def wins(rules, at, move):
+    outcome = rules.outcome(rules.play(at, move))
+    return outcome is not None and outcome.winners == (rules.to_move(at),)
+
+
+def missed_wins():
+    """Yield positions of goliath with a winning move, and another after which the opponent wins at once."""
+    for seed in range(20):
+        for rules, at in random_positions(random.Random(seed), 120):
+            moves = list(rules.moves(at)) if rules.key == "goliath" else []
+            if not any(wins(rules, at, move) for move in moves):
+                continue
+            for move in moves:
+                after = rules.play(at, move)
+                if rules.outcome(after) is None and any(
+                    wins(rules, after, reply) for reply in rules.moves(after)
+                ):
+                    yield rules, at, move
+                    break
+
+
+def test_a_win_that_was_missed_is_a_turning_point():
+    found = list(missed_wins())
+    assert found
+    for rules, at, move in found:
+        played = analyse_position(rules, at, rules.write(move), 8_000, b"before")
+        after = analyse_position(rules, rules.play(at, move), "", 8_000, b"after")
+        (point,) = turning_points(analysis(played, after))
+        assert point.move == rules.write(move)
+        assert point.better[0] != point.move
+        rules.check(at, rules.read(point.better[0]))

@@ -54,7 +54,7 @@ class FakeApp:
     """Everything the language works with; `awake` is whether commands are decided at all."""
 
     def __init__(self, *, durable: bool = True) -> None:
-        self.client = memory_client()
+        self.data = self.queue = self.client = memory_client()
         self.durable = durable
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)

@@ -35,10 +35,12 @@ from infra.projections.match_lists import MatchLists
 from infra.projections.ratings import RatingsQuery
 from infra.projections.standings import StandingsQuery
 from infra.rate_limits import LoginRateLimit
+from infra.rq_jobs import ANALYSIS
 from services.language import LOCAL, Answer, Language
 from tests.fakes.app import CHEAP, FakeApp
 from tests.fuzz.lines import MATCHES, NEW, PASSWORDS, SECRETS, lines, read_line
 from tests.helpers.side import catch_up
+from workers.rq_worker import ListedWorker
 
 COUNT: Final = 1_000_000
 
@@ -84,6 +86,7 @@ class Table(FakeApp):
         self.accounts = Accounts(self.client, CHEAP, limit=limit)
         self.deciding = 0.0
         self.language = Language(self, origin=LOCAL)
+        ListedWorker(self.queue, ANALYSIS, {}).register_birth()
         for name, password in PASSWORDS.items():
             self.accounts.signup(name, password)
         self.accounts.set_arbiter("carol", True)

@@ -18,9 +18,14 @@ FILE = ROOT / "services" / "http" / "api" / "examples.json"
 if __name__ == "__main__":
     sys.path.insert(0, str(ROOT))
 
-from infra.log.key_files import generate_keys  # noqa: E402 - found where the path says
+from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found where the path says
+from domain.engine.turning_points import AnalysedPosition  # noqa: E402
+from infra.analyses import Analyses, StoredAnalysis  # noqa: E402
+from infra.log.key_files import generate_keys  # noqa: E402
 from infra.people.account_macs import AccountMacs  # noqa: E402
 from infra.people.accounts import create_robot_accounts  # noqa: E402
+from services.app.matches import load_state  # noqa: E402
+from tests.helpers.analysing import listening  # noqa: E402
 from tests.helpers.api import Api, Player  # noqa: E402
 from tests.helpers.publishing import publish  # noqa: E402
 
@@ -208,6 +213,9 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     puzzle = alice.post("/api/matches", {"game": "one", "players": ["alice"]}).json()["board"]
     for move in ("a5", "done"):
         assert alice.move(puzzle, move).is_success
+    with listening(said.api.parts):
+        said.call("request_analysis", alice, board=puzzle)
+    _analyse(said)
     said.api.caught_up()
     said.call("list_matches", player="alice", state="active")
     said.call("show_player", userid="alice")
@@ -226,6 +234,23 @@ def _look(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("show_error", code="stale-ply")
     said.call("health")
     said.call("readiness")
+
+
+def _analyse(said: Exchange) -> None:
+    """Show an analysis that was written here, because the engine's own changes with the engine."""
+    parts = said.api.parts
+    state = load_state(parts, 1)
+    values, better = (0.5, 0.52, 0.47, 0.3), ("m1-i1", "a1-e3")
+    positions = tuple(
+        AnalysedPosition(
+            (value, 1 - value), ply % 2, move, better if ply == len(values) - 2 else (), ""
+        )
+        for ply, (value, move) in enumerate(
+            zip(values, [*state.first_moves(state.ply), ""], strict=True)
+        )
+    )
+    Analyses(parts.data).put(1, StoredAnalysis(ANALYSIS_VERSION, state.seq, state.ply, positions))
+    said.call("show_analysis", board=1)
 
 
 def _reveal(said: Exchange, alice: Player, bob: Player) -> None:

@@ -15,6 +15,9 @@ TABLE = {
     "show_text": PUBLIC,
     "show_events": PUBLIC,
     "export_document": PUBLIC,
+    # the match goes on
+    "show_analysis": ("too-early", "too-early", "too-early", "too-early"),
+    "request_analysis": ("unauthorized", "too-early", "too-early", "missing-scope"),
     "list_matches": PUBLIC,
     "start_match": OWN_TO_PLAY,
     "start_rematch": ("unauthorized", "not-a-player", "too-early", "missing-scope"),

@@ -299,6 +299,10 @@ FORM_TABLE = {
     ),
     "preview": ("pow2 preview {board} m13-j7", ANYBODY),
     "previewas": ("pow2 previewas {board} {name} {password} m13-j7", OF_AN_ACCOUNT),
+    "analyse": (
+        "pow2 analyse {board} {name} {password}",
+        (*("wrong-password",) * 3, "too-early", "too-early"),
+    ),
     "resign": ("pow2 resign {board} {name} {password}", OF_A_PLAYER),
     "decline": ("pow2 decline {board} {name} {password}", OF_A_PLAYER),
     "rematch": (

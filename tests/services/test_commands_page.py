@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from services.language.commands import FORMS, GAME_FORMS
+from services.language.commands import FORMS
+from services.language.game_forms import GAME_FORMS
 from services.language.parser import form_names, parse
 from tests.fakes.app import FakeApp, Terminal
 

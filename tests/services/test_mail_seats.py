@@ -195,3 +195,14 @@ def test_who_has_no_proven_address_is_not_answered(office):
     office.own("alice", MailAddress(box("alice")))
     assert office.take(seat, "m13-j7") == []
     assert moves(office) == ["m13-j7"]
+
+
+def test_an_answer_to_the_mail_of_a_result_starts_a_rematch(office):
+    board = office.challenge()
+    office.take(office.seat(board, 0, "alice"), "resign")
+    (letter,) = office.take(office.seat(board, 1, "bob"), "rematch", sender=box("bob"))
+    assert letter.to == box("bob")
+    assert letter.body.startswith("> rematch\nmatch 2, #0: The Power of Two has started")
+    assert "Light (bob) against Dark (alice)" in " ".join(letter.body.split())
+    (second,) = office.take(office.seat(board, 0, "alice"), "rematch")
+    assert second.body.startswith("> rematch\nmatch 2, #0: ")

@@ -9,6 +9,7 @@ from domain.errors import Code
 ERROR_CODES: Final = "refuses"
 HAS_ETAG: Final = "tagged"
 MAY_BE_PENDING: Final = "waits"
+PROGRESS: Final = "progress"
 
 MOVE_ERRORS: Final = (
     Code.UNKNOWN_BOARD,
@@ -34,6 +35,11 @@ def declare_errors(*codes: Code, tagged: bool = False, waits: bool = False) -> d
     answer 202.
     """
     return {ERROR_CODES: codes, HAS_ETAG: tagged, MAY_BE_PENDING: waits}
+
+
+def in_progress(kind: type[Any]) -> dict[str, Any]:
+    """Declare that a route answers 202 with this type while its answer is being made."""
+    return {PROGRESS: kind}
 
 
 OPERATOR_ROUTE: Final = {**declare_errors(), "apart": True}

@@ -20,6 +20,11 @@ from services.http.web.pages.account import (
     show_account,
     take_vacation,
 )
+from services.http.web.pages.analyses import (
+    request_match_analysis,
+    show_better_line,
+    show_match_analysis,
+)
 from services.http.web.pages.blocks import block_player, unblock_player
 from services.http.web.pages.cases import (
     download_evidence,
@@ -107,6 +112,9 @@ PAGES: Final[tuple[Any, ...]] = (
     show_case,
     show_queue,
     download_evidence,
+    show_match_analysis,
+    request_match_analysis,
+    show_better_line,
     show_ply,
     compare,
     what_if,

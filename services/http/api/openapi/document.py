@@ -26,6 +26,7 @@ from services.http.api.declared_errors import (
     ERROR_CODES,
     HAS_ETAG,
     MAY_BE_PENDING,
+    PROGRESS,
     all_error_codes,
     body_type,
 )
@@ -42,6 +43,7 @@ TAGS: Final = {
     "replies": "Conditional moves, which the server plays as soon as it is your turn",
     "drafts": "Moves that you look at before you play them",
     "letters": "Messages between players",
+    "analyses": "The engine's view of matches that are over, and of puzzles",
     "disputes": "Claims, appeals and rulings",
     "accounts": "Your account",
     "tokens": "A program sends a token in place of a password",
@@ -70,7 +72,8 @@ def make_document(app: Litestar) -> Document:
     operations = list(_operations(app))
     kinds: list[Any] = [Problem, Event]
     for _, _, handler, _ in operations:
-        kinds += [kind for kind in (body_type(handler), _answer_type(handler)) if kind is not None]
+        several = body_type(handler), _answer_type(handler), handler.opt.get(PROGRESS)
+        kinds += [kind for kind in several if kind is not None]
     found, named = schemas(kinds)
     known = {repr(kind): schema for kind, schema in zip(kinds, found, strict=True)}
     examples = _examples()
@@ -179,6 +182,8 @@ def _responses(
     responses: Document = {str(status): _success(handler, status, known, example)}
     if handler.opt[MAY_BE_PENDING]:
         responses["202"] = _pending_response()
+    if (progress := handler.opt.get(PROGRESS)) is not None:
+        responses["202"] = _progress_response(known[repr(progress)])
     if handler.opt[HAS_ETAG]:
         responses["304"] = {"description": "your copy is current"}
     if handler.handler_name == "show_events":
@@ -264,6 +269,15 @@ def _pending_response() -> Document:
     response = _error_response([Code.PENDING])
     response["headers"]["Location"] = _header("string", "URL of the outcome")
     return response
+
+
+def _progress_response(schema: Document) -> Document:
+    retry = _header("integer", "seconds after which to try again")
+    return {
+        "description": "it is being made",
+        "headers": {"Retry-After": retry},
+        "content": {JSON: {"schema": schema}},
+    }
 
 
 def _header(kind: str, description: str) -> Document:

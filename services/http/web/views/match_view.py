@@ -12,6 +12,7 @@ from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.rules.protocol import PuzzleScore
 from infra.redis.reads import read_all, read_one
+from services.app.analyses import may_be_analysed
 from services.app.matches import check_exists, check_ply, read_snapshot
 from services.app.names import FORMER_PLAYER, shown_names
 from services.http.context import ApiContext
@@ -135,6 +136,11 @@ class MatchView(msgspec.Struct, frozen=True):
     def turn(self) -> str:
         """The player to move; empty if there is none."""
         return "" if self.state.next is None else self.names[self.state.next]
+
+    @property
+    def analysable(self) -> bool:
+        """Whether the match may be analysed now, and has a move."""
+        return bool(self.state.ply) and may_be_analysed(self.board, self.state)
 
     def check_ply(self, ply: int) -> int:
         """Return the ply; raises `unknown-ply` or `not-started` if the match has no position there."""

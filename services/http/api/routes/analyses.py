@@ -1,0 +1,144 @@
+"""Analyses of matches: the request for one, and its values, turning points and better lines."""
+
+from typing import Annotated, Any, Final
+
+import msgspec
+from litestar import Request, Response, get, post
+from litestar.di import NamedDependency
+
+from domain.engine.turning_points import TurningPoint, turning_points
+from domain.errors import Code, Refusal
+from domain.rules import Seat
+from infra.analyses import StoredAnalysis
+from infra.people.tokens import Scope
+from services.app.analyses import analysis_of, score_bound, start_analysis
+from services.app.matches import load_state
+from services.http.anonymous_limit import WEIGHT
+from services.http.api.auth import PLAY_SCOPE, Caller
+from services.http.api.declared_errors import declare_errors, in_progress
+from services.http.api.etags import ETag
+from services.http.api.routes.commands import BoardNumber
+from services.http.context import ApiContext
+
+_TAGS: Final = ["analyses"]
+
+_REFUSED: Final = (
+    Code.UNKNOWN_BOARD,
+    Code.TOO_EARLY,
+    Code.NOT_STARTED,
+    Code.UNKNOWN_RULES,
+)
+
+_AGAIN: Final = {"Retry-After": "1"}
+
+AnyRequest = Request[Any, Any, Any]
+Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
+
+
+class AnalysedPly(msgspec.Struct, frozen=True):
+    """The position after some moves, as the engine sees it."""
+
+    ply: int
+    """The number of moves played before."""
+    to_move: Seat | None
+    """The seat to move; null if the match is over by its rules."""
+    values: tuple[Share, ...]
+    """For each seat its expected share of the win. In a puzzle how good the best score within reach is, 1 for
+    the bound."""
+    move: str | None
+    """The move that was played here; null in the last position."""
+    better: tuple[str, ...]
+    """A line that begins with a clearly better move; empty if there is none."""
+    score: str | None
+    """A puzzle's score so far, in words; null in other games."""
+
+
+class MatchAnalysis(msgspec.Struct, frozen=True):
+    """The analysis of a match."""
+
+    board: int
+    """The number of the match."""
+    seq: int
+    """Number of the match's last event; after another the analysis is made again."""
+    plies: tuple[AnalysedPly, ...]
+    """All positions, from the start on."""
+    turning_points: tuple[TurningPoint, ...]
+    """The moves that cost their players much, although there were better ones."""
+    bound: str | None
+    """A puzzle's best score that is known to be possible, in words; null in other games."""
+
+
+class AnalysisUnderWay(msgspec.Struct, frozen=True):
+    """How far the analysis of a match is."""
+
+    board: int
+    """The number of the match."""
+    done: int
+    """The number of positions that are analysed."""
+    total: int
+    """The number of positions of the match."""
+
+
+@get(
+    "/api/matches/{board:int}/analysis",
+    sync_to_thread=True,
+    tags=_TAGS,
+    opt={WEIGHT: 2} | declare_errors(*_REFUSED, tagged=True) | in_progress(AnalysisUnderWay),
+    summary="The analysis of a match",
+    description="The engine's evaluation of each position of a match that is over, or of a puzzle, with the "
+    "moves at which it tipped and better lines. 404 if nobody has asked for it lately (`POST` does), 202 "
+    "while it is made, and 409 while people play the match.",
+)
+def show_analysis(
+    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext]
+) -> Response[MatchAnalysis]:
+    """Return the analysis of a match, or how far it is."""
+    state = load_state(context.app, board)
+    found = analysis_of(context.app, board, state)
+    if found is None:
+        raise Refusal(
+            Code.NOT_FOUND, f"match {board} has no analysis yet; a POST to this path asks for one"
+        )
+    if not isinstance(found, StoredAnalysis):
+        under_way: Any = AnalysisUnderWay(board, *found)
+        return Response(under_way, status_code=202, headers=_AGAIN)
+    tag = ETag("analysis", found)
+    if tag.is_current(request):
+        return tag.not_modified()
+    return Response(_whole(board, found, score_bound(state)), headers=tag.headers)
+
+
+@post(
+    "/api/matches/{board:int}/analysis",
+    sync_to_thread=True,
+    status_code=202,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt={WEIGHT: 2} | declare_errors(*_REFUSED, Code.TOO_MANY, Code.BUSY),
+    summary="Analyse a match",
+)
+def request_analysis(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> AnalysisUnderWay:
+    """Ask for the analysis of a match, and return how far it is; `GET` returns it.
+
+    A request for one that is there, or is being made, changes nothing. An account has three at a time.
+    """
+    account, state = caller.require(Scope.PLAY), load_state(context.app, board)
+    found = start_analysis(context.app, account, board, state)
+    if isinstance(found, StoredAnalysis):
+        return AnalysisUnderWay(board, state.ply + 1, state.ply + 1)
+    return AnalysisUnderWay(board, *found)
+
+
+def _whole(board: int, found: StoredAnalysis, bound: str) -> MatchAnalysis:
+    return MatchAnalysis(
+        board=board,
+        seq=found.seq,
+        plies=tuple(
+            AnalysedPly(ply, one.seat, one.values, one.move or None, one.better, one.score or None)
+            for ply, one in enumerate(found.positions)
+        ),
+        turning_points=tuple(turning_points(found.positions)),
+        bound=bound or None,
+    )

@@ -1,0 +1,104 @@
+"""The analysis of a match: its chart, its turning points, and the better lines."""
+
+from typing import Annotated
+
+from litestar import Response, get, post
+from litestar.params import PathParameter, QueryParameter
+from litestar.response import Redirect
+
+from domain.engine.turning_points import turning_points
+from domain.errors import Code, Refusal
+from domain.match.state import position_at
+from infra.analyses import StoredAnalysis
+from services.app.analyses import analysis_of, score_bound, start_analysis
+from services.http.anonymous_limit import WEIGHT
+from services.http.web.params import (
+    BoardNumber,
+    ContextDependency,
+    FormDependency,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.views.analysis_chart import draw_analysis
+from services.http.web.views.match_view import MatchView
+from services.http.web.views.variations import Variation
+
+MoveNumber = Annotated[int, PathParameter(ge=1, le=1_000_000)]
+Step = Annotated[int, QueryParameter(ge=0, le=1_000)]
+
+
+@get("/m/{board:int}/analysis", sync_to_thread=True, opt={WEIGHT: 2})
+def show_match_analysis(
+    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
+) -> Response[str]:
+    """Show the analysis of a match, how far it is, or a button that asks for it."""
+    table = MatchView.of(context, board, visitor)
+    found = analysis_of(context.app, board, table.state)
+    whole = found if isinstance(found, StoredAnalysis) else None
+    positions = whole.positions if whole else ()
+    points = turning_points(positions)
+    return render(
+        "analysis.html",
+        visitor,
+        table=table,
+        match=table.view,
+        progress=None if whole else found,
+        positions=positions,
+        points=points,
+        tipped={point.number for point in points},
+        plot=draw_analysis(f"/m/{board}", table.names, positions, points),
+        bound=score_bound(table.state) if whole else "",
+    )
+
+
+@post("/m/{board:int}/analysis", sync_to_thread=True)
+def request_match_analysis(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Ask for the analysis of a match."""
+    del form  # its token was checked
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    table = MatchView.of(context, board, visitor)
+    start_analysis(context.app, account, board, table.state)
+    return redirect_to(f"/m/{board}/analysis")
+
+
+@get("/m/{board:int}/analysis/{move:int}", sync_to_thread=True, opt={WEIGHT: 2})
+def show_better_line(
+    board: BoardNumber,
+    move: MoveNumber,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    step: Step = 1,
+) -> Response[str]:
+    """Show the better line that begins in place of a move, after so many moves of it."""
+    table = MatchView.of(context, board, visitor)
+    found = analysis_of(context.app, board, table.state)
+    before = found.positions[move - 1 : move] if isinstance(found, StoredAnalysis) else ()
+    if not before or not before[0].better:
+        raise Refusal(
+            Code.NOT_FOUND, f"the analysis of match {board} has no better line at move {move}"
+        )
+    line, ply = before[0].better, move - 1
+    step = min(step, len(line))
+    shown = Variation.of(
+        table.rules,
+        position_at(table.state, ply),
+        table.names,
+        " ".join(line[:step]),
+        f"/m/{board}/{ply}/if",
+    )
+    last = table.state.first_moves(ply)[-1] if ply else ""
+    return render(
+        "better.html",
+        visitor,
+        table=table,
+        match=table.view,
+        number=move,
+        played=before[0].move,
+        moves=line,
+        step=step,
+        line=shown,
+        shown=shown.shown(last, position_at(table.state, ply - 1) if ply else None),
+    )
