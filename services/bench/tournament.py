@@ -19,6 +19,7 @@ from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import match_seed, search_move
 from domain.fairness import DrawStream
 from domain.rules import AnyRules, latest_rules, rules_id
+from domain.rules.protocol import GameOutcome
 
 RANDOM: Final = "random"
 """The player who chooses among the legal moves, all equally likely."""
@@ -87,7 +88,9 @@ def play_match(match: PlannedMatch) -> PlayedMatch:
     seats, efforts = match.seats, tuple(Effort() for _ in match.players)
     chance = random.Random(f"player {match.game} {match.number}")  # noqa: S311 - no secret
     seen, ending = Counter([at]), "too-long"
-    while plies < MOST_PLIES and (seat := rules.to_move(at)) is not None:
+    while (
+        plies < MOST_PLIES and (seat := rules.to_move(at)) is not None and not _outcome(rules, at)
+    ):
         player = seats[seat]
         began = time.thread_time()
         if match.players[player] == RANDOM:
@@ -103,12 +106,20 @@ def play_match(match: PlannedMatch) -> PlayedMatch:
         if match.claims and seen[at] == _OCCURRENCES:
             ending = "repetition"
             break
-    outcome = rules.outcome(at)
+    outcome = _outcome(rules, at)
     winners = outcome.winners if outcome else tuple(range(len(seats)))
     shares = [0.0] * len(seats)
     for seat in winners:
         shares[seats[seat]] = 1 / len(winners)
     return PlayedMatch(tuple(shares), efforts, plies, outcome.reason if outcome else ending)
+
+
+def _outcome(rules: AnyRules, position: Any) -> GameOutcome | None:
+    """Return the ending by the rules, or by an offer that players accept as soon as it decides."""
+    outcome = rules.outcome(position)
+    for kind in rules.offers:
+        outcome = outcome or rules.outcome_by_offer(position, kind)
+    return outcome
 
 
 def _open(rules: AnyRules, match: PlannedMatch) -> tuple[object | None, Any, int]:

@@ -110,3 +110,10 @@ def test_a_pairing_of_no_level_is_refused() -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert "invalid list of pairings value" in done.stderr
+
+
+def test_a_match_ends_by_a_count_where_players_would_agree_to_it() -> None:
+    """Without it David and Goliath goes on after stones have separated the figures."""
+    found = [play_match(PlannedMatch("goliath", ("easy", "random"), number)) for number in range(8)]
+    assert "larger-region" in {match.ending for match in found}
+    assert "too-long" not in {match.ending for match in found}
