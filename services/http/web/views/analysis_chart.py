@@ -11,7 +11,7 @@ from domain.engine.turning_points import AnalysedPosition, TurningPoint
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 284
-_LEFT, _RIGHT, _TOP, _BOTTOM = 72, 16, 36, 56
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 16, 36, 56
 _SHARES: Final = (0, 25, 50, 75, 100)
 """Grid lines, in percent."""
 _TWO: Final = 2
