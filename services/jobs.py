@@ -23,10 +23,11 @@ from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
 from infra.redis.keys import Lane
 from infra.settings import load
-from services.app import analyses, robots
+from services.app import analyses
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
+from services.app.robot_groups import answer
 from services.mail.notification_texts import NotificationTexts
 from workers import evidence_job, offload_job, retire_job
 from workers.commands import limits
@@ -135,7 +136,7 @@ def robot_move(board: int, seq: int) -> bool:
     """Act for a robot in a match whose last event had this number; return whether it has acted."""
     del seq  # it makes the id of the job, and the match is read again
     with App(load()) as parts:
-        return robots.answer(parts, board)
+        return answer(parts, board)
 
 
 def analyse(board: int) -> Retry | None:

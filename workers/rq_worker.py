@@ -79,9 +79,12 @@ class _LockedWorker(BaseWorker):
             serializer=JSONSerializer,
             log_job_description=False,
         )
+        self.between_jobs: Callable[[], None] = lambda: None
+        """Called before a job and after it, and every few seconds without one."""
 
     def heartbeat(self, *args: Any, **options: Any) -> Any:
         """Report to RQ, and to the supervisor of the process, that the worker is alive."""
+        self.between_jobs()
         LIVENESS.step()  # while RQ retries because it can't reach Redis, the process does not hang
         if options.get("pipeline"):
             return super().heartbeat(*args, **options)

@@ -1,52 +1,40 @@
-"""Robots: what a robot does in a match, chosen by the engine and sent like the command of any player.
+"""Robots: what a robot does in a match, chosen by the engine.
 
-A job calls `answer` for a match. The state of the match alone decides what is to be done, so a job that comes
-twice, late or after a kill does no harm: the id of the command is made of the board and the number of the last
-event. A failure is noted for the doctor, and stops no other match.
+The state of the match alone decides what is to be done, and the id of the command is made of the board and the
+number of the last event. So a job that comes twice, late or after a kill does no harm.
+`services.app.robot_groups` sends the commands.
 """
 
-import logging
 from collections.abc import Iterator
 from typing import Any, Final
 
-from redis.exceptions import RedisError
+import msgspec
 
 from domain.engine.levels import RobotLevel
 from domain.engine.model import engine_of
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
-from domain.errors import Code, Refusal
 from domain.match.commands import AnswerOffer, ResignMatch
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, position_of, positions
 from domain.rules import Seat, rules_by_id
-from infra.failpoints import failpoint
 from infra.store.gateway import MOST_PLIES
-from infra.store.robot_failures import RobotFailures
 from services.app.actor import Actor
 from services.app.commands import (
-    WAIT_SECONDS,
     AcceptAction,
     Action,
+    MatchCommand,
     MoveAction,
     OfferAction,
-    OutcomePending,
     RevealAction,
     command_of,
-    finish,
 )
 from services.app.context import App
 from services.app.draws import DrawPart
-from services.app.matches import load_state
-
-logger = logging.getLogger(__name__)
 
 FRONT_END: Final = "robot"
 """The front end in the ids of robots' commands."""
-
-_ATTEMPTS: Final = 3
-"""How often a command is sent under another id, because another engine has used the one before."""
 
 _REPETITIONS: Final = 3
 """How often a position stands before a robot proposes the draw that the rules give it."""
@@ -55,56 +43,28 @@ _WELCOME: Final = ("undo", "abort", "pause", "transfer")
 """Offers that a robot always accepts."""
 
 
-def answer(app: App, board: int) -> bool:
-    """Act for a robot that is to act in a match; return whether one was, and has acted.
+class RobotCommand(msgspec.Struct, frozen=True):
+    """A robot's command, and the match as it was chosen for."""
 
-    What keeps it from acting is noted for the doctor; only errors of the servers pass through.
+    board: int
+    seq: int
+    """The number of the match's last event."""
+    attempt: int
+    command: MatchCommand
+
+
+def choose(app: App, board: int, state: MatchState, attempt: int = 0) -> RobotCommand | None:
+    """Return the command of a robot that is to act in a match; None if none is.
+
+    `attempt` counts the ids of this robot's turn that were used before, by another version of the engine.
     """
-    seq = 0
-    try:
-        for attempt in range(_ATTEMPTS):
-            state = load_state(app, board)
-            seq = state.seq
-            turn = next(_turns(state), None)
-            if turn is None:
-                return False
-            action = _action(app, board, state, turn)
-            failpoint("robot.chosen")
-            if action is None:
-                return False
-            if _send(app, board, state, _actor(state, board, turn, attempt), action):
-                failpoint("robot.sent")
-                return True
-    except RedisError:
-        raise
-    except Exception as error:
-        said = str(error) if isinstance(error, Refusal) else f"{type(error).__name__}: {error}"
-        logger.exception("ALARM: the robot of match %d can't act", board)
-        RobotFailures(app.data).note(board, seq, said)
-        return False
-    RobotFailures(app.data).note(board, seq, "its commands were refused before")
-    return False
-
-
-def _actor(state: MatchState, board: int, seat: Seat, attempt: int) -> Actor:
+    seat = next(_turns(state), None)
+    action = None if seat is None else _action(app, board, state, seat)
+    if seat is None or action is None:
+        return None
     key = f"{board} {state.seq} {attempt}" if attempt else f"{board} {state.seq}"
-    return Actor(state.seats[seat], FRONT_END, key)
-
-
-def _send(app: App, board: int, state: MatchState, actor: Actor, action: Action) -> bool:
-    """Send a command; return False if its id was used for another command."""
-    command = command_of(app, actor, board, state, action)
-    try:
-        finish(app, app.gateway.send(command.sent, command.ply, WAIT_SECONDS))
-    except OutcomePending:
-        return True  # the inbox has it
-    except Refusal as refusal:
-        if load_state(app, board).seq != state.seq:
-            return True  # somebody was faster, and what is to be done now is another job's
-        if refusal.code == Code.ID_REUSED:
-            return False
-        raise
-    return True
+    actor = Actor(state.seats[seat], FRONT_END, key)
+    return RobotCommand(board, state.seq, attempt, command_of(app, actor, board, state, action))
 
 
 def _turns(state: MatchState) -> Iterator[Seat]:

@@ -17,7 +17,7 @@ import redis
 
 from domain.engine.levels import LEVELS
 from domain.match.robots import robot_level
-from infra.durability import verify
+from infra.durability import Mode, verify
 from infra.heartbeats import SILENT_MS, read_heartbeats
 from infra.machine import memory_limit
 from infra.people.accounts import Accounts
@@ -82,16 +82,17 @@ def fill_server(settings: Settings, password: str) -> FillReport:
         url = settings.redis_url
         if url is None:
             maxmemory = memory_limit(settings.maxmemory)
-            server = EmbeddedServer(
-                settings.data, durable=settings.durability.durable, maxmemory=maxmemory
-            )
+            # nobody is promised anything yet, and the server syncs its log when it ends
+            settings = msgspec.structs.replace(settings, durability=Mode.NONE)
+            server = EmbeddedServer(settings.data, durable=False, maxmemory=maxmemory)
             url = stack.enter_context(server).url
             if settings.queue_url is None:
                 second = stack.enter_context(queue_server(settings.data))
                 settings = msgspec.structs.replace(settings, queue_url=second.url)
         data = stack.enter_context(make_client(url))
         queue = stack.enter_context(make_client(settings.queue_url or url))
-        verify(data, settings.durability, settings.replicas)
+        if settings.durability.durable:
+            verify(data, settings.durability, settings.replicas)
         _check_empty(data, settings)
         make_accounts_key(settings, data)
         with PastApp(settings, data, queue, time_ms(data)) as app:

@@ -61,6 +61,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str]) -> int:
     words, url = _split_url(words)
+    if list(words) == ["completion", "boards"]:
+        # before all else, because a shell waits for it while a line is typed
+        boards: int = import_module("services.cli.own_boards").run()
+        return boards
     parser, line_parser = _parsers()
     elsewhere = [subcommand.name for subcommand in SUBCOMMANDS if subcommand.takes_url]
     values: dict[str, Any] = {}

@@ -3,9 +3,8 @@
 Only what the parser needs is imported here; the module of a subcommand is imported when it runs.
 """
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final
 
 from services.cli.argument_types import (
     PROJECTIONS,
@@ -14,99 +13,12 @@ from services.cli.argument_types import (
     seconds,
     whole_number,
 )
+from services.cli.player_subcommands import PLAYER_SUBCOMMANDS, WAIT_SECONDS, Subcommand
 
-WAIT_SECONDS: Final = 10.0
-
-_Argument: TypeAlias = tuple[str, Mapping[str, Any]]
-"""The first and the keyword arguments of `add_argument`."""
-
-
-class Subcommand(NamedTuple):
-    """A subcommand; `run` of its module takes its arguments, and the settings, by keyword."""
-
-    name: str
-    help: str
-    """Empty for a role that `serve` starts: it is not listed."""
-    description: str
-    arguments: Sequence[_Argument] = ()
-    module: str = ""
-    """`services.cli.NAME` if empty."""
-    usage: str | None = None
-    fixed: Mapping[str, Any] = {}
-    """Arguments of `run` that are not on the command line."""
-    has_settings: bool = True
-    one_of: Sequence[str] = ()
-    """Arguments of which exactly one must be there."""
-    takes_url: bool = False
-    """Whether it may talk to the server at `--url`, or to that of the login."""
-
+__all__ = ["PROJECTIONS", "SUBCOMMANDS", "WAIT_SECONDS", "Subcommand"]
 
 SUBCOMMANDS: Final = (
-    Subcommand(
-        "do",
-        "run one command line; `matchpost do help` lists them",
-        "Run one command line, written as one argument or as several words. "
-        "`-` in the place of a password asks for it; `multiple` reads lines from standard input.",
-        (
-            ("--key", {"help": "repeating a command with the same key is safe: it runs once"}),
-            ("--wait", {
-                "type": seconds, "default": WAIT_SECONDS, "metavar": "SECONDS",
-                "help": "how long to wait for an outcome (default 10)",
-            }),
-            ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
-            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
-        ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
-        takes_url=True,
-    ),
-    Subcommand(
-        "login",
-        "log in at a server elsewhere, for `do`, `watch` and `play`",
-        "Ask for userid and password, make a token for this machine, and store it in a file that only "
-        "you can read. From then on `do`, `watch` and `play` use that server, unless the command line or "
-        "the environment names another. Logging in again ends the earlier token.",
-        (
-            ("url", {"metavar": "URL", "help": "the server, such as https://play.example.org"}),
-            ("--userid", {"metavar": "NAME", "help": "the account (default: it is asked for)"}),
-            ("--token", {
-                "metavar": "-", "help": "use a token that exists; it is asked for, or read from standard input",
-            }),
-        ),
-        has_settings=False,
-    ),
-    Subcommand(
-        "logout",
-        "end the token of the login, and delete it from this machine",
-        "End the token of the login on its server, and delete it from this machine.",
-        has_settings=False,
-    ),
-    Subcommand(
-        "watch",
-        "print a line for each event of your matches, or of one, as it happens",
-        "Print a line for each event as it happens: news of all your matches, or with numbers all events "
-        "of these matches, also without a login. A connection that breaks is made again. Ctrl-C ends it "
-        "with exit code 0.",
-        (
-            ("boards", {"nargs": "*", "metavar": "BOARD", "help": "the number of a match"}),
-            ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object a line"}),
-            ("--until-over", {"action": "store_true", "help": "end once all these matches are over"}),
-        ),
-        has_settings=False,
-        takes_url=True,
-    ),
-    Subcommand(
-        "play",
-        "show a match as a board in the terminal, and play it",
-        "Show a match as a board in the terminal, on the server of the login or at --url. Moves are chosen "
-        "with the arrows, the mouse or by typing, and shown before they are played; `?` lists the keys. "
-        "Anybody may watch a match.",
-        (("board", {
-            "metavar": "BOARD", "nargs": "?", "type": whole_number,
-            "help": "the match's number (default: the one that has waited longest for you)",
-        }),),
-        has_settings=False,
-        takes_url=True,
-    ),
+    *PLAYER_SUBCOMMANDS,
     Subcommand(
         "serve",
         "run the server until Ctrl-C; prints `ready` once it accepts moves",

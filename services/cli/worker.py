@@ -21,6 +21,7 @@ from infra.rq_jobs import (
     ROBOT_MOVE,
     ROBOTS,
     SCRUB,
+    queue_key,
 )
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
@@ -107,12 +108,13 @@ def _scrub() -> None:
 
 
 def _play(settings: Settings) -> None:
-    from infra.analysis_jobs import another_turn  # noqa: PLC0415 - RQ is slow to import
+    from infra.analysis_jobs import another_turn  # noqa: PLC0415
     from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
     from infra.people.account_macs import AccountMacs  # noqa: PLC0415
     from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
-    from services.app import analyses, robots  # noqa: PLC0415
+    from services.app import analyses  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
+    from services.app.robot_groups import RobotGroup  # noqa: PLC0415
     from services.heartbeating import heartbeating  # noqa: PLC0415
     from workers.rq_worker import Jobs, ListedWorker  # noqa: PLC0415
 
@@ -120,18 +122,22 @@ def _play(settings: Settings) -> None:
 
     def move(board: int, seq: int) -> bool:
         del seq  # the match is read again
-        return robots.answer(parts, board)
+        return group.answer(board)
 
     def analyse(board: int) -> object:
+        group.send()  # nothing waits for an analysis
         whole = analyses.analyse(parts, board, lambda: worker.stopping)
         return None if whole else another_turn()
 
     with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
         parts.store.layout()
         create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
+        group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
         listed: Jobs = {ROBOT_MOVE: move, ANALYSE: analyse}
         worker = ListedWorker(parts.queue, ROBOTS, listed, ANALYSIS)
+        worker.between_jobs = group.send_if_due
         worker.work(logging_level="WARNING")
+        group.send()
 
 
 def _project(settings: Settings) -> None:

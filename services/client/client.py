@@ -11,7 +11,7 @@ import json
 import logging
 import time
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Final, Self
@@ -284,22 +284,14 @@ class Client:
         found: dict[str, Any] = self.get(f"/api/matches/{board}")
         return found
 
-    def events(
-        self, board: int, start: int = 1, stopped: Callable[[], bool] = lambda: False
-    ) -> Iterator[dict[str, Any]]:
-        """Yield a match's events from `start` on as they happen, until it is over.
-
-        Another thread may end it by `stopped`, which is asked at each line of the stream; the server
-        sends one every 15 seconds at the latest.
-        """
+    def events(self, board: int, start: int = 1) -> Iterator[dict[str, Any]]:
+        """Yield a match's events from `start` on as they happen, until it is over."""
         headers = {"Accept": "text/event-stream"}
         path = f"/api/matches/{board}/events"
         with self._http.stream("GET", path, params={"from": start}, headers=headers) as response:
             if response.is_error:
                 response.read()
             for line in _good(response).iter_lines():
-                if stopped():
-                    return
                 if line.startswith("data:"):
                     yield json.loads(line.removeprefix("data:"))
 

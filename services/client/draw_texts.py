@@ -14,6 +14,8 @@ from typing import Final
 
 import msgspec
 
+from services.client.user_files import state_folder
+
 _OLD_SECONDS: Final = 90 * 24 * 3600
 """A text that no match has needed by then is deleted."""
 
@@ -35,12 +37,6 @@ class KeptText(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _DECODER: Final = msgspec.json.Decoder(KeptText)
-
-
-def state_folder() -> Path:
-    """Return the folder for this user's texts."""
-    home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    return Path(home) / "matchpost" / "draws"
 
 
 class Texts:

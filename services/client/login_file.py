@@ -11,6 +11,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from infra.synced_files import sync_folder, write_synced
+from services.client.user_files import boards_file, login_file
 
 _OTHERS: Final = 0o077
 """The bits of a mode that let others read, change or enter."""
@@ -31,12 +32,6 @@ class Login(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _DECODER: Final = msgspec.json.Decoder(Login)
-
-
-def login_file() -> Path:
-    """Return the path of the file, whether it is there or not."""
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(home) / "matchpost" / "login.json"
 
 
 def read_login() -> Login | None:
@@ -83,11 +78,13 @@ def write_login(login: Login) -> Path:
     finally:
         new.unlink(missing_ok=True)
     sync_folder(file.parent)
+    boards_file().unlink(missing_ok=True)
     return file
 
 
 def delete_login() -> None:
-    """Delete the file, if it is there."""
+    """Delete the file, if it is there, and what is remembered of the account."""
+    boards_file().unlink(missing_ok=True)
     file = login_file()
     if file.exists():
         file.unlink()

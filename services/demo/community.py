@@ -52,7 +52,7 @@ def write_community(app: PastApp, timeline: Timeline, now: int, ids: AccountIds)
         timeline.at(_before(now, hours), partial(_write, app, ids[sender], ids[recipient], text))
     hours, text = _BROADCAST
     timeline.at(_before(now, hours), partial(_broadcast, app, ids[ARBITER], text))
-    timeline.at(_before(now, 8), partial(_gather, app, ids))
+    timeline.at(_before(now, 0.7), partial(_gather, app, ids))
 
 
 def _before(now: int, hours: float) -> int:

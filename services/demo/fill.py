@@ -55,7 +55,8 @@ def plan_matches(now: int) -> list[MatchPlan]:
     games = list(recorded_games())
     chance.shuffle(games)
     planner = Planner(now, games, chance)
-    plans = [*visitor_matches(planner), *special_matches(planner), *planner.drawn()]
+    plans = [*visitor_matches(planner), *special_matches(planner)]
+    plans += [*planner.drawn(), *planner.with_robots()]
     running = [planner.running_by_chance() for _ in range(RUNNING)]
     return [*plans, *filter(None, running), *planner.finished()]
 

@@ -15,18 +15,29 @@ _SPREAD: Final = 1.0
 
 
 def times_before(
-    chance: Random, end: int, hours: Sequence[int], pace: float, most: int
+    chance: Random, end: int, hours: Sequence[int | None], pace: float, most: int
 ) -> list[int]:
     """Return the times of as many moves as there are `hours`, the last of them at `end`.
 
-    `hours` says for the person of each move by how many hours its day begins later than that of UTC.
-    A move takes about `pace` hours, and at most `most` ms, apart from the night.
+    `hours` says for the person of each move by how many hours its day begins later than that of UTC,
+    and is None for a robot, which answers within seconds. A person's move takes about `pace` hours, and
+    at most `most` ms, apart from the night.
     """
     times = [end]
-    for late in reversed(hours[:-1]):
+    for number in range(len(hours) - 1, 0, -1):
+        if hours[number] is None:
+            times.append(times[-1] - answer_time(chance))
+            continue
         delay = round(chance.lognormvariate(math.log(pace), _SPREAD) * HOUR)
-        times.append(_awake(chance, times[-1] - max(_LEAST, min(delay, most)), late))
+        # what a robot answers is the move of a person before it
+        awake = next((late for late in reversed(hours[:number]) if late is not None), 0)
+        times.append(_awake(chance, times[-1] - max(_LEAST, min(delay, most)), awake))
     return times[::-1]
+
+
+def answer_time(chance: Random) -> int:
+    """Return the ms that a robot takes for a move."""
+    return round(chance.uniform(3, 9) * MINUTE / 60)
 
 
 def _awake(chance: Random, time: int, late: int) -> int:

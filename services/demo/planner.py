@@ -7,12 +7,13 @@ from random import Random
 from typing import Final
 
 from domain.clocks.calendar import DAY
-from domain.engine.levels import LEVELS
+from domain.engine.levels import LEVELS, RobotLevel
 from domain.match.commands import AnswerOffer, MakeOffer, ResignMatch
+from domain.match.robots import robot_name
 from domain.rules import Seat
 from services.demo.conversations import chat_steps
 from services.demo.match_plan import HOUR, MINUTE, MatchPlan, PlannedStep, move_steps
-from services.demo.move_times import times_before
+from services.demo.move_times import answer_time, times_before
 from services.demo.people import BY_NAME, PEOPLE, VISITOR, Person
 from services.demo.recorded_games import RecordedGame
 
@@ -58,8 +59,9 @@ _STEP: Final = 0.7
 _TABLES: Final = 12
 """How many sets of players are tried for a game; the one that fits best plays it."""
 
-_BEFORE: Final = 8
-"""How many days before the end of a match its players had joined, at least."""
+_BEFORE: Final = 6
+_QUICK: Final = 5
+"""The players of a match had joined so many days before its end, and a day more for so many moves."""
 
 _HISTORY: Final = 215
 """Days for which matches have been played."""
@@ -75,6 +77,22 @@ _DRAWN: Final = (
     ("halves", ("oskar", "ilse"), 12, 0.7),
 )
 """Game, players, moves, and how many days ago the last of them was."""
+
+
+_WITH_ROBOTS: Final = (
+    (RobotLevel.EASY, "quinn", 92.4),
+    (RobotLevel.EASY, "ulla", 40.1),
+    (RobotLevel.EASY, "yusuf", 9.6),
+    (RobotLevel.MEDIUM, "farida", 71.2),
+    (RobotLevel.MEDIUM, "sven", 25.7),
+    (RobotLevel.MEDIUM, "wanjiru", 3.3),
+    (RobotLevel.HARD, "anneke", 55.5),
+    (RobotLevel.HARD, "tomoko", 12.9),
+)
+"""Level of the robot, person, and how many days ago the match ended."""
+
+UNRATED: Final = ("--unrated",)
+"""The time control of a match with a robot."""
 
 
 class NoFittingGameError(LookupError):
@@ -135,7 +153,7 @@ class Planner:
     ) -> tuple[str, ...]:
         """Return players who had joined long before, and differ in strength as the robots did; none if too few had."""
         key = game.rules.partition("/")[0]
-        days = (self.now - end) / DAY + _BEFORE
+        days = (self.now - end) / DAY + _BEFORE + len(game.moves) / _QUICK
         there = [one for one in people if one.joined > days and (key, one.name) not in self._solved]
         if len(there) < game.players:
             return ()
@@ -164,11 +182,29 @@ class Planner:
                 PlannedStep(end + MINUTE, first, MakeOffer(kind="draw")),
                 PlannedStep(answered, second, AnswerOffer(accept=True)),
             ]
-        elif self._is_resigned(game, lost):
+        elif self._is_resigned(game, lost) and players[lost[0]] in BY_NAME:
             plies = round(plies * self.chance.uniform(0.7, 0.93))
             resigned = end + round(self.chance.uniform(0.2, 12) * HOUR)
             steps.append(PlannedStep(resigned, players[lost[0]], ResignMatch()))
         return self._plan(game, players, plies, end, words, steps, is_over=True)
+
+    def finish_with_robot(
+        self, game: RecordedGame, seat: Seat, person: str, days: float
+    ) -> MatchPlan:
+        """Plan a match with the robot that played a seat of a game, which ended so many days ago."""
+        players = [person, person]
+        players[seat] = robot_name(game.levels[seat])
+        return self.finish(game, tuple(players), self.now - round(days * DAY), UNRATED)
+
+    def with_robots(self) -> list[MatchPlan]:
+        """Plan matches of people with robots, which are over."""
+        return [self._with_robot(*one) for one in _WITH_ROBOTS]
+
+    def _with_robot(self, level: RobotLevel, person: str, days: float) -> MatchPlan:
+        game = self.take(
+            lambda one: one.players == 2 and level in one.levels and len(one.winners) == 1  # noqa: PLR2004
+        )
+        return self.finish_with_robot(game, game.levels.index(level), person, days)
 
     def _is_resigned(self, game: RecordedGame, lost: Sequence[Seat]) -> bool:
         """Return whether the loser of a game for two resigns before its end."""
@@ -239,7 +275,11 @@ class Planner:
                 (words, _MOST_WITH_WORDS) if words else self._time_control(pace, alone=alone)
             )
             times = times_before(self.chance, end, hours, pace, most)
-            begin = times[0] - round(self.chance.uniform(0.1, 5) * HOUR)
+            begin = times[0] - (
+                answer_time(self.chance)
+                if hours[0] is None
+                else round(self.chance.uniform(0.1, 5) * HOUR)
+            )
             if begin >= joined:
                 break
         steps = [*move_steps(game, players, times), *ending]
@@ -263,8 +303,9 @@ class Planner:
         return words, most
 
 
-def _hours(name: str) -> int:
-    return BY_NAME[name].hours if name in BY_NAME else 0
+def _hours(name: str) -> int | None:
+    """Return the hours of a person, None for a robot."""
+    return BY_NAME[name].hours if name in BY_NAME else None
 
 
 def _misfit(table: Sequence[Person], game: RecordedGame) -> float:

@@ -1,22 +1,20 @@
 """The matches of the visitor, the account that the operator logs in with."""
 
-from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from domain.match.commands import MakeOffer
 from domain.match.robots import robot_name
 from services.demo.match_plan import HOUR, MINUTE, MatchPlan, PlannedChat, PlannedStep
 from services.demo.people import VISITOR
-from services.demo.planner import Planner
+from services.demo.planner import UNRATED, Planner
 from services.demo.recorded_games import RecordedGame
-
-UNRATED = ("--unrated",)
 
 
 def visitor_matches(planner: Planner) -> list[MatchPlan]:
     """Plan matches in which the visitor is to move, others that wait for the opponent, and some that are over."""
     return [
         _with_chat(planner),
-        _to_move(planner, planner.take_key("line", plies=16), "kofi", 9, 5 * HOUR),
+        _to_move(planner, planner.take_key("line", plies=24), "kofi", 17, 5 * HOUR),
+        _to_move(planner, planner.take_key("powerdrain", plies=12), "tomoko", 8, 16 * HOUR),
         _to_move(planner, planner.take_key("halves", 3, 24), "wanjiru", 14, 21 * HOUR, "oskar"),
         _to_move(planner, planner.take_key("goliath", plies=16), robot_name(RobotLevel.MEDIUM), 8, 70 * MINUTE),
         _draw_offered(planner),
@@ -72,6 +70,4 @@ def _won_from_robot(planner: Planner) -> MatchPlan:
             and one.levels[1 - one.winners[0]] is RobotLevel.EASY
         )
     )
-    robot = robot_name(RobotLevel.EASY)
-    players = (VISITOR, robot) if game.winners == (0,) else (robot, VISITOR)
-    return planner.finish(game, players, planner.now - 6 * DAY, UNRATED)
+    return planner.finish_with_robot(game, 1 - game.winners[0], VISITOR, 6)

@@ -7,12 +7,14 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import takewhile
 from threading import Event, Thread
 from typing import Final, TypeVar
 
 import httpx
 
 from services.client import Client, ProblemError
+from services.client.stream_messages import read_messages
 
 T = TypeVar("T")
 
@@ -59,14 +61,14 @@ class Follower:
         on_event: Callable[[int], None],
         on_broken: Callable[[str], None],
     ) -> None:
-        """`seq` is the last event that is known; `on_event` gets the seq of each event that comes.
+        """`seq` is the last event that is known.
 
-        `on_broken` gets a sentence whenever the connection breaks or can't be made. The last known
-        event is read again after that, so that `on_event` shows that the connection is back.
+        `on_event` gets the number of each event that comes, and that of the last one whenever the
+        connection has been made. `on_broken` gets the reason when it breaks or can't be made.
         """
         self._client = client
         self._board = board
-        self._seq = max(1, seq)
+        self._seq = seq
         self._on_event = on_event
         self._on_broken = on_broken
         self._closed = Event()
@@ -81,18 +83,26 @@ class Follower:
         while not self._closed.wait(pause):
             opened = time.monotonic()
             try:
-                for event in self._client.events(self._board, self._seq, self._closed.is_set):
-                    self._seq = event["seq"]
-                    self._on_event(self._seq)
+                self._read()
                 pause = max(AGAIN_SECONDS, OVER_SECONDS - (time.monotonic() - opened))
             except ProblemError as problem:
                 if problem.code == "beyond-end":  # the server was restored from a backup
-                    self._seq = 1
+                    self._seq = 0
                 self._broken(problem.detail)
                 pause = AGAIN_SECONDS
             except httpx.HTTPError as error:
-                self._broken(f"{type(error).__name__}: {error}")
+                self._broken(str(error) or type(error).__name__)
                 pause = AGAIN_SECONDS
+
+    def _read(self) -> None:
+        """Read one stream until it ends, or until the first line after `close`."""
+        path = f"/api/matches/{self._board}/events"
+        with self._client.open_stream(path, str(self._seq)) as response:
+            self._on_event(self._seq)
+            lines = takewhile(lambda _: not self._closed.is_set(), response.iter_lines())
+            for seq, _ in read_messages(lines):
+                self._seq = int(seq)
+                self._on_event(self._seq)
 
     def _broken(self, reason: str) -> None:
         if not self._closed.is_set():

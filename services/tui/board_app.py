@@ -16,9 +16,10 @@ from services.tui.background import AGAIN_SECONDS, in_thread
 from services.tui.board_panes import DrawingPane
 from services.tui.dialogs import HelpScreen, MenuScreen, QuestionScreen
 from services.tui.drawn_board import DIRECTIONS, DrawnBoard
-from services.tui.match_app import AGAIN_CODES, MatchApp, sentence
+from services.tui.match_app import AGAIN_CODES, MatchApp, reason_of, sentence
 from services.tui.move_choice import MoveChoice
 from services.tui.move_choices import move_with
+from services.tui.shown_match import ShownMatch
 
 _PENDING: Final = "pending"
 _PENDING_TIMES: Final = 5
@@ -115,7 +116,8 @@ class BoardApp(MatchApp):
             return
         except httpx.TransportError as error:
             self.say(
-                f"the server can't be reached, so the result can't be shown: {error}", warns=True
+                f"the server can't be reached, so the result can't be shown: {reason_of(error)}",
+                warns=True,
             )
             return
         if self.view is None or self.view.moves != view.moves:
@@ -209,7 +211,7 @@ class BoardApp(MatchApp):
             try:
                 await in_thread(request)
             except httpx.TransportError as error:
-                self.set_broken(str(error) or type(error).__name__)
+                self.set_broken(reason_of(error))
                 self.say("No answer yet. It is sent again, and carried out once.")
             except ProblemError as problem:
                 pending += problem.code == _PENDING
@@ -252,14 +254,17 @@ class BoardApp(MatchApp):
 
     @work(exclusive=True, group="dialog")
     async def action_offer(self) -> None:
-        """Propose something, or end a pause."""
+        """Propose something, end a pause, or start a rematch."""
         view = self.view
+        if view is not None and view.may_rematch:
+            await self._rematch(view)
+            return
         if view is None or not self._acts():
             return
         try:
             kinds = await in_thread(partial(self.source.offers, view))
         except (ProblemError, httpx.TransportError) as error:
-            self.say(f"the offers can't be read: {error}", warns=True)
+            self.say(f"the offers can't be read: {reason_of(error)}", warns=True)
             return
         lines = [_RESUME, *kinds] if view.is_paused else [*kinds]
         kind = await self.push_screen_wait(MenuScreen("Propose", lines))
@@ -267,6 +272,17 @@ class BoardApp(MatchApp):
             self.send_command({"do": "resume"}, "The pause is over.")
         elif kind:
             self.send_command({"do": "offer", "kind": kind}, f"Proposed: {kind}.")
+
+    async def _rematch(self, view: ShownMatch) -> None:
+        question = "Start a rematch, with the sides exchanged?"
+        if not await self.push_screen_wait(QuestionScreen(question)):
+            return
+        try:
+            board = await in_thread(partial(self.source.rematch, view.board))
+        except (ProblemError, httpx.TransportError) as error:
+            self.say(f"the rematch could not be started: {reason_of(error)}", warns=True)
+            return
+        self.open_board(board)
 
     def _acts(self) -> bool:
         """Return whether the player can act in this match; say so if not."""
@@ -285,7 +301,7 @@ class BoardApp(MatchApp):
         try:
             board = await in_thread(partial(self.source.next_board, self.board))
         except (ProblemError, httpx.TransportError) as error:
-            self.say(f"the matches can't be read: {error}", warns=True)
+            self.say(f"the matches can't be read: {reason_of(error)}", warns=True)
             return
         if board is None:
             self.say("No other match waits for you.")
@@ -305,7 +321,7 @@ class BoardApp(MatchApp):
         try:
             self.looked = await self.read_drawing(view, ply)
         except (ProblemError, httpx.TransportError) as error:
-            self.say(f"the position can't be read: {error}", warns=True)
+            self.say(f"the position can't be read: {reason_of(error)}", warns=True)
             return
         moved = f" {self.looked.move} was played." if self.looked.move else ""
         self.say(f"After {ply} of {view.ply} moves.{moved} ] goes on, Escape goes to the present.")

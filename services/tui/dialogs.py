@@ -14,7 +14,7 @@ arrows, hjkl    move the cursor between the places that can be chosen
 Enter, click    choose a place; Enter again plays the move that is shown
 Escape          go back one place
 : or m          type a move, such as m13-j7, and look at it
-o               propose a draw, an undo and more; end a pause
+o               propose a draw, an undo and more; end a pause; rematch
 a               accept the open offer, or the match
 r               reject the open offer, or decline the match
 x               resign

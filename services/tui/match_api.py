@@ -68,6 +68,10 @@ class MatchApi:
             return ("undo", *game["offers"])
         return (*COMMON_OFFERS, *game["offers"])
 
+    def rematch(self, board: int) -> int:
+        """Start the rematch of a match that is over, and return its board; it has only one."""
+        return int(self.client.post(f"/api/matches/{board}/rematch", {})["board"])
+
     def next_board(self, current: int = 0) -> int | None:
         """Return the match that has waited longest for the player, other than the current one."""
         if not self.userid:

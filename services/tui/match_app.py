@@ -175,7 +175,7 @@ class MatchApp(App[None]):
                 view = await in_thread(partial(self.source.view, self.board))
                 drawn = await self.read_drawing(view, view.ply) if view.has_board else None
             except httpx.TransportError as error:
-                self.set_broken(str(error) or type(error).__name__)
+                self.set_broken(reason_of(error))
             except ProblemError as problem:
                 if problem.code not in AGAIN_CODES | {"unknown-ply"}:
                     self.say(problem.detail, warns=True)
@@ -264,3 +264,10 @@ def sentence(text: str) -> str:
     """Return a text as a sentence; a move at its beginning keeps its case."""
     found = f"{text[:1].upper()}{text[1:]}" if _WORD.match(text) else text
     return found if found.endswith((".", "!", "?")) else f"{found}."
+
+
+def reason_of(error: ProblemError | httpx.TransportError) -> str:
+    """Return why a request failed, without the code of a refusal."""
+    if isinstance(error, ProblemError):
+        return error.detail
+    return str(error) or type(error).__name__

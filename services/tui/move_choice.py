@@ -12,14 +12,11 @@ class MoveChoice:
     def __init__(self, moves: Sequence[ListedMove] = ()) -> None:
         self.moves = tuple(moves)
         self.chosen: tuple[str, ...] = ()
+        self.found: Choices = find_choices(self.moves, ())
+        """How the move can go on."""
         self.cursor: str | None = None
         self.preview: DrawnBoard | None = None
         """The board after the chosen or typed move."""
-
-    @property
-    def found(self) -> Choices:
-        """How the move can go on."""
-        return find_choices(self.moves, self.chosen)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -64,6 +61,7 @@ class MoveChoice:
     def _begin(self, chosen: tuple[str, ...]) -> None:
         dropped = self.chosen[len(chosen) : len(chosen) + 1]
         self.chosen, self.preview, self.cursor = chosen, None, None
+        self.found = find_choices(self.moves, chosen)
         if not self.found.whole:
             first = [name for name in dropped if name in self.targets] or self.targets
             self.cursor = first[0] if first else None

@@ -80,7 +80,7 @@ def choose(
         chosen = [*chosen, place]
         while True:
             found = find_choices(moves, chosen)
-            if found.whole or len(found.fitting) != 1 or not found.next:
+            if found.whole or len(found.next) != 1:
                 return tuple(chosen)
             chosen = [*chosen, found.next[0]]
     if place in chosen:

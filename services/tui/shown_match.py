@@ -73,6 +73,11 @@ class ShownMatch(msgspec.Struct, frozen=True):
         return not self.is_over and self.match["at"]["to_move"] in self.seats
 
     @property
+    def may_rematch(self) -> bool:
+        """Whether the player at this terminal can start a rematch; a puzzle has none."""
+        return self.is_over and bool(self.seats) and len(self.match["players"]) > 1
+
+    @property
     def must_act(self) -> bool:
         """Whether the match waits for the player at this terminal."""
         return not self.is_over and bool(set(self.match["waits_for"]) & set(self.seats))
@@ -103,7 +108,8 @@ class ShownMatch(msgspec.Struct, frozen=True):
         """A sentence on what the match waits for, or how it has ended."""
         if self.is_over:
             said = str(self.match["result"]["text"])
-            return f"{said[:1].upper()}{said[1:]}."
+            again = " o starts a rematch." if self.may_rematch else ""
+            return f"{said[:1].upper()}{said[1:]}.{again}"
         if self.is_paused:
             return "The match is paused; o resumes it." if self.seats else "The match is paused."
         if self.waits_for_consent:
@@ -144,6 +150,7 @@ class ShownMatch(msgspec.Struct, frozen=True):
         for seat, player in enumerate(self.match["players"]):
             waits = not self.is_over and seat in self.match["waits_for"]
             gone = "" if player["playing"] else " (out)"
+            gone += " (robot)" if player.get("robot") else ""
             you = " (you)" if seat in self.seats else ""
             name = f"{'>' if waits else ' '} {player['side']} {self.name(seat)}{you}{gone}"
             yield waits, name[:width]

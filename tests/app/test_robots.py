@@ -37,9 +37,9 @@ from domain.rules import GameOutcome, rules_by_id
 from domain.rules.missing_rules import MissingRules
 from infra.redis import keys
 from infra.redis.keys import shard_of
-from infra.store.gateway import OutcomePending
 from infra.store.robot_failures import RobotFailures
 from services.app import robots
+from services.app.robot_groups import HOLD_SECONDS, MOST, RobotGroup
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.robots import EASY, HARD, MEDIUM, RobotBench
 
@@ -89,16 +89,11 @@ def test_a_robot_whose_process_was_killed_after_it_sent_moves_once(
     bench.begin(EASY, ALICE)
     with monkeypatch.context() as patch:
         patch.setattr(bench.lanes, "request", lambda _: None)
-        patch.setattr(bench.gateway, "_await", pending)
         assert bench.answer()
         assert bench.answer()
     bench.drain()
     assert bench.answer() is False
     assert [one.body.seat for one in bench.history() if isinstance(one.body, Moved)] == [0]
-
-
-def pending(*_: Any) -> None:
-    raise OutcomePending
 
 
 def test_a_move_of_another_engine_that_came_first_stays(
@@ -110,10 +105,10 @@ def test_a_move_of_another_engine_that_came_first_stays(
     monkeypatch.setattr(robots, "choose_move", lambda *_: first)
     with monkeypatch.context() as patch:
         patch.setattr(bench.lanes, "request", lambda _: None)
-        patch.setattr(bench.gateway, "_await", pending)
         bench.answer()
     monkeypatch.setattr(robots, "choose_move", lambda *_: last)
     assert bench.answer()
+    bench.drain()
     assert bench.state().moves == first
     assert failures(bench) == {}
 
@@ -123,8 +118,10 @@ def test_a_refused_move_of_an_engine_does_not_keep_the_next_engine_from_moving(
 ) -> None:
     bench.begin(EASY, ALICE)
     with monkeypatch.context() as patch:
-        patch.setattr(robots, "choose_move", lambda *_: "a1-a2")
-        assert not bench.answer()
+        patch.setattr(robots, "choose_move", lambda *_: "a13-c11")
+        assert bench.answer()
+        assert failures(bench) == {}
+        assert bench.answer()
     assert list(failures(bench)) == [1]
     assert bench.answer()
     assert bench.state().ply == 1
@@ -384,3 +381,51 @@ def test_a_match_that_can_not_be_read_is_noted(bench: RobotBench) -> None:
     assert not bench.answer()
     assert "can't be read" in failures(bench)[1]
     assert list(bench.app.damage.all()) == [1]
+
+
+def test_commands_are_sent_together_while_others_wait(bench: RobotBench) -> None:
+    now, idle, submitted = [0.0], [False], []
+    group = RobotGroup(bench.app, lambda: idle[0], lambda: now[0])
+    submit = bench.store.submit
+    bench.store.submit = lambda new: submitted.append(len(new)) or submit(new)  # type: ignore[method-assign,func-returns-value]
+    boards = range(1, MOST + 5)
+    for board in boards:
+        bench.begin(EASY, ALICE, board=board)
+    submitted.clear()
+    for board in boards:
+        assert group.answer(board)
+    assert submitted == [MOST]
+    group.send_if_due()
+    assert submitted == [MOST]
+    now[0] = HOLD_SECONDS
+    group.send_if_due()
+    assert submitted == [MOST, 4]
+    assert {bench.state(board).ply for board in boards} == {1}
+    for board in boards[:3]:
+        bench.do(ALICE, some_move(bench, board), board)
+    submitted.clear()
+    assert group.answer(1)
+    assert not group.answer(4)
+    idle[0] = True
+    assert group.answer(2)
+    assert submitted == [2]
+    assert group.answer(3)
+    assert submitted == [2, 1]
+
+
+def test_a_command_that_fails_in_a_group_stops_no_other(
+    bench: RobotBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for board in (1, 2):
+        bench.begin(EASY, ALICE, board=board)
+    choose = robots.choose_move
+    with monkeypatch.context() as patch:
+        patch.setattr(robots, "choose_move", lambda *_: "a13-c11")
+        bench.answer(1)
+        group = RobotGroup(bench.app, lambda: False)
+        group.answer(1)
+        patch.setattr(robots, "choose_move", choose)
+        group.answer(2)
+        group.send()
+    assert list(failures(bench)) == [1]
+    assert [bench.state(board).ply for board in (1, 2)] == [0, 1]

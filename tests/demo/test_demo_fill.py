@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from domain.match.events import (
     Declined,
     EventEnvelope,
     Flagged,
+    Moved,
     Nagged,
     OfferMade,
     Resigned,
@@ -193,6 +195,17 @@ def test_matches_with_robots_are_not_rated(server: Filled):
     ]
     assert len(with_robots) >= 2
     assert all(state.clock and not state.clock.terms.rated for state in with_robots)
+
+
+def test_a_robot_has_answered_within_seconds(server: Filled):
+    took = [
+        one.at - before.at
+        for found in server.events.values()
+        for before, one in pairwise(found)
+        if isinstance(one.body, Moved) and robot_level(one.actor)
+    ]
+    assert len(took) > 50
+    assert 2_000 < min(took) < max(took) < 10_000
 
 
 def test_nobody_played_before_joining(server: Filled):

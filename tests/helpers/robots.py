@@ -13,7 +13,7 @@ from infra.settings import Settings
 from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
 from services.app.context import App
-from services.app.robots import answer
+from services.app.robot_groups import answer
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
 
@@ -34,6 +34,7 @@ class RobotBench(Bench):
             store=self.store,
             gateway=self.gateway,
         )
+        vars(self.app)["lanes"] = self.lanes
 
     def close(self) -> None:
         """End the gateway's subscription."""

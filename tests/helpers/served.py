@@ -59,6 +59,7 @@ class Served:
         self.env = {**clean, "MATCHPOST_DATA": str(data), "MATCHPOST_HTTP": "off", **(env or {})}
         # no test may read the login of the user that runs it
         self.env["XDG_CONFIG_HOME"] = str(data.parent / "config")
+        self.env["XDG_CACHE_HOME"] = str(data.parent / "cache")
         self.process: subprocess.Popen[str] | None = None
         self.url = ""
         """Of the HTTP API, where there is one."""

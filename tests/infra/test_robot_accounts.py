@@ -10,6 +10,7 @@ from domain.match.robots import ROBOT_ACCOUNTS
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts, create_robot_accounts, read_robot_userids
 from infra.redis import keys
+from workers.mail.context import recipient_of
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 NO_MACS = AccountMacs()
@@ -28,6 +29,7 @@ def test_each_level_has_a_record_and_a_userid(accounts, redis_client):
         assert account == ROBOT_ACCOUNTS[level]
         profile = accounts.record_of(account)
         assert (profile.name, profile.robot) == (f"robot-{level}", level)
+        assert recipient_of(profile) is None  # no mail is written for it
     assert accounts.names(0, 10) == ["robot-easy", "robot-hard", "robot-medium"]
     assert redis_client.ttl(keys.account(ROBOT_ACCOUNTS[RobotLevel.EASY])) == -1
 

@@ -85,7 +85,7 @@ def test_the_version_is_told(nowhere):
     "words",
     [
         [],
-        ["play"],
+        ["dance"],
         ["do"],
         ["do", "--wait", "soon", "help"],
         ["do", "--wait=-1", "help"],

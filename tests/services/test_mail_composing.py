@@ -133,3 +133,16 @@ def test_a_mail_about_an_imported_match_says_where_it_comes_from(terminal, compo
         assert "You can also write: decline, chat TEXT" in text.body
     again = plan_import(terminal.app, checked, seats)
     assert (again.sent, again.is_new) == (planned.sent, False)
+
+
+def test_after_the_end_a_mail_says_how_to_play_again(terminal, composing):
+    again = "To play again with the sides exchanged, reply with: rematch"
+    board = terminal.challenge()
+    assert again not in composing.match_update(told(terminal, board, 1)).body
+    terminal.move(board, "alice", "resign")
+    body = composing.match_update(told(terminal, board, 1)).body
+    assert again in body
+    check(composing.match_update(told(terminal, board, 1)))
+    puzzle = int(terminal.do("one challenge alice").sentence.split()[1].rstrip(","))
+    assert terminal.do(f"one resign {puzzle} alice wonderland").code == ""
+    assert again not in composing.match_update(told(terminal, puzzle, 0)).body

@@ -214,3 +214,14 @@ def test_the_analysis_of_a_match_is_asked_for_and_read_by_mail(office):
     *_, shown = office.take(seat, "analyze", id_="<5@example.org>")
     assert "each player's expected share of the win" in shown.body
     assert "Light m13-j7" in shown.body
+
+
+def test_an_answer_to_the_mail_of_a_result_starts_a_rematch(office):
+    board = office.challenge()
+    office.take(office.seat(board, 0, "alice"), "resign")
+    (letter,) = office.take(office.seat(board, 1, "bob"), "rematch", sender=box("bob"))
+    assert letter.to == box("bob")
+    assert letter.body.startswith("> rematch\nmatch 2, #0: The Power of Two has started")
+    assert "Light (bob) against Dark (alice)" in " ".join(letter.body.split())
+    (second,) = office.take(office.seat(board, 0, "alice"), "rematch")
+    assert second.body.startswith("> rematch\nmatch 2, #0: ")

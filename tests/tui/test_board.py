@@ -42,7 +42,9 @@ def state(api: Api, board: int):
 
 
 @pytest.mark.parametrize(("name", "players"), GAMES.items(), ids=list(GAMES))
-@pytest.mark.parametrize("size", [(80, 24), (140, 60)], ids=["80x24", "140x60"])
+@pytest.mark.parametrize(
+    "size", [(80, 24), pytest.param((140, 60), marks=pytest.mark.slow)], ids=["80x24", "140x60"]
+)
 def test_a_move_of_every_game_is_chosen_with_the_keyboard(api, tmp_path, name, players, size):
     game, *of = name.split()
     people = api.players(players)
@@ -238,6 +240,23 @@ def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
 
     play(api.url, board, one, tmp_path, steps)
     assert state(api, board)["result"]["winners"] == [1]
+
+
+def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
+    one, other, board = pair
+    assert other.give(board, {"do": "resign"}).is_success
+
+    async def steps(seen: Seen) -> None:
+        assert "o starts a rematch." in seen.message
+        await seen.press("o", "n")
+        assert seen.app.board == board
+        await seen.press("o", "y")
+        await seen.until(lambda: seen.app.view and seen.app.view.board != board)
+        await seen.idle()
+        assert seen.app.view.name(0) == other.name
+        assert f"It is {other.name}'s turn." in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
 
 
 def test_the_next_match_that_waits_is_opened(api, pair, tmp_path):

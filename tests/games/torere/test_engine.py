@@ -4,10 +4,10 @@ import pytest
 
 from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
-from domain.games.torere.game import TorereRules
 from domain.games.torere.position import START, TorerePosition
+from domain.rules import latest_rules
 
-RULES = TorereRules()
+RULES = latest_rules("torere")
 
 
 def solved() -> dict[TorerePosition, float]:
