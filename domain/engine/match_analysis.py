@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from domain.engine.levels import USUAL_BUDGETS
-from domain.engine.model import engine_of
+from domain.engine.model import GameModel, engine_of
 from domain.engine.search import evaluate
 from domain.engine.turning_points import AnalysedPosition
 from domain.rules.protocol import AnyRules
@@ -54,6 +54,7 @@ def analyse_position(
         move=move,
         better=_shortened(found.line) if move else (),
         score=score.detail if score else "",
+        reached=round(GameModel(rules, position).estimate(position)[0], 3) if score else 0.0,
     )
 
 
