@@ -16,9 +16,9 @@ _NO_ENGINE: Final = GameEngine()
 
 
 def engine_of(rules: AnyRules) -> GameEngine:
-    """Return the declaration of the game of these rules; an empty one if there is none."""
+    """Return the declaration of the game of these rules, of any version; an empty one if there is none."""
     for game in all_games():
-        if rules in game.versions:
+        if game.key == rules.key:
             return game.engine or _NO_ENGINE
     return _NO_ENGINE
 

@@ -215,7 +215,10 @@ class Rules(ABC, Generic[P, M, O]):
 
     @abstractmethod
     def moves(self, position: P) -> Iterable[M]:
-        """Return every legal move once, in any order and in the spelling of `check`."""
+        """Return every legal move once, in the spelling of `check`.
+
+        The order is any that is the same in each process, because robots' moves depend on it.
+        """
 
     def count_moves(self, position: P) -> int:
         """Count the legal moves; games override it with something faster."""

@@ -29,7 +29,7 @@ def evaluate(position: LinePosition) -> Values:
 ENGINE: Final = GameEngine(
     evaluate,
     SearchMethod.ALPHA_BETA,
-    # Dark wins by mirroring each stone at the centre, where no lines cross, so the lower levels must
-    # overlook some moves
-    budgets=Budgets(25, 60, 60_000),
+    # Dark wins by mirroring each stone at the centre, where no lines cross, and the best of few moves
+    # is often good enough; so the lower levels look at part of the moves only
+    budgets=Budgets(5, 12, 60_000),
 )
