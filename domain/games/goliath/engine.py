@@ -7,29 +7,36 @@ from domain.engine.game_engine import GameEngine, SearchMethod, Values
 from domain.engine.levels import Budgets
 from domain.games.goliath.position import GoliathPosition
 
+_BESIDE: Final = 2
+"""The worth of an empty place beside a figure, on top of the place itself."""
 _SCALE: Final = 20.0
 """The lead in places at which a seat's share of the win is three quarters."""
 
 
 def evaluate(position: GoliathPosition) -> Values:
-    """Compare the places that each figure reaches first, step by step along edges."""
+    """Compare the places that each figure reaches first, step by step along edges.
+
+    If stones separate the figures, the larger region wins by a count.
+    """
     own, other = 1 << position.david, 1 << position.goliath
     if position.turn:
         own, other = other, own
     open_to = EVERYWHERE & ~(position.light | position.dark | own | other)
-    own_near = adjacent_to(own) & open_to
-    other_near = adjacent_to(other) & open_to
-    lead = 2 * (own_near.bit_count() - other_near.bit_count())
-    own_first = other_first = 0
-    own_new, other_new = own_near, other_near
+    own_new, other_new = adjacent_to(own) & open_to, adjacent_to(other) & open_to
+    lead = _BESIDE * (own_new.bit_count() - other_new.bit_count())
+    own_first = other_first = both = 0
     while own_new or other_new:
         open_to &= ~(own_new | other_new)
+        both |= own_new & other_new
         own_first |= own_new & ~other_new
         other_first |= other_new & ~own_new
         own_new = adjacent_to(own_new) & open_to
         other_new = adjacent_to(other_new) & open_to
-    lead += own_first.bit_count() - other_first.bit_count()
-    value = 0.5 + lead / (2 * (_SCALE + abs(lead)))
+    more = own_first.bit_count() - other_first.bit_count()
+    if not both and not adjacent_to(own | own_first) & (other | other_first):
+        value = 0.5 + (more > 0) / 2 - (more < 0) / 2
+    else:
+        value = 0.5 + (lead + more) / (2 * (_SCALE + abs(lead + more)))
     return (1 - value, value) if position.turn else (value, 1 - value)
 
 
