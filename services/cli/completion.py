@@ -26,8 +26,8 @@ from services.cli.argument_types import PROJECTIONS, projection
 from services.cli.flags import SETTINGS
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
 from services.language.commands import GENERAL_FORMS
-from services.language.game_forms import GAME_FORMS
 from services.language.form import CommandForm
+from services.language.game_forms import GAME_FORMS
 
 Words: TypeAlias = Mapping[str, str]
 """Words, each with its meaning, which may be empty."""

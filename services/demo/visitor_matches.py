@@ -1,5 +1,7 @@
 """The matches of the visitor, the account that the operator logs in with."""
 
+from typing import Final
+
 from domain.engine.levels import RobotLevel
 from domain.match.commands import MakeOffer
 from domain.match.robots import robot_name
@@ -7,6 +9,9 @@ from services.demo.match_plan import HOUR, MINUTE, MatchPlan, PlannedChat, Plann
 from services.demo.people import VISITOR
 from services.demo.planner import UNRATED, Planner
 from services.demo.recorded_games import RecordedGame
+
+_USUAL: Final = ("--nagtime=7",)
+"""The usual time control."""
 
 
 def visitor_matches(planner: Planner) -> list[MatchPlan]:
@@ -30,7 +35,7 @@ def _to_move(
     seat = game.seats[plies]
     players = [opponent, *others]
     players.insert(seat, VISITOR)
-    words = UNRATED if opponent.startswith("robot-") else ()
+    words = UNRATED if opponent.startswith("robot-") else _USUAL
     return planner.running(game, tuple(players), plies, ago, words)
 
 
