@@ -210,11 +210,11 @@ def _scaling(parser: Any) -> None:
 
 
 def _strength(parser: Any) -> None:
-    pairings = ("hard-easy", "hard-medium", "easy-random")
+    pairings = ("hard-easy", "hard-medium", "easy-random", "hard-medium-easy")
     parser.add_argument("--game", dest="key", metavar="KEY", help="which game (default all)")
     parser.add_argument(
         "--pairings", type=_pairings, default=pairings, metavar="A-B,A-B",
-        help=f"who meets in games for two (default {','.join(pairings)})",
+        help=f"who meets in games for so many (default {','.join(pairings)})",
     )  # fmt: skip
     _add(parser, "--games", 20, "matches of each pairing", dest="matches")
     parser.add_argument(
@@ -222,6 +222,10 @@ def _strength(parser: Any) -> None:
         help="the first matches, which another run plays (default 0)",
     )  # fmt: skip
     _add(parser, "--processes", 1, "processes that play")
+    parser.add_argument(
+        "--claims", action="store_true",
+        help="a match is drawn when a position stands for the third time",
+    )  # fmt: skip
     parser.add_argument(
         "--merge", type=_file, nargs="+", default=[], metavar="FILE",
         help="play nothing, and add up what earlier runs printed with --json",
@@ -231,7 +235,7 @@ def _strength(parser: Any) -> None:
 def _pairings(text: str) -> list[str]:
     players = {*LEVELS, "random"}
     pairings = text.split(",")
-    if any(len(pair := one.split("-")) != 2 or not players.issuperset(pair) for one in pairings):  # noqa: PLR2004
+    if any(len(pair := one.split("-")) < 2 or not players.issuperset(pair) for one in pairings):  # noqa: PLR2004
         raise ValueError
     return pairings
 

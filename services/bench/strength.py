@@ -1,6 +1,6 @@
 """Strength of robots: matches between two levels, and between a level and random moves.
 
-In a game for three all three levels meet. What is printed is a table in Markdown, that of
+In a game for three the pairings are of three players. What is printed is a table in Markdown, that of
 docs/robots.md. Parts that were run separately can be merged, because a result has sums only.
 """
 
@@ -11,7 +11,6 @@ from typing import Final
 
 import msgspec
 
-from domain.engine.levels import LEVELS
 from domain.rules import all_games, game_by_key
 from services.bench.harness import BenchEnvironment
 from services.bench.report import Report
@@ -70,7 +69,7 @@ class StrengthReport(Report, frozen=True, kw_only=True):
         print(table(msgspec.convert(self.details["pairings"], list[PairingResult])))
 
 
-def run(
+def run(  # noqa: PLR0913 - one for each flag
     bench: BenchEnvironment,
     *,
     key: str | None,
@@ -79,6 +78,7 @@ def run(
     skip: int,
     processes: int,
     merge: Sequence[Path],
+    claims: bool,
 ) -> Report:
     """Play the matches, or merge the results of earlier runs; the rate is of robots' moves."""
     if merge:
@@ -91,7 +91,7 @@ def run(
         for players in _lineups(count, pairings)
     ]
     numbers = range(skip, skip + matches)
-    plan = [PlannedMatch(*lineup, number) for lineup in lineups for number in numbers]
+    plan = [PlannedMatch(*lineup, number, claims) for lineup in lineups for number in numbers]
     results = {lineup: _no_matches(*lineup) for lineup in lineups}
     task = bench.progress.add_task("matches", total=len(plan))
     with get_context("spawn").Pool(processes) as pool:
@@ -103,9 +103,8 @@ def run(
 
 def _lineups(players: int, pairings: Iterable[str]) -> list[tuple[str, ...]]:
     """Return who meets in a game for so many players; nobody in a puzzle."""
-    if players == len(LEVELS):
-        return [tuple(reversed(LEVELS))]
-    return [tuple(pairing.split("-")) for pairing in pairings] if players > 1 else []
+    lineups = [tuple(pairing.split("-")) for pairing in pairings]
+    return [lineup for lineup in lineups if len(lineup) == players]
 
 
 def _no_matches(game: str, players: tuple[str, ...]) -> PairingResult:

@@ -7,6 +7,7 @@ without one the first moves of both players, which are chosen by chance.
 
 import random
 import time
+from collections import Counter
 from hashlib import sha256
 from itertools import permutations
 from math import factorial
@@ -22,7 +23,8 @@ from domain.rules import AnyRules, latest_rules, rules_id
 RANDOM: Final = "random"
 """The player who chooses among the legal moves, all equally likely."""
 MOST_PLIES: Final = 300
-"""A match that is not over then is drawn. Nobody proposes a draw in these matches."""
+"""A match that is not over then is drawn."""
+_OCCURRENCES: Final = 3
 _OPENING_PLIES: Final = 2
 """The plies of an opening in a game whose setup is not drawn."""
 
@@ -52,6 +54,8 @@ class PlannedMatch(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     """The players of the pairing: levels, or `RANDOM`."""
     number: int
+    claims: bool = False
+    """Whether a match is drawn when a position stands for the third time, as a player may claim."""
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -73,7 +77,7 @@ class PlayedMatch(msgspec.Struct, frozen=True):
     efforts: tuple[Effort, ...]
     plies: int
     ending: str
-    """The reason of the rules, or `too-long`."""
+    """The reason of the rules, or `repetition`, or `too-long`."""
 
 
 def play_match(match: PlannedMatch) -> PlayedMatch:
@@ -82,6 +86,7 @@ def play_match(match: PlannedMatch) -> PlayedMatch:
     setup, at, plies = _open(rules, match)
     seats, efforts = match.seats, tuple(Effort() for _ in match.players)
     chance = random.Random(f"player {match.game} {match.number}")  # noqa: S311 - no secret
+    seen, ending = Counter([at]), "too-long"
     while plies < MOST_PLIES and (seat := rules.to_move(at)) is not None:
         player = seats[seat]
         began = time.thread_time()
@@ -94,12 +99,16 @@ def play_match(match: PlannedMatch) -> PlayedMatch:
         seconds = time.thread_time() - began
         efforts[player].add(Effort(1, seconds, seconds, nodes))
         at, plies = rules.play(at, move), plies + 1
+        seen[at] += 1
+        if match.claims and seen[at] == _OCCURRENCES:
+            ending = "repetition"
+            break
     outcome = rules.outcome(at)
     winners = outcome.winners if outcome else tuple(range(len(seats)))
     shares = [0.0] * len(seats)
     for seat in winners:
         shares[seats[seat]] = 1 / len(winners)
-    return PlayedMatch(tuple(shares), efforts, plies, outcome.reason if outcome else "too-long")
+    return PlayedMatch(tuple(shares), efforts, plies, outcome.reason if outcome else ending)
 
 
 def _open(rules: AnyRules, match: PlannedMatch) -> tuple[object | None, Any, int]:

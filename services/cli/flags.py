@@ -67,17 +67,18 @@ def settings_of(arguments: Namespace) -> Any:
 
 
 _LOCAL: Final = ("data", "redis_url", "queue_url", "config")
-"""Flags, and variables of the same names, by which a caller chooses the data of this machine."""
+"""Flags by which a caller chooses the data of this machine."""
+
+LOCAL_VARIABLES: Final = tuple(f"MATCHPOST_{name.upper()}" for name in _LOCAL)
+"""Variables by which a caller chooses the data of this machine."""
 
 
 def chooses_local_data(arguments: Namespace) -> bool:
     """Return whether the command line or the environment names the data of this machine."""
     import os  # noqa: PLC0415 - only for `do`
 
-    return any(
-        getattr(arguments, name) is not None or os.environ.get(f"MATCHPOST_{name.upper()}")
-        for name in _LOCAL
-    )
+    flags = any(getattr(arguments, name) is not None for name in _LOCAL)
+    return flags or any(os.environ.get(name) for name in LOCAL_VARIABLES)
 
 
 _VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {

@@ -4,6 +4,7 @@ A login makes a token for this machine, which may read and play and nothing else
 of this user. It is ended by `logout`, and by the next login.
 """
 
+import os
 import socket
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import httpx
 
 from domain.errors import Code, Refusal
 from services.app.error_codes import EXIT_OK
+from services.cli.flags import LOCAL_VARIABLES
 from services.cli.logout import end_token
 from services.cli.remote import failure, run_remotely
 from services.client import Client, ProblemError
@@ -80,10 +82,20 @@ def _log_in(url: str, userid: str | None, has_token: bool, earlier: Login | None
         raise
     if earlier is not None and earlier.token != made.token:
         _end_earlier(earlier)
+    _warn_of_variables()
     print(
         f"logged in as {made.userid} at {url}; the token is in {file}, and `matchpost logout` ends it"
     )
     return EXIT_OK
+
+
+def _warn_of_variables() -> None:
+    """Print which variables keep commands from using the login."""
+    if os.environ.get("MATCHPOST_URL"):
+        print("MATCHPOST_URL is set, and goes above the login", file=sys.stderr)
+    for name in LOCAL_VARIABLES:
+        if os.environ.get(name):
+            print(f"{name} is set, so `do` uses the data of this machine", file=sys.stderr)
 
 
 def _new_token(url: str, userid: str | None) -> Login:

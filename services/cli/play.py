@@ -1,6 +1,7 @@
 """`matchpost play`: a board in the terminal, on the server of the login."""
 
 import sys
+from urllib.parse import urlsplit
 
 from domain.errors import Code, Refusal
 from services.app.error_codes import CODE_INFO, EXIT_OK
@@ -33,7 +34,7 @@ def _check_terminal() -> None:
 def _play(connection: Connection, board: int | None) -> int:
     with Client(connection.url, connection.token) as client:
         userid = client.get("/api/account")["userid"] if connection.token else ""
-        source = MatchApi(client, userid)
+        source = MatchApi(client, userid, urlsplit(connection.url).netloc)
         if board is None:
             board = source.next_board()
         if board is None:
@@ -43,6 +44,7 @@ def _play(connection: Connection, board: int | None) -> int:
         # slow to import
         from services.tui.board_app import BoardApp  # noqa: PLC0415
 
-        BoardApp(source, board).run()
-    print(f"match {board}, {connection}")
+        app = BoardApp(source, board)
+        app.run()
+    print(f"match {app.board}, {connection}")
     return EXIT_OK

@@ -15,7 +15,9 @@ def failure(url: str, error: Exception) -> Refusal:
     if isinstance(error, ProblemError):
         known = {str(code): code for code in Code}
         # a newer server may have a code that this version does not know
-        return Refusal(known.get(error.code, Code.UNAVAILABLE), error.detail)
+        code = known.get(error.code, Code.UNAVAILABLE)
+        hint = "; `matchpost login URL` makes another" if code is Code.UNKNOWN_TOKEN else ""
+        return Refusal(code, f"{error.detail}{hint}")
     return Refusal(
         Code.UNAVAILABLE,
         f"{url} does not answer ({error}); check the URL and that the server runs",

@@ -129,7 +129,7 @@ class Client:
     ) -> Text:
         """Run a command line; if the token `signs`, the line leaves out userid and password."""
         key = key or uuid4().hex
-        said = read_committing_line(line)
+        said = read_committing_line(line, signs=signs)
         if said is None or not self._is_committed_to(said):
             answer = self._do(line, key, wait, signs=signs)
         else:

@@ -6,8 +6,12 @@ from typing import Final
 import msgspec
 
 _ACCEPT: Final = re.compile(
-    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+(?:\S+\s+\S+\s+)?accept(?=\s|$)", re.IGNORECASE
+    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+\S+\s+\S+\s+accept(?=\s|$)", re.IGNORECASE
 )
+_SIGNED_ACCEPT: Final = re.compile(
+    r"\s*\S+\s+move\s+(?P<board>[1-9]\d{0,14})\s+accept(?=\s|$)", re.IGNORECASE
+)
+"""The same without userid and password."""
 _CHALLENGE: Final = re.compile(r"\s*\S+\s+challenge\s.*--gather(?=\s|$)", re.IGNORECASE | re.DOTALL)
 _WORD: Final = re.compile(r"\s--entropy=(?P<word>\S+)")
 _MADE: Final = re.compile(r"match (?P<board>[1-9]\d*)\b")
@@ -27,9 +31,12 @@ class CommittingLine(msgspec.Struct, frozen=True):
         return f"{self.line.rstrip()} --commitment={commitment}"
 
 
-def read_committing_line(line: str) -> CommittingLine | None:
-    """Return the parts of a line that can commit; None if it can't, or commits by itself."""
-    accept = _ACCEPT.match(line)
+def read_committing_line(line: str, *, signs: bool = False) -> CommittingLine | None:
+    """Return the parts of a line that can commit; None if it can't, or commits by itself.
+
+    If the token `signs`, the line may leave out userid and password.
+    """
+    accept = _ACCEPT.match(line) or (_SIGNED_ACCEPT.match(line) if signs else None)
     if (accept is None and not _CHALLENGE.match(line)) or "--commitment=" in line:
         return None
     if "\n" in line.strip():

@@ -33,6 +33,10 @@ from services.language.parser import (
 )
 from services.language.redact import quote_safely, redact_refusal
 
+_SIGNED_HINT: Final = (
+    "your token stands for userid and password, except in commands that change the account"
+)
+
 _BY_RULE: Final = {form.rule: form for form in FORMS}
 
 
@@ -74,7 +78,7 @@ class Language:
             if seat:
                 line = _read_at_seat(text.strip(), seat)
             else:
-                line = _read(text.strip(), self._reader_of(origin))
+                line = _read(text.strip(), self._reader_of(origin), origin)
             return self._do(line, key, seconds, reader, origin)
         except Refusal as reason:
             return refusal(reason)
@@ -136,7 +140,7 @@ class Language:
         return replace(answer, account=account) if line.has("password") else answer
 
 
-def _read(text: str, read: Callable[[str], CommandLine]) -> CommandLine:
+def _read(text: str, read: Callable[[str], CommandLine], origin: Origin) -> CommandLine:
     if not text:
         raise Refusal(Code.USAGE, "the line is empty; `help` lists the commands")
     if not _may_have_text(text):
@@ -145,7 +149,10 @@ def _read(text: str, read: Callable[[str], CommandLine]) -> CommandLine:
         line = read(text)
     except UnparsedLine:
         check_line(text)
-        raise _no_form(text.split("\n", 1)[0].split()) from None
+        reason = _no_form(text.split("\n", 1)[0].split())
+        if origin.signs and "userid password" in reason.sentence:
+            raise Refusal(reason.code, f"{reason.sentence}; {_SIGNED_HINT}") from None
+        raise reason from None
     if not line.has("text") and not line.has("body"):
         check_line(text)
     return line

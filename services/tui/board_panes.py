@@ -74,14 +74,15 @@ class ScrollingPane(ScrollableContainer, can_focus=False):
 class SidePane(Static):
     """Players, clocks, turn, offer and the last moves."""
 
-    def show(self, view: ShownMatch, elapsed: float, broken: str) -> None:
-        """Show a match; `elapsed` are the seconds since it was read.
+    def show(self, view: ShownMatch, elapsed: float, server: str, broken: str) -> None:
+        """Show a match on a server; `elapsed` are the seconds since it was read.
 
         `broken` is why there is no connection, or empty.
         """
         width, height = max(10, self.size.width), max(1, self.size.height)
         text = Text()
         used = _append(text, _wrapped(view.heading, width), "bold")
+        used += _append(text, [server[:width]] if server else [], "dim")
         for waits, line in view.player_lines(elapsed, width):
             used += _append(text, [line], "bold" if waits else "")
         used += _append(text, ["", *_wrapped(view.turn_sentence, width)])

@@ -21,10 +21,14 @@ Size = tuple[int, int]
 class MatchApi:
     """Reads matches and sends commands, in the name of the client's token."""
 
-    def __init__(self, client: Client, userid: str) -> None:
-        """`userid` is the player whom the token belongs to; empty for a spectator."""
+    def __init__(self, client: Client, userid: str, server: str = "") -> None:
+        """`userid` is the player whom the token belongs to; empty for a spectator.
+
+        `server` is the server's name for people.
+        """
         self.client = client
         self.userid = userid
+        self.server = server
 
     def view(self, board: int) -> ShownMatch:
         """Return a match as it is now."""

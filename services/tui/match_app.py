@@ -151,7 +151,7 @@ class MatchApp(App[None]):
     def _tick(self) -> None:
         if self.view is not None:
             elapsed = time.monotonic() - self._read_at
-            self._side.show(self.view, elapsed, self._broken)
+            self._side.show(self.view, elapsed, self.source.server, self._broken)
 
     def _fits(self, size: tuple[int, int]) -> bool:
         columns, lines = self.pane.room

@@ -292,3 +292,18 @@ def test_an_archive_that_is_away_is_unavailable_for_a_moment(archived, tmp_path)
     assert page.status_code == 503
     (tmp_path / "away").rename(folder)
     assert archived.one.get(f"/api/matches/{board}").json()["state"] == "over"
+
+
+def test_its_players_have_one_rematch(archived):
+    path = f"/api/matches/{archived.board}/rematch"
+    one, other = (player.post(path, {}) for player in (archived.one, archived.other))
+    assert (one.status_code, other.status_code) == (201, 201), one.text
+    again = one.json()["board"]
+    assert other.json()["board"] == again
+    line = f"pow2 rematch {archived.board} {archived.other.name} {PASSWORD}"
+    assert archived.everywhere._language.do(line).sentence.startswith(f"match {again}, #0: ")
+    match = archived.everywhere.api.http.get(f"/api/matches/{again}").json()
+    assert [seat["userid"] for seat in match["players"]] == [
+        archived.other.name,
+        archived.one.name,
+    ]

@@ -51,6 +51,17 @@ def test_parts_add_up_to_the_whole_whatever_the_number_of_processes(tmp_path: Pa
     assert whole[1].efforts[1].nodes == 0 < whole[1].efforts[0].nodes
 
 
+def test_three_players_meet_in_a_game_for_three_alone() -> None:
+    words = ("--game", "halves", "--pairings", "easy-random-random,random-random", "--games", "6")
+    three, two = sorted(results(bench(*words, "--json")), key=lambda one: -len(one.players))
+    assert three.players == ("easy", "random", "random")
+    assert two.players == ("random", "random")
+    assert sum(three.shares) == pytest.approx(6)
+    row = table([three]).splitlines()[-1]
+    assert row.startswith("| halves | easy, random, random | 6 | ")
+    assert row.count("|") == table([two]).splitlines()[-1].count("|")
+
+
 def test_sides_are_exchanged_in_the_same_opening() -> None:
     first, second, third = (
         PlannedMatch("torere", ("easy", "random"), number) for number in range(3)
@@ -66,6 +77,18 @@ def test_sides_are_exchanged_in_the_same_opening() -> None:
 def test_a_match_that_takes_too_long_is_drawn_and_counted() -> None:
     found = play_match(PlannedMatch("pow2", ("random", "random"), 0))
     assert (found.ending, found.plies, found.shares) == ("too-long", 12, (0.5, 0.5))
+
+
+def test_a_third_occurrence_is_a_draw_where_it_is_claimed() -> None:
+    endings = [
+        [
+            play_match(PlannedMatch("torere", ("random", "random"), number, claims)).ending
+            for number in range(12)
+        ]
+        for claims in (False, True)
+    ]
+    assert set(endings[0]) == {"no-move"}
+    assert "repetition" in endings[1]
 
 
 def test_the_table_counts_from_the_first_player() -> None:

@@ -92,6 +92,25 @@ def test_a_terminal_far_away_commits_keeps_its_text_and_reveals_it_by_itself(
     assert "all players had committed to their texts before its seed was sealed;" in verified.stdout
 
 
+def test_a_line_without_userid_and_password_commits_too(alice: Client, bob: Client) -> None:
+    challenge = alice.do("powerdrain challenge alice bob --gather", signs=True)
+    board = int(challenge.text.split()[1].rstrip(","))
+    assert alice.match(board)["draw"]["phase"] == "commit"
+    said = bob.do(f"powerdrain move {board} accept --entropy=luck", signs=True)
+    assert "accepted and committed to a text for the draw" in said.text
+    alice.do("games")
+    texts = started(alice, board)["draw"]["texts"]
+    assert bytes.fromhex(texts[1])[32:] == sha256(b"luck").digest()
+
+
+def test_a_player_whose_userid_is_accept_commits_to_nothing_by_a_move() -> None:
+    line = "powerdrain move 1 accept wonderland a1-b2"
+    assert read_committing_line(line) is None
+    signed = read_committing_line("powerdrain move 1 accept", signs=True)
+    assert signed is not None
+    assert signed.board == 1
+
+
 def test_what_is_kept_is_for_nobody_else_to_read_and_survives_a_client_that_ends(
     server: Served, alice: Client, bob: Client, tmp_path: Path
 ) -> None:

@@ -109,6 +109,22 @@ def test_a_login_that_others_can_read_is_not_used(elsewhere: Served) -> None:
         file.chmod(0o600)
 
 
+def test_a_token_that_was_ended_says_how_to_log_in_again(
+    elsewhere: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(elsewhere.env, "XDG_CONFIG_HOME", str(tmp_path))
+    elsewhere.run("login", elsewhere.url, typed="bob\nbuilder2\n")
+    login = json.loads((tmp_path / "matchpost" / "login.json").read_text())
+    with Client(elsewhere.url, login["token"]) as client:
+        client.delete(f"/api/tokens/{login['token_id']}")
+    done = elsewhere.run("do", "messages")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        f"bob at {elsewhere.url}\nunknown-token: the token is unknown, or no longer valid; "
+        "`matchpost login URL` makes another\n"
+    )
+
+
 # --json
 
 

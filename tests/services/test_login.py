@@ -1,7 +1,9 @@
 """`matchpost login` and `logout`, against a real server."""
 
 import json
+import os
 import stat
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from services.app.context import App
 from services.client import Client, ProblemError
 from services.client.connect import find_connection
 from services.client.login_file import read_login
-from tests.helpers.served import Served
+from tests.helpers.served import SCRIPT, Served
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -34,6 +36,7 @@ def home(server: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setitem(server.env, "XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.delitem(server.env, "MATCHPOST_DATA")
     return tmp_path
 
 
@@ -75,6 +78,36 @@ def test_a_login_makes_a_token_that_only_its_user_can_read(server: Served, home:
     assert is_valid(server.url, login["token"])
     assert labels(server, "alice")[0].startswith("login on ")
     assert login["token"] not in repr(read_login())
+
+
+def test_a_terminal_shows_no_letter_of_the_password(server: Served, home: Path) -> None:
+    terminal, end = os.openpty()
+    shown = ""
+
+    def wait_for(text: str) -> None:
+        nonlocal shown
+        while text not in shown:
+            shown += os.read(terminal, 1_000).decode()
+
+    process = subprocess.Popen(
+        [SCRIPT, "login", server.url],
+        env=server.env, stdin=end, stdout=end, stderr=end, start_new_session=True,
+    )  # fmt: skip
+    try:
+        wait_for("userid: ")
+        os.write(terminal, b"alice\n")
+        wait_for("password of alice: ")
+        os.write(terminal, b"wonderland\n")
+        wait_for("ends it")
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.wait(60)
+        os.close(terminal)
+        os.close(end)
+    assert "alice\r\n" in shown
+    assert "wonder" not in shown
+    assert file_in(home).exists()
 
 
 def test_the_token_of_a_login_can_only_read_and_play(server: Served) -> None:
@@ -188,6 +221,19 @@ def test_a_login_without_encryption_is_warned_of(server: Served) -> None:
     warned, refused = done.stderr.splitlines()
     assert warned.startswith("http://matchpost.invalid is not encrypted")
     assert refused.startswith("unavailable: ")
+
+
+def test_variables_that_go_above_the_login_are_named(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(server.env, "MATCHPOST_URL", "http://environment.example")
+    monkeypatch.setitem(server.env, "MATCHPOST_DATA", str(server.data))
+    done = server.run("login", server.url, typed="alice\nwonderland\n")
+    assert done.returncode == 0
+    assert done.stderr == (
+        "MATCHPOST_URL is set, and goes above the login\n"
+        "MATCHPOST_DATA is set, so `do` uses the data of this machine\n"
+    )
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620])

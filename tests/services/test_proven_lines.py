@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from infra.people.tokens import Scope
 from services.language.authentication import signer
@@ -23,6 +25,11 @@ ACCOUNT_FORMS = {
     "unblock", "game_set",
 }  # fmt: skip
 """Forms that change the account: a token that plays may not."""
+
+WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.split() == [text])
+"""Words without any blank, of any other signs."""
+
+VOCABULARY = sorted({word for line in EXAMPLES for word in line.split(" ")})
 
 SHORT = {form.rule for form in FORMS if form.proof is signer} - ACCOUNT_FORMS
 SIGNED = [line for line in EXAMPLES if parse(line).form in SHORT]
@@ -63,6 +70,32 @@ def test_all_other_lines_are_read_as_ever(line):
 def test_what_changes_the_account_needs_its_password(line):
     with pytest.raises(UnparsedLine):
         parse_proven(line, "alice")
+
+
+@given(word=WORDS)
+@pytest.mark.parametrize("line", SIGNED)
+def test_any_word_after_the_own_userid_is_the_password(line, word):
+    before = parse(line)
+    written = line.replace(f" {before.get('password')}", f" {word}", 1)
+    assert parse_proven(written, before.get("userid")).get("password") == word
+
+
+@given(text=st.text(max_size=200) | st.lists(st.sampled_from(VOCABULARY)).map(" ".join))
+def test_any_line_is_read_or_refused(text):
+    try:
+        line = parse_proven(text, "carol")
+    except UnparsedLine:
+        assert is_refused_with_password(text)
+    else:
+        assert line.has("password") or line.form not in SHORT or line.get("userid") == "carol"
+
+
+def is_refused_with_password(text: str) -> bool:
+    try:
+        parse(text)
+    except UnparsedLine:
+        return True
+    return False
 
 
 def test_a_hyphen_stands_for_a_password_only_where_one_is_read():
@@ -119,6 +152,17 @@ def test_a_wrong_password_is_refused_although_the_token_would_do(api):
     board = api.match(one, other)
     refused = do(api, f"pow2 move {board} {one.name} guessing m13-j7", one)
     assert refused.headers["Matchpost-Code"] == "wrong-password"
+
+
+def test_a_form_that_is_shown_says_what_can_be_left_out(api):
+    one, _ = api.players()
+    refused = do(api, "pow2 move 1", one)
+    assert refused.text == (
+        "usage: the form is `pow2 move BOARD userid password MOVE[#ply]`; `help` lists the commands; "
+        "your token stands for userid and password, except in commands that change the account\n"
+    )
+    assert "your token" not in do(api, "pow2 challenge", one).text
+    assert "your token" not in do(api, "pow2 move 1", one, signer="line").text
 
 
 def test_a_line_without_a_token_can_not_be_signed_by_it(api):

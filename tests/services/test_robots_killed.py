@@ -16,7 +16,7 @@ from tests.helpers.given import ALICE, sent
 from tests.helpers.robots import EASY, MEDIUM
 from tests.helpers.served import Served, gateway, state_of, until
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 BOARD = 1_000
 PLIES = 6
@@ -74,10 +74,18 @@ def test_robots_go_on_after_the_queue_and_a_process_were_killed(tmp_path: Path) 
             os.kill(victim, signal.SIGKILL)
         play(served, *boards, plies=5)
         check(served, *boards)
+
+
+def test_robots_go_on_after_the_server_was_down(tmp_path: Path) -> None:
+    with Served(tmp_path / "data", {"MATCHPOST_ROBOT_SECONDS": "0"}) as served:
+        begin(served, BOARD)
+        play(served, BOARD, plies=1)
         served.end()
         served.start()
-        play(served, *boards, plies=8)
-        check(served, *boards)
+        with served.client() as client:
+            before = state_of(client, BOARD).ply
+        play(served, BOARD, plies=before + 2)
+        check(served, BOARD)
 
 
 def test_without_robot_processes_no_robot_moves_and_the_doctor_says_so(tmp_path: Path) -> None:

@@ -95,6 +95,7 @@ def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
     wait_until(lambda: "It is your turn. Choose a place to begin with." in terminal.screen)
     wait_until(lambda: "[O]" in terminal.screen)
     assert f"{board} The Power of Two" in terminal.screen
+    assert f" {api.url.removeprefix('http://')}\n" in terminal.screen
     terminal.press("Down")
     wait_until(lambda: "[O]13" in terminal.screen)
     terminal.press("Enter")

@@ -1,6 +1,6 @@
 """Powerdrain."""
 
-from domain.games.powerdrain import form, game, svg, text
+from domain.games.powerdrain import engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -13,4 +13,5 @@ GAME = GamePackage(
     ring_percent=0,
     prompt="Choose a plug.",
     text_places=text.places,
+    engine=engine.ENGINE,
 )

@@ -11,4 +11,4 @@ from typing import Final
 from domain.engine.game_engine import GameEngine, SearchMethod
 from domain.engine.levels import Budgets
 
-ENGINE: Final = GameEngine(method=SearchMethod.ALPHA_BETA, budgets=Budgets(12, 50, 500))
+ENGINE: Final = GameEngine(method=SearchMethod.ALPHA_BETA, budgets=Budgets(51, 53, 500))
