@@ -3,6 +3,7 @@
 A job is an account's that asked for it, because each account has few at a time.
 """
 
+from collections.abc import Container
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -60,7 +61,7 @@ class AnalysisJobs:
     def progress(self, board: int, seq: int) -> AnalysisProgress | None:
         """Return how far the job is that analyses a match after an event; None if there is none."""
         job = self._queue.fetch_job(_job_id(board, seq))
-        if job is None or not self._is_alive(job):
+        if job is None or not self._is_alive(job, self._waiting()):
             return None
         return AnalysisProgress(job.meta.get("done", 0), job.meta.get("total", 0))
 
@@ -100,11 +101,10 @@ class AnalysisJobs:
                 "this server analyses no matches now, because it runs no process for that; its operator "
                 "can, see MATCHPOST_ROBOTS",
             )
-        names = self._waiting() | set(
-            StartedJobRegistry(queue=self._queue).get_job_ids(cleanup=False)
-        )
+        waiting = self._waiting()
+        names = waiting | set(StartedJobRegistry(queue=self._queue).get_job_ids(cleanup=False))
         found = Job.fetch_many(names, connection=self._client, serializer=JSONSerializer)
-        jobs = [job for job in found if job is not None and self._is_alive(job)]
+        jobs = [job for job in found if job is not None and self._is_alive(job, waiting)]
         if len(jobs) >= MOST_JOBS:
             raise Refusal(Code.BUSY, f"{MOST_JOBS} matches wait to be analysed; try again later")
         if sum(job.meta.get("account") == account.hex() for job in jobs) >= MOST_OF_ACCOUNT:
@@ -116,12 +116,12 @@ class AnalysisJobs:
     def _waiting(self) -> set[str]:
         return {name.decode() for name in self._client.lrange(queue_key(ANALYSIS), 0, -1)}
 
-    def _is_alive(self, job: Job) -> bool:
+    def _is_alive(self, job: Job, waiting: Container[str]) -> bool:
         """Return whether a job waits, or runs and has reported lately."""
         status = job.get_status(refresh=False)
         if status in _OVER:
             return False
-        if job.id in self._waiting():
+        if job.id in waiting:
             return True
         return bool(self._now() - job.meta.get("at", 0) < SILENT_MS)
 

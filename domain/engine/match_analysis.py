@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from domain.engine.levels import USUAL_BUDGETS
-from domain.engine.model import engine_of
+from domain.engine.model import GameModel, engine_of
 from domain.engine.search import evaluate
 from domain.engine.turning_points import AnalysedPosition
 from domain.rules.protocol import AnyRules
@@ -16,13 +16,13 @@ from domain.rules.protocol import AnyRules
 ANALYSIS_VERSION: Final = 1
 """Raised when the engine changes, or what an analysis has: one of another version is made again."""
 
-NODES_OF_POSITION: Final = 8_000
+NODES_OF_POSITION: Final = 20_000
 """The most nodes that are searched for a position; less in a game whose robots search less, too."""
 
-NODES_OF_MATCH: Final = 480_000
+NODES_OF_MATCH: Final = 1_200_000
 """The nodes for a whole match: a longer one than 60 plies has fewer for each position."""
 
-FEWEST_NODES: Final = 200
+FEWEST_NODES: Final = 500
 """The nodes for a position of the longest match."""
 
 MOST_LINE_MOVES: Final = 10
@@ -54,6 +54,7 @@ def analyse_position(
         move=move,
         better=_shortened(found.line) if move else (),
         score=score.detail if score else "",
+        reached=round(GameModel(rules, position).estimate(position)[0], 3) if score else 0.0,
     )
 
 

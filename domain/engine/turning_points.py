@@ -33,6 +33,8 @@ class AnalysedPosition(msgspec.Struct, frozen=True, array_like=True):
     """A line that begins with a clearly better move; empty if there is none."""
     score: str
     """A puzzle's score so far, in words; empty in other games."""
+    reached: float = 0.0
+    """How good a puzzle's score so far is, 1 for the bound; 0 in other games."""
 
     def loss(self, after: "AnalysedPosition") -> float:
         """Return how much the move played here has cost its player, if `after` is the next position."""

@@ -30,22 +30,27 @@ PEOPLE: Final = 10
 
 _PAGE: Final = 200
 _SETTLE_SECONDS: Final = 5.0
+_WARM_UP_MOVES: Final = 20
 
 
 def run(
     bench: BenchEnvironment, matches: int, seconds: int, rate: int, robots: int, pause: int
 ) -> Report:
     """Measure; the headline is the robots' moves a second."""
-    played = endless(2 * PEOPLE, seconds * rate)
+    played = [
+        *endless(2 * PEOPLE, seconds * rate),
+        *endless(PEOPLE, _WARM_UP_MOVES, first_board=2 * PEOPLE + 1),
+    ]
     settings = {"MATCHPOST_ROBOTS": str(robots), "MATCHPOST_ROBOT_SECONDS": str(pause)}
     with serving(bench, "robots", **settings) as (url, data, _), App(Settings(data=data)) as app:
         requests = start_matches(data, played, PEOPLE, lambda at: at % PEOPLE)
         shares = [requests[game.board] for game in played]
+        _measure(url, shares[2 * PEOPLE :], rate)  # the first moves of a server take longer
         quiet = _measure(url, shares[:PEOPLE], rate)
-        boards = _start_robots(app, matches, first=2 * PEOPLE + 1)
+        boards = _start_robots(app, matches, first=3 * PEOPLE + 1)
         time.sleep(pause + _SETTLE_SECONDS)
         before, began = _plies(app, boards), time.perf_counter()
-        beside = _measure(url, shares[PEOPLE:], rate)
+        beside = _measure(url, shares[PEOPLE : 2 * PEOPLE], rate)
         moves, took = _plies(app, boards) - before, time.perf_counter() - began
     if not moves:
         raise RuntimeError("the robots have not moved")

@@ -33,6 +33,7 @@ from services.demo.fill import FillReport, fill
 from services.demo.past_server import FillError, PastApp
 from services.demo.people import VISITOR
 from services.serve.log_keys import make_accounts_key
+from services.serve.sockets import listen
 
 _WORDS: Final = (
     "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heron", "inlet", "jetty",
@@ -57,10 +58,16 @@ def run(settings: Settings, record: Path | None, *, fill_only: bool) -> int:
     )
     began = time.monotonic()
     try:
+        if settings.http != "off" and not fill_only:
+            # otherwise `serve` would find only after the filling that the port is in use
+            listen(settings.http).close()
         report = fill_server(settings, password)
     except NotEmptyError as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return EXIT_REFUSED
+    except OSError as error:
+        print(f"matchpost: {error}", file=sys.stderr)
+        return EXIT_UNKNOWN
     except FillError as error:
         print(f"matchpost: {error}; what was filled in is of no use", file=sys.stderr)
         return EXIT_UNKNOWN

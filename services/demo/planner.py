@@ -175,11 +175,11 @@ class Planner:
         steps: list[PlannedStep] = []
         plies = len(game.moves)
         lost = [seat for seat in range(game.players) if seat not in game.winners]
-        if not game.winners:
+        if game.offer or not game.winners:
             first, second = players[game.seats[-1]], players[1 - game.seats[-1]]
             answered = end + round(self.chance.uniform(1, 15) * HOUR)
             steps += [
-                PlannedStep(end + MINUTE, first, MakeOffer(kind="draw")),
+                PlannedStep(end + MINUTE, first, MakeOffer(kind=game.offer or "draw")),
                 PlannedStep(answered, second, AnswerOffer(accept=True)),
             ]
         elif self._is_resigned(game, lost) and players[lost[0]] in BY_NAME:
@@ -218,7 +218,7 @@ class Planner:
         return [self._drawn(*one) for one in _DRAWN]
 
     def _drawn(self, key: str, players: tuple[str, ...], plies: int, days: float) -> MatchPlan:
-        game = RecordedGame(f"{key}/1", (), (), (), (), ())
+        game = RecordedGame(f"{key}/1", (), (), (), "", (), ())
         end = self.now - round(days * DAY)
         hours = [_hours(players[ply % len(players)]) for ply in range(plies)]
         times = times_before(self.chance, end, hours, 9.0, _MOST)

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
-from domain.rules import Seat, latest_rules, rules_id
+from domain.errors import Refusal
+from domain.rules import AnyRules, GameOutcome, Seat, latest_rules, rules_id
+from domain.rules.puzzle import DONE
 from services.demo.recorded_games import RecordedGame, write_game
 
 MOST_PLIES: Final = 90
@@ -21,7 +23,7 @@ MOST_PLIES: Final = 90
 
 _HEADER: Final = (
     "# Games that the engine of matchpost has played against itself: rules, options, levels, winners,",
-    "# seats of the moves if they don't alternate, moves. Made by `matchpost demo --record FILE`.",
+    "# offer that ended it, seats of the moves if they don't alternate, moves. Made by `matchpost demo --record FILE`.",
 )
 
 _EASY, _MEDIUM, _HARD = RobotLevel
@@ -90,23 +92,41 @@ def play_series(series: GameSeries) -> Iterator[RecordedGame]:
 def play_game(
     key: str, options: tuple[str, ...], levels: tuple[RobotLevel, ...], seed: str
 ) -> RecordedGame:
-    """Play a game to its end, or for `MOST_PLIES`."""
+    """Play a game to its end, by an offer of the game if one decides it, or for `MOST_PLIES`."""
     rules = latest_rules(key)
     position = rules.start(rules.read_options(options), len(levels), None)
     seats: list[Seat] = []
     moves: list[str] = []
-    while (seat := rules.to_move(position)) is not None and len(moves) < MOST_PLIES:
+    offer, outcome = "", None
+    while outcome is None and len(moves) < MOST_PLIES:
+        seat = rules.to_move(position)
+        assert seat is not None
         own = sha256(f"{seed} {len(moves)}".encode()).digest()
         move = choose_move(rules, position, levels[seat], own)
+        if len(levels) == 1 and len(moves) == MOST_PLIES - 1:
+            move = DONE
         seats.append(seat)
         moves.append(move)
         position = rules.play(position, rules.check(position, rules.read(move)))
-    outcome = rules.outcome(position)
+        offer, outcome = _ending(rules, position)
     return RecordedGame(
         rules=rules_id(rules),
         options=options,
         levels=levels,
         winners=outcome.winners if outcome else (),
+        offer=offer,
         seats=tuple(seats),
         moves=tuple(moves),
     )
+
+
+def _ending(rules: AnyRules, position: Any) -> tuple[str, GameOutcome | None]:
+    """Return how a game is over at a position, with the offer that decides it; None if it goes on."""
+    for kind in rules.offers if rules.outcome(position) is None else ():
+        try:
+            rules.check_offer(position, kind)
+        except Refusal:
+            continue
+        if found := rules.outcome_by_offer(position, kind):
+            return kind, found
+    return "", rules.outcome(position)

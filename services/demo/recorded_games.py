@@ -1,8 +1,9 @@
 """Recorded games: complete games that the engine has played, each as its moves.
 
 They are in the file `games.txt`, one a line, with fields between tabs: the rules, the options, the level of
-each seat, the seats that won, the seat of each move, and the moves. The seats of moves are left out where
-the seats move in turn. A game without winners was broken off.
+each seat, the seats that won, the offer by which the game ended if it did so by consent, the seat of each
+move, and the moves. The seats of moves are left out where the seats move in turn. A game without winners was
+broken off.
 """
 
 from collections.abc import Iterable
@@ -31,6 +32,8 @@ class RecordedGame(msgspec.Struct, frozen=True):
     """Of the robots that played it, by seat."""
     winners: tuple[Seat, ...]
     """All seats in a draw; empty for a game that was broken off."""
+    offer: str
+    """The kind of the offer by which it ended, such as `count`; empty for most games."""
     seats: tuple[Seat, ...]
     """The seat of each move."""
     moves: tuple[str, ...]
@@ -49,6 +52,7 @@ def write_game(game: RecordedGame) -> str:
         " ".join(game.options),
         " ".join(game.levels),
         "".join(map(str, game.winners)),
+        game.offer,
         "" if in_turn else "".join(map(str, game.seats)),
         " ".join(game.moves),
     )
@@ -57,7 +61,7 @@ def write_game(game: RecordedGame) -> str:
 
 def read_game(line: str) -> RecordedGame:
     """Return the game of a line; `ValueError` if it is none."""
-    rules, options, levels, winners, seats, moves = line.split("\t")
+    rules, options, levels, winners, offer, seats, moves = line.split("\t")
     by_seat = tuple(map(RobotLevel, levels.split()))
     played = tuple(moves.split())
     return RecordedGame(
@@ -65,6 +69,7 @@ def read_game(line: str) -> RecordedGame:
         options=tuple(options.split()),
         levels=by_seat,
         winners=tuple(map(int, winners)),
+        offer=offer,
         seats=tuple(map(int, seats)) if seats else _in_turn(len(by_seat), len(played)),
         moves=played,
     )

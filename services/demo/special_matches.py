@@ -56,8 +56,8 @@ def _lost_on_time(planner: Planner) -> MatchPlan:
 
 def _given_back(planner: Planner) -> MatchPlan:
     """Plan a match lost on time that an arbiter has let go on, and that was then played to its end."""
-    game = planner.take_key("goliath", plies=22)
-    players, ply = ("jonas", "nadia"), 12
+    game = planner.take_key("goliath", plies=15)
+    players, ply = ("jonas", "nadia"), 8
     planned = planner.running(game, players, ply, 61 * DAY, ("--days=3",))
     late = players[game.seats[ply]]
     other = next(name for name in players if name != late)
@@ -83,7 +83,7 @@ def _given_back(planner: Planner) -> MatchPlan:
 
 def _dismissed(planner: Planner) -> MatchPlan:
     """Plan a match that is over, with a claim that was dismissed, and an appeal that changed nothing."""
-    game = planner.take_key("pow2", plies=24)
+    game = planner.take_key("pow2", plies=20)
     players = ("dagny", "viktor")
     plan = planner.finish(game, players, planner.now - 19 * DAY)
     over = _last_act(plan)
@@ -156,7 +156,7 @@ def _agreed_draw(planner: Planner) -> MatchPlan:
 
 def _reminded(planner: Planner) -> MatchPlan:
     """Plan a running match whose player to move was reminded."""
-    game = planner.take_key("goliath", plies=18)
+    game = planner.take_key("goliath", plies=13)
     plan = planner.running(game, ("priya", "rosa"), 9, 9 * DAY, ("--nagtime=7",))
     reminded = _last_move(plan) + 7 * DAY + _LATER
     plan.steps.append(PlannedStep(reminded, SERVER, RemindPlayer(ply=9)))

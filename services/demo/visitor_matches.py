@@ -1,5 +1,7 @@
 """The matches of the visitor, the account that the operator logs in with."""
 
+from typing import Final
+
 from domain.engine.levels import RobotLevel
 from domain.match.commands import MakeOffer
 from domain.match.robots import robot_name
@@ -8,15 +10,18 @@ from services.demo.people import VISITOR
 from services.demo.planner import UNRATED, Planner
 from services.demo.recorded_games import RecordedGame
 
+_USUAL: Final = ("--nagtime=7",)
+"""The usual time control."""
+
 
 def visitor_matches(planner: Planner) -> list[MatchPlan]:
     """Plan matches in which the visitor is to move, others that wait for the opponent, and some that are over."""
     return [
         _with_chat(planner),
-        _to_move(planner, planner.take_key("line", plies=24), "kofi", 17, 5 * HOUR),
+        _to_move(planner, planner.take_key("line", plies=20), "kofi", 15, 5 * HOUR),
         _to_move(planner, planner.take_key("powerdrain", plies=12), "tomoko", 8, 16 * HOUR),
         _to_move(planner, planner.take_key("halves", 3, 24), "wanjiru", 14, 21 * HOUR, "oskar"),
-        _to_move(planner, planner.take_key("goliath", plies=16), robot_name(RobotLevel.MEDIUM), 8, 70 * MINUTE),
+        _to_move(planner, planner.take_key("goliath", plies=13), robot_name(RobotLevel.MEDIUM), 8, 70 * MINUTE),
         _draw_offered(planner),
         _opponent_to_move(planner),
         _won_from_robot(planner),
@@ -30,13 +35,13 @@ def _to_move(
     seat = game.seats[plies]
     players = [opponent, *others]
     players.insert(seat, VISITOR)
-    words = UNRATED if opponent.startswith("robot-") else ()
+    words = UNRATED if opponent.startswith("robot-") else _USUAL
     return planner.running(game, tuple(players), plies, ago, words)
 
 
 def _with_chat(planner: Planner) -> MatchPlan:
-    game = planner.take_key("pow2", 2, 34)
-    plan = _to_move(planner, game, "emre", 23, 95 * MINUTE)
+    game = planner.take_key("pow2", 2, 22)
+    plan = _to_move(planner, game, "emre", 17, 95 * MINUTE)
     plan.steps = [step for step in plan.steps if not isinstance(step.action, PlannedChat)]
     plan.steps += [
         PlannedStep(plan.begin + 20 * MINUTE, "emre", PlannedChat("Good luck! I like the long lines in this one.")),

@@ -2,6 +2,7 @@
 
 import json
 import re
+import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -150,6 +151,15 @@ def _is_refused(valkey: EmbeddedServer, client: Redis, folder: Path, why: str) -
     with pytest.raises(NotEmptyError, match=why):
         fill_server(settings, "wonderland-7")
     return sorted(client.scan_iter(count=1_000)) == before
+
+
+def test_nothing_is_filled_where_the_port_is_in_use(tmp_path: Path, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        http = f"127.0.0.1:{other.getsockname()[1]}"
+        settings = Settings(data=tmp_path / "data", http=http)
+        assert run(settings, None, fill_only=False) == 2
+    assert "another program listens there" in capsys.readouterr().err
+    assert not (tmp_path / "data").exists()
 
 
 def test_recording_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):

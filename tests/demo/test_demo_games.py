@@ -39,6 +39,10 @@ def test_each_game_is_legal_and_ends_as_recorded():
             assert rules.write(move) == text
             position = rules.play(position, move)
         outcome = rules.outcome(position)
+        if game.offer:
+            assert outcome is None
+            rules.check_offer(position, game.offer)
+            outcome = rules.outcome_by_offer(position, game.offer)
         assert game.winners == (outcome.winners if outcome else ())
         assert outcome is not None or len(game.moves) == MOST_PLIES
 
@@ -65,8 +69,8 @@ def test_a_line_that_is_no_game_is_refused():
 
 def test_the_seats_are_written_if_they_do_not_alternate():
     easy = RobotLevel.EASY
-    game = RecordedGame("line/1", (), (easy, easy), (1,), (0, 1, 1), ("a1", "b2", "c3"))
-    assert write_game(game) == "line/1\t\teasy easy\t1\t011\ta1 b2 c3"
+    game = RecordedGame("line/1", (), (easy, easy), (1,), "", (0, 1, 1), ("a1", "b2", "c3"))
+    assert write_game(game) == "line/1\t\teasy easy\t1\t\t011\ta1 b2 c3"
     assert read_games(["# a comment", write_game(game)]) == (game,)
 
 

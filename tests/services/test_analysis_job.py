@@ -6,17 +6,26 @@ import subprocess
 import sys
 
 import pytest
+from msgspec.structs import replace
 from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
 from domain.errors import Code, Refusal
+from domain.match.robots import ROBOT_ACCOUNTS
 from infra import analysis_jobs
 from infra.analyses import LIFE_SECONDS, Analyses, StoredAnalysis
 from infra.analysis_jobs import MOST_OF_ACCOUNT, AnalysisProgress
 from infra.redis import keys
 from infra.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
-from services.app.analyses import analyse, analysis_of, start_analysis
+from services.app.analyses import (
+    analyse,
+    analysis_of,
+    check_may_be_analysed,
+    may_be_analysed,
+    start_analysis,
+)
+from services.app.imports import check_import, plan_import, seats_of
 from services.app.matches import load_state
 from tests.helpers.analysing import do_jobs, listening
 
@@ -87,6 +96,44 @@ def test_a_match_that_goes_on_elsewhere_is_not_analysed(api, parts):
     assert two[1].give(board, {"do": "accept"}).is_success
     assert load_state(parts, board).over
     assert code(read, parts, board) == Code.TOO_EARLY
+
+
+def test_a_match_of_robots_alone_is_analysed_while_they_play(api, parts):
+    board = api.match(*api.players())
+    state = load_state(parts, board)
+    robots = tuple(ROBOT_ACCOUNTS.values())[:2]
+    assert may_be_analysed(board, replace(state, seats=robots))
+    assert not may_be_analysed(board, replace(state, seats=(robots[0], state.seats[1])))
+    assert not may_be_analysed(board, state)
+
+
+def test_an_imported_match_is_analysed_from_its_first_position_when_it_is_over(api, parts):
+    two = api.players()
+    checked = check_import(
+        b"pow2 challenge -fast dora emil\n"
+        b"pow2 move 9 dora * i5-g4:g5\n"
+        b"pow2 move 9 emil * a13-c11\n",
+        (),
+    )
+    seats = seats_of(
+        parts, checked, dict(zip(("Light", "Dark"), (p.name for p in two), strict=True))
+    )
+    planned = plan_import(parts, checked, seats)
+    assert parts.gateway.send(planned.sent, 0, 30).accepted
+    board = planned.sent.match
+    assert code(read, parts, board) == Code.TOO_EARLY
+    for player in two:
+        assert player.give(board, {"do": "accept"}).is_success
+    assert code(read, parts, board) == Code.TOO_EARLY
+    assert two[0].give(board, {"do": "resign"}).is_success
+    assert analyse(parts, board)
+    assert [one.move for one in read(parts, board).positions] == ["i5-g4:g5", "a13-c11", ""]
+
+
+def test_a_match_of_a_game_that_is_not_installed_is_not_analysed(api, parts):
+    board = api.match(*api.players())
+    gone = replace(load_state(parts, board), rules="gone/1")
+    assert code(check_may_be_analysed, board, gone) == Code.UNKNOWN_RULES
 
 
 def test_a_puzzle_is_analysed_while_it_is_solved(api, parts):

@@ -53,6 +53,7 @@ def test_an_analysis_is_asked_for_with_a_token_and_read_by_anybody(api, parts, o
     assert [one["ply"] for one in found["plies"]] == [0, 1, 2, 3]
     assert all(sum(one["values"]) == pytest.approx(1, abs=0.002) for one in found["plies"])
     assert found["bound"] is None
+    assert {one["reached"] for one in found["plies"]} == {None}
     tagged = {"If-None-Match": answer.headers["ETag"]}
     assert api.http.get(path, headers=tagged).status_code == 304
     again = player.post(path)
@@ -70,6 +71,8 @@ def test_a_puzzle_has_its_score_and_its_bound(api, parts):
     assert [len(ply["values"]) for ply in found["plies"]] == [1, 1, 1]
     assert "by 1 stone" in found["plies"][-1]["score"]
     assert found["plies"][-1]["to_move"] is None
+    so_far = [ply["reached"] for ply in found["plies"]]
+    assert so_far[0] == 0 < so_far[1] == so_far[2] <= found["plies"][0]["values"][0] <= 1
 
 
 def test_refusals_have_codes_and_sentences(api):

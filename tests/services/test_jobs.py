@@ -87,6 +87,7 @@ def stock_worker(
         rq_jobs.PROJECT,
         rq_jobs.REBUILD,
         rq_jobs.CHECK,
+        rq_jobs.ANALYSE,
         rq_jobs.ROBOT_MOVE,
     ],
 )

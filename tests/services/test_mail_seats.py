@@ -4,11 +4,14 @@ import pytest
 
 from domain.match.events import decode_event
 from infra.people.accounts import MailAddress
+from infra.rq_jobs import ANALYSIS
+from services.app.analyses import analyse
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import SERVER, box
 from tests.helpers.mails import mail
 from tests.helpers.office_mails import moves
+from workers.rq_worker import ListedWorker
 
 
 def test_answering_with_a_move_alone_plays_it_and_tells_its_player(office):
@@ -195,6 +198,22 @@ def test_who_has_no_proven_address_is_not_answered(office):
     office.own("alice", MailAddress(box("alice")))
     assert office.take(seat, "m13-j7") == []
     assert moves(office) == ["m13-j7"]
+
+
+def test_the_analysis_of_a_match_is_asked_for_and_read_by_mail(office):
+    board = office.challenge()
+    seat = office.seat(board, 0, "alice")
+    (early,) = office.take(seat, "analyse", id_="<1@example.org>")
+    assert "is analysed when it is over, because people play it" in early.body
+    office.take(seat, "m13-j7", id_="<2@example.org>")
+    office.take(seat, "resign", id_="<3@example.org>")
+    ListedWorker(office.app.queue, ANALYSIS, {}).register_birth()
+    *_, asked = office.take(seat, "analyse", id_="<4@example.org>")
+    assert "0 of 2 positions are done" in asked.body
+    assert analyse(office.app, board)
+    *_, shown = office.take(seat, "analyze", id_="<5@example.org>")
+    assert "each player's expected share of the win" in shown.body
+    assert "Light m13-j7" in shown.body
 
 
 def test_an_answer_to_the_mail_of_a_result_starts_a_rematch(office):

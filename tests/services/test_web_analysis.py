@@ -116,12 +116,12 @@ def test_the_chart_of_three_has_a_line_for_each(api, come, parts):
     assert all(player.name in page for player in three)
 
 
-def test_a_puzzle_has_one_line_and_its_score(api, come, parts):
+def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api, come, parts):
     one = api.player()
     board = api.match(one, game="one")
     assert one.move(board, "c3").is_success
     assert analyse(parts, board)
     page = come().page(f"/m/{board}/analysis")
-    assert page.count("<polyline") == 1
+    assert page.count("<polyline") == 2
     assert "lines with exactly one stone" in page
     assert "100 % is the bound" in page

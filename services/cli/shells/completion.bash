@@ -21,7 +21,7 @@ _matchpost_boards() {
         # for the next time
         (matchpost completion boards &>/dev/null &)
     else
-        IFS= read -r -t 0.1 line < <(matchpost completion boards 2>/dev/null)
+        IFS= read -r -t 0.05 line < <(matchpost completion boards 2>/dev/null)
     fi
     for word in $line; do
         if [[ -z $1 || $word == "$1":* ]]; then

@@ -29,7 +29,7 @@ function __matchpost_boards
         command matchpost completion boards >/dev/null 2>&1 &
         disown 2>/dev/null
     else
-        set known (command timeout 0.1 matchpost completion boards 2>/dev/null | string split -n ' ')
+        set known (command timeout 0.05 matchpost completion boards 2>/dev/null | string split -n ' ')
     end
     for word in $known
         set -l parts (string split : -- $word)

@@ -26,7 +26,7 @@ _matchpost_boards() {
     else
         # by a descriptor, because a command with `< <(...)` waits until all of it has ended
         exec {descriptor}< <(matchpost completion boards 2>/dev/null)
-        IFS= read -r -t 0.1 -u $descriptor line
+        IFS= read -r -t 0.05 -u $descriptor line
         exec {descriptor}<&-
     fi
     for word in ${=line}; do

@@ -51,6 +51,8 @@ class AnalysedPly(msgspec.Struct, frozen=True):
     """A line that begins with a clearly better move; empty if there is none."""
     score: str | None
     """A puzzle's score so far, in words; null in other games."""
+    reached: Share | None
+    """How good a puzzle's score so far is, 1 for the bound; null in other games."""
 
 
 class MatchAnalysis(msgspec.Struct, frozen=True):
@@ -136,7 +138,15 @@ def _whole(board: int, found: StoredAnalysis, bound: str) -> MatchAnalysis:
         board=board,
         seq=found.seq,
         plies=tuple(
-            AnalysedPly(ply, one.seat, one.values, one.move or None, one.better, one.score or None)
+            AnalysedPly(
+                ply=ply,
+                to_move=one.seat,
+                values=one.values,
+                move=one.move or None,
+                better=one.better,
+                score=one.score or None,
+                reached=one.reached if one.score else None,
+            )
             for ply, one in enumerate(found.positions)
         ),
         turning_points=tuple(turning_points(found.positions)),

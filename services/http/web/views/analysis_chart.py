@@ -10,11 +10,13 @@ from domain.drawing.svg.elements import element, escape_text, number, text_line
 from domain.engine.turning_points import AnalysedPosition, TurningPoint
 
 _WIDTH: Final = 640
-_HEIGHT: Final = 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 28, 36
+_HEIGHT: Final = 284
+_LEFT, _RIGHT, _TOP, _BOTTOM = 76, 16, 36, 56
 _SHARES: Final = (0, 25, 50, 75, 100)
 """Grid lines, in percent."""
 _TWO: Final = 2
+_NAME: Final = 13
+"""Characters of a name beside others."""
 
 
 def draw_analysis(
@@ -31,16 +33,15 @@ def draw_analysis(
     if len(positions) <= 1:
         return Markup()
     last = len(positions) - 1
-    curves = list(zip(*(position.values for position in positions), strict=True))
-    shown = curves[:1] if len(curves) == _TWO else curves
+    shown = _curves(positions)
     inside: list[Drawn] = [element("title", escape_text("How the engine sees each position"))]
     inside += [_grid_line(share) for share in _SHARES]
-    inside += _legend(names, len(curves))
+    inside += _legend(names)
     inside += [
-        text_line("0", (_LEFT, _HEIGHT - 16), class_="tick"),
+        text_line("0", (_LEFT, _HEIGHT - 8), class_="tick"),
         text_line(
             f"{last} move{'' if last == 1 else 's'}",
-            (_WIDTH - _RIGHT, _HEIGHT - 16),
+            (_WIDTH - _RIGHT, _HEIGHT - 8),
             class_="tick end",
         ),
     ]
@@ -50,11 +51,22 @@ def draw_analysis(
         )
         inside.append(element("polyline", class_=f"series series-{seat}", points=line))
     for point in points:
-        curve = shown[point.seat] if len(shown) > 1 else shown[0]
+        curve = shown[point.seat if len(names) > _TWO else 0]
         inside.append(_mark(page, point, names, _x(point.number, last), _y(curve[point.number])))
     return Markup(  # noqa: S704 - our own markup, with every text in it escaped
         element("svg", *inside, class_="plot", role="group", viewBox=f"0 0 {_WIDTH} {_HEIGHT}")
     )
+
+
+def _curves(positions: Sequence[AnalysedPosition]) -> list[tuple[float, ...]]:
+    """Return the lines: of the first of two players, of each of three, and in a puzzle also the score so far."""
+    if positions[0].score:
+        return [
+            tuple(one.values[0] for one in positions),
+            tuple(one.reached for one in positions),
+        ]
+    found = list(zip(*(one.values for one in positions), strict=True))
+    return found[:1] if len(found) == _TWO else found
 
 
 def _x(ply: int, last: int) -> float:
@@ -71,21 +83,21 @@ def _grid_line(percent: int) -> Drawn:
     return element("g", line, text_line(f"{percent} %", (_LEFT - 8, down + 4), class_="tick end"))
 
 
-def _legend(names: Sequence[str], curves: int) -> list[Drawn]:
-    """Return the words at the top and at the bottom that say what a line means."""
-    if curves == 1:
-        return [text_line("the bound is reached", (_LEFT + 8, _TOP - 8), class_="tick")]
-    if curves == _TWO:
+def _legend(names: Sequence[str]) -> list[Drawn]:
+    """Return the words that say what a line means: at the top and at the bottom, or beside its pattern."""
+    if len(names) == _TWO:
         return [
-            text_line(f"{names[0]} wins", (_LEFT + 8, _TOP - 8), class_="tag"),
-            text_line(f"{names[1]} wins", (_LEFT + 8, _y(0) + 16), class_="tag"),
+            text_line(f"{names[0]} wins", (_LEFT + 8, _TOP - 10), class_="tag"),
+            text_line(f"{names[1]} wins", (_LEFT + 8, _y(0) + 22), class_="tag"),
         ]
+    lines = names if len(names) > 1 else ("within reach", "so far")
     found: list[Drawn] = []
-    for seat, name in enumerate(names):
-        left = _LEFT + seat * (_WIDTH - _LEFT) / curves
+    for at, name in enumerate(lines):
+        left = _LEFT + at * (_WIDTH - _LEFT) / len(lines)
+        short = name if len(name) <= _NAME else f"{name[: _NAME - 1]}…"
         found += [
-            element("line", x1=left, x2=left + 28, y1=12, y2=12, class_=f"series series-{seat}"),
-            text_line(name, (left + 36, 16), class_="tag"),
+            element("line", x1=left, x2=left + 28, y1=14, y2=14, class_=f"series series-{at}"),
+            text_line(short, (left + 36, 20), class_="tag"),
         ]
     return found
 
