@@ -63,23 +63,25 @@ def redact_refusal(reason: Refusal, line: CommandLine, form: str, language: str 
             reason.code,
             f"the password stands in the line twice, so nothing is repeated; the form is `{form}`",
         )
-    return Refusal(reason.code, _redact_sentence(reason.in_language(language), line))
+    sentence = _redact_sentence(reason.in_language(language), line, form)
+    return Refusal(reason.code, sentence)
 
 
-def _redact_sentence(sentence: str, line: CommandLine) -> str:
+def _redact_sentence(sentence: str, line: CommandLine, form: str) -> str:
     for part, word in line.words:
-        if _may_stand_for_password(line, part, word):
+        if _may_stand_for_password(line, part, word, form):
             for repeated in _quotations(word):
                 sentence = sentence.replace(repeated, _HIDDEN)
     return sentence
 
 
-def _may_stand_for_password(line: CommandLine, part: str, word: str) -> bool:
+def _may_stand_for_password(line: CommandLine, part: str, word: str, form: str) -> bool:
     if part == "flag":
         # the flag is misspelt, or the form has no such flag
         return bool(get_close_matches(word.partition("=")[0].lower(), ["--password"], n=1))
     # only signed lines have a value, but those sent to a seat leave the password out
-    signed = line.has("password") or part == "value"
+    # and in some forms it may be missing
+    signed = line.has("password") or part == "value" or "password" in form
     return signed and part in _DISPLACED and _may_be_password(word) and "@" not in word
 
 

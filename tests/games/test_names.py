@@ -30,6 +30,8 @@ EXAMPLES = {
 """Examples of commands and values in help and in the API's document: a file, and what it names."""
 MEASURED = SERVICES / "bench"
 """Benchmarks play one game, because only then can runs be compared."""
+SHOWN = SERVICES / "demo"
+"""The demo shows every game, in matches that are chosen for it."""
 
 
 def names_in(source: str) -> list[str]:
@@ -63,7 +65,7 @@ def test_what_games_share_names_none(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    sorted(path for path in SERVICES.rglob("*.py") if MEASURED not in path.parents),
+    sorted(path for path in SERVICES.rglob("*.py") if not {MEASURED, SHOWN} & {*path.parents}),
     ids=lambda path: str(path.relative_to(SERVICES)),
 )
 def test_services_name_games_in_examples_only(path: Path) -> None:

@@ -13,6 +13,7 @@ TABLE = {
     "show_ply": PUBLIC,
     "show_svg": PUBLIC,
     "show_text": PUBLIC,
+    "show_text_board": PUBLIC,
     "show_events": PUBLIC,
     "export_document": PUBLIC,
     # the match goes on

@@ -62,7 +62,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
 def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_next(api, person):
     lena, dora = person("lena-o"), person("dora-o")
     lena.goes_to("/")
-    lena.page.locator("aside").get_by_role("button", name="Powerdrain").click()
+    lena.page.locator("aside").get_by_role("button", name="Powerdrain", exact=True).click()
     lena.page.wait_for_url("**/#open")
     assert kept(lena) == 1
     lena.goes_to("/help")  # the list of matches would reveal at once
@@ -83,7 +83,7 @@ def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_
 def test_a_game_without_chance_commits_to_nothing(person):
     lena = person("lena-p")
     lena.goes_to("/")
-    lena.page.locator("aside").get_by_role("button", name="The Power of Two").click()
+    lena.page.locator("aside").get_by_role("button", name="The Power of Two", exact=True).click()
     lena.page.wait_for_url("**/#open")
     assert kept(lena) == 0
 
@@ -131,7 +131,7 @@ def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_
     lena, dora = person("lena-l"), person("dora-l")
     lena.page.clock.install()
     lena.goes_to("/")
-    lena.page.locator("aside").get_by_role("button", name="Powerdrain").click()
+    lena.page.locator("aside").get_by_role("button", name="Powerdrain", exact=True).click()
     lena.page.wait_for_url("**/#open")
     asked = []
 
