@@ -5,13 +5,16 @@ from pathlib import Path
 from redis import Redis
 
 from domain.engine.levels import RobotLevel
-from domain.match.commands import Command, StartMatch
+from domain.match.commands import Command, PlayMove, StartMatch
 from domain.match.events import AccountId, EventEnvelope, decode_event
 from domain.match.robots import ROBOT_ACCOUNTS
+from domain.match.state import position_of
+from domain.rules import rules_by_id
 from infra.redis.keys import Lane
 from infra.settings import Settings
 from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
+from infra.store.robot_failures import RobotFailures
 from services.app.context import App
 from services.app.robot_groups import answer
 from tests.helpers.bench import Bench
@@ -66,3 +69,15 @@ class RobotBench(Bench):
     def history(self, board: int = 1) -> list[EventEnvelope]:
         """Return the events of a match."""
         return [decode_event(data) for data in self.store.events(board)]
+
+
+def failures(bench: RobotBench) -> dict[int, str]:
+    """Return why robots can't act, by board."""
+    return {board: one.why for board, one in RobotFailures(bench.client).all().items()}
+
+
+def some_move(bench: RobotBench, board: int = 1) -> PlayMove:
+    """Return the first legal move of a match."""
+    state = bench.state(board)
+    rules = rules_by_id(state.rules)
+    return PlayMove(text=next(iter(rules.legal_moves(position_of(state)))))

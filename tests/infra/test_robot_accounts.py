@@ -91,3 +91,11 @@ def test_a_change_of_a_record_stays(accounts, redis_client):
     accounts.change_of(account, lambda record: replace(record, language="de"))
     create_robot_accounts(redis_client, NO_MACS)
     assert accounts.record_of(account).language == "de"
+
+
+def test_a_robot_is_made_no_arbiter(accounts, redis_client):
+    create_robot_accounts(redis_client, NO_MACS)
+    with pytest.raises(Refusal, match="robot-hard is a robot, and robots rule on nothing"):
+        accounts.set_arbiter("Robot-hard", True)
+    assert accounts.arbiters() == []
+    accounts.set_arbiter("robot-hard", False)

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import SERVER_ACCOUNT, AccountId
+from domain.match.robots import robot_level
 from infra.mail.keys import ADDRESSES_TO_VERIFY
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.passwords import Passwords, RecentPasswords
@@ -170,6 +171,8 @@ class Accounts:
         found = self._users.read(name)
         if found is None:
             raise _unknown_user(name)
+        if yes and robot_level(found[0]):
+            raise Refusal(Code.NOT_WANTED, f"{name.lower()} is a robot, and robots rule on nothing")
         # crash window: the index has an account that is no arbiter; `arbiters` leaves it out
         if yes:
             self._client.sadd(keys.ARBITERS, found[0])

@@ -1,0 +1,67 @@
+"""Offers, resigning and rematches on a board in the terminal, at a real server."""
+
+from tests.helpers.api import Api
+from tests.helpers.board import Seen, play
+
+
+def state(api: Api, board: int):
+    return api.http.get(f"/api/matches/{board}").json()
+
+
+def test_offers_are_made_answered_and_shown(api, pair, tmp_path):
+    one, other, board = pair
+    assert one.move(board, "m13-j7").is_success
+
+    async def steps(seen: Seen) -> None:
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        await seen.until(lambda: f"{other.name} proposes: draw" in seen.message)
+        assert "a accepts, r rejects" in " ".join(seen.side.split())
+        await seen.press("r")
+        assert seen.message.startswith("Rejected.")
+        assert state(api, board)["offer"] is None
+        await seen.press("o", "down", "enter")
+        assert state(api, board)["offer"]["kind"] == "undo"
+        assert "You have proposed: undo." in " ".join(seen.side.split())
+        assert other.give(board, {"do": "accept"}).is_success
+        await seen.until(lambda: "Moves were taken back; none are left." in seen.message)
+        assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
+        await seen.until(lambda: seen.app.view.foreign_offer == "draw")
+        await seen.press("a")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert "draw" in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["result"]["winners"] == [0, 1]
+
+
+def test_a_player_resigns_only_after_a_question(api, pair, tmp_path):
+    one, _, board = pair
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("x", "n")
+        assert state(api, board)["result"] is None
+        await seen.press("x", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+        assert seen.message.startswith("Resigned. The match is over: ")
+        await seen.press("x")
+        assert seen.message.startswith("The match is over: ")
+
+    play(api.url, board, one, tmp_path, steps)
+    assert state(api, board)["result"]["winners"] == [1]
+
+
+def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
+    one, other, board = pair
+    assert other.give(board, {"do": "resign"}).is_success
+
+    async def steps(seen: Seen) -> None:
+        assert "o starts a rematch." in seen.message
+        await seen.press("o", "n")
+        assert seen.app.board == board
+        await seen.press("o", "y")
+        await seen.until(lambda: seen.app.view and seen.app.view.board != board)
+        await seen.idle()
+        assert seen.app.view.name(0) == other.name
+        assert f"It is {other.name}'s turn." in seen.message
+
+    play(api.url, board, one, tmp_path, steps)
