@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from domain.engine.levels import USUAL_BUDGETS, Budgets
+from domain.engine.levels import USUAL_BUDGETS, Budgets, Slips
 
 Values = tuple[float, ...]
 """For each seat its expected share of the win, from 0 to 1; the shares add up to 1.
@@ -53,3 +53,5 @@ class GameEngine:
     """Returns the number of seats of a position's match; a game for two or three needs it."""
     budgets: Budgets = USUAL_BUDGETS
     """The nodes for a move of each level."""
+    slips: Slips = Slips()  # noqa: RUF009 - it can't be changed
+    """How many moves of the lower levels are made by chance, in a game where few nodes play well."""

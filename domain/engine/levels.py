@@ -1,7 +1,7 @@
 """How well a robot plays.
 
-The levels differ in the nodes that the engine may search, and in nothing else that a player sees:
-a robot of any level plays every game, by the same rules.
+The levels differ in the nodes that the engine may search. In some games that is not enough, because
+few nodes find good moves there: then the lower levels also make some moves by chance.
 """
 
 from enum import StrEnum
@@ -37,6 +37,17 @@ class Budgets(NamedTuple):
 
 USUAL_BUDGETS: Final = Budgets(150, 1_500, 15_000)
 """The budgets of a game that declares none."""
+
+
+class Slips(NamedTuple):
+    """Of 100 moves of a level, how many are made by chance; `robot-hard` never slips."""
+
+    easy: int = 0
+    medium: int = 0
+
+    def of(self, level: RobotLevel) -> int:
+        """Return the slips of a level."""
+        return 0 if level is RobotLevel.HARD else self[LEVELS.index(level)]
 
 
 def read_level(text: str) -> RobotLevel | None:

@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from domain.engine.levels import RobotLevel
-from domain.engine.model import engine_of
+from domain.engine.model import GameModel, engine_of
+from domain.engine.random_numbers import RandomNumbers
 from domain.engine.search import Evaluation, evaluate
 from domain.rules.protocol import AnyRules
 
@@ -33,8 +34,12 @@ def search_move(rules: AnyRules, position: Any, level: RobotLevel, seed: bytes) 
 
     Raises `ValueError` if nobody is to move.
     """
-    nodes = engine_of(rules).budgets.of(level)
-    found = evaluate(rules, position, nodes, seed)
+    engine = engine_of(rules)
+    found = evaluate(rules, position, engine.budgets.of(level), seed)
     if not found.line:
         raise ValueError(f"nobody is to move in {position!r}")
+    numbers = RandomNumbers(seed)
+    if numbers.below(100) < engine.slips.of(level):
+        moves = GameModel(rules, position).moves(position)
+        return Evaluation(found.values, (rules.write(numbers.choice(moves)),), found.nodes)
     return found

@@ -40,4 +40,4 @@ def evaluate(position: GoliathPosition) -> Values:
     return (1 - value, value) if position.turn else (value, 1 - value)
 
 
-ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA, budgets=Budgets(100, 500, 30_000))
+ENGINE: Final = GameEngine(evaluate, SearchMethod.ALPHA_BETA, budgets=Budgets(100, 300, 30_000))

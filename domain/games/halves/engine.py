@@ -66,5 +66,5 @@ ENGINE: Final = GameEngine(
     SearchMethod.ALPHA_BETA,
     playout_plies=_PLAYOUT_PLIES,
     players=players,
-    budgets=Budgets(12, 150, 8_000),
+    budgets=Budgets(24, 150, 36_000),
 )

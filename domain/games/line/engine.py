@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.engine.game_engine import GameEngine, SearchMethod, Values
-from domain.engine.levels import Budgets
+from domain.engine.levels import Budgets, Slips
 from domain.games.line.position import LinePosition, open_places_of
 
 _SCALE: Final = 6.0
@@ -30,6 +30,7 @@ ENGINE: Final = GameEngine(
     evaluate,
     SearchMethod.ALPHA_BETA,
     # Dark wins by mirroring each stone at the centre, where no lines cross, and the best of few moves
-    # is often good enough; so the lower levels look at part of the moves only
+    # is often good enough; so the lower levels look at part of the moves only, and slip
     budgets=Budgets(5, 12, 60_000),
+    slips=Slips(easy=30, medium=16),
 )
