@@ -56,7 +56,9 @@ class Served:
         self._argv = argv
         clean = {k: v for k, v in os.environ.items() if not k.startswith("MATCHPOST_")}
         # no two servers of a machine's tests may ask for the same port
-        self.env = {**clean, "MATCHPOST_DATA": str(data), "MATCHPOST_HTTP": "off", **(env or {})}
+        # and a process of robots is only started where they play
+        ours = {"MATCHPOST_DATA": str(data), "MATCHPOST_HTTP": "off", "MATCHPOST_ROBOTS": "0"}
+        self.env = {**clean, **ours, **(env or {})}
         # no test may read the login of the user that runs it
         self.env["XDG_CONFIG_HOME"] = str(data.parent / "config")
         self.env["XDG_CACHE_HOME"] = str(data.parent / "cache")

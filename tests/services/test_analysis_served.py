@@ -22,7 +22,7 @@ def finished_match(served: Served) -> None:
 
 def test_a_process_of_robots_analyses_a_match_and_the_analysis_outlives_the_server(tmp_path):
     data = tmp_path / "data"
-    with Served(data) as served:
+    with Served(data, {"MATCHPOST_ROBOTS": "1"}) as served:
         finished_match(served)
         until(lambda: served.run("do", ASK).returncode == 0)  # robots have started
         until(lambda: "the start" in served.run("do", "pow2 analyse 1").stdout)

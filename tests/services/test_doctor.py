@@ -85,7 +85,7 @@ def found(settings: Settings, clock: Callable[[], int] | None = None) -> list[Fi
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    with Served(tmp_path_factory.mktemp("doctor") / "data") as server:
+    with Served(tmp_path_factory.mktemp("doctor") / "data", {"MATCHPOST_ROBOTS": "1"}) as server:
         until(lambda: server.run("doctor").returncode == 0)
         yield server
 

@@ -300,7 +300,7 @@ def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
         "MATCHPOST_SMTP": "127.0.0.1:0",
         "MATCHPOST_HTTP": "127.0.0.1:0",
     }
-    with Served(tmp_path / "data", more):
+    with Served(tmp_path / "data", {**more, "MATCHPOST_ROBOTS": "1"}):
         until(lambda: {beat.role for beat in read_heartbeats(redis_client)} == set(Role))
         beats = read_heartbeats(redis_client)
     keyed = [beat.mail_key for beat in beats if beat.role in (Role.MAIL, Role.MAILER)]

@@ -103,6 +103,7 @@ def key_of(served: Served) -> str:
     return str(served.data / "keys" / "log-key.pub")
 
 
+@pytest.mark.timeout(300)  # three servers, which a busy machine starts slowly
 def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served], tmp_path: Path):
     a, b, c = servers
     first = challenge(a)

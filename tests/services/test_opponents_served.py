@@ -10,7 +10,9 @@ pytestmark = pytest.mark.slow
 
 
 def test_robots_play_from_the_first_minute(tmp_path: Path) -> None:
-    with Served(tmp_path / "data", {"MATCHPOST_ROBOT_SECONDS": "0"}) as served:
+    with Served(
+        tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}
+    ) as served:
 
         def do(line: str) -> str:
             done = served.run("do", line)

@@ -56,7 +56,11 @@ def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(
 ) -> None:
     fuse = tmp_path / "fuse"
     fuse.touch()
-    env = {"MATCHPOST_ROBOT_SECONDS": "0", "MATCHPOST_FAULT": f"{point}:2:{fuse}"}
+    env = {
+        "MATCHPOST_ROBOTS": "1",
+        "MATCHPOST_ROBOT_SECONDS": "0",
+        "MATCHPOST_FAULT": f"{point}:2:{fuse}",
+    }
     with Served(tmp_path / "data", env) as served:
         begin(served, BOARD)
         play(served, BOARD)
@@ -66,7 +70,9 @@ def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(
 
 def test_robots_go_on_after_the_queue_and_a_process_were_killed(tmp_path: Path) -> None:
     boards = range(BOARD, BOARD + 4)
-    with Served(tmp_path / "data", {"MATCHPOST_ROBOT_SECONDS": "0"}) as served:
+    with Served(
+        tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}
+    ) as served:
         begin(served, *boards)
         play(served, *boards, plies=2)
         for name in ("/queue/valkey.sock", "matchpost robots"):
@@ -77,7 +83,9 @@ def test_robots_go_on_after_the_queue_and_a_process_were_killed(tmp_path: Path) 
 
 
 def test_robots_go_on_after_the_server_was_down(tmp_path: Path) -> None:
-    with Served(tmp_path / "data", {"MATCHPOST_ROBOT_SECONDS": "0"}) as served:
+    with Served(
+        tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}
+    ) as served:
         begin(served, BOARD)
         play(served, BOARD, plies=1)
         served.end()
