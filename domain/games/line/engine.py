@@ -32,5 +32,5 @@ ENGINE: Final = GameEngine(
     # Dark wins by mirroring each stone at the centre, where no lines cross, and the best of few moves
     # is often good enough; so the lower levels look at part of the moves only, and slip
     budgets=Budgets(5, 12, 60_000),
-    slips=Slips(easy=30, medium=16),
+    slips=Slips(easy=25, medium=16),
 )
