@@ -37,7 +37,7 @@ FRONT_END: Final = "robot"
 """The front end in the ids of robots' commands."""
 
 _REPETITIONS: Final = 3
-"""How often a position stands before a robot proposes the draw that the rules give it."""
+"""How often a position stands before a robot proposes the draw to which the rules entitle it."""
 
 _WELCOME: Final = ("undo", "abort", "pause", "transfer")
 """Offers that a robot always accepts."""

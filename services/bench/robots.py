@@ -30,6 +30,7 @@ PEOPLE: Final = 10
 
 _PAGE: Final = 200
 _SETTLE_SECONDS: Final = 5.0
+_PATIENCE_SECONDS: Final = 60.0
 _WARM_UP_MOVES: Final = 20
 
 
@@ -48,12 +49,10 @@ def run(
         _measure(url, shares[2 * PEOPLE :], rate)  # the first moves of a server take longer
         quiet = _measure(url, shares[:PEOPLE], rate)
         boards = _start_robots(app, matches, first=3 * PEOPLE + 1)
-        time.sleep(pause + _SETTLE_SECONDS)
+        _wait_until_robots_play(app, boards, pause)
         before, began = _plies(app, boards), time.perf_counter()
         beside = _measure(url, shares[PEOPLE : 2 * PEOPLE], rate)
         moves, took = _plies(app, boards) - before, time.perf_counter() - began
-    if not moves:
-        raise RuntimeError("the robots have not moved")
     alone, loaded = median_and_p99(quiet), median_and_p99(beside)
     details = {
         "people's moves": len(beside),
@@ -88,6 +87,16 @@ def _start_robots(app: App, matches: int, first: int) -> list[int]:
         ]
     )
     return boards
+
+
+def _wait_until_robots_play(app: App, boards: Sequence[int], pause: int) -> None:
+    """Wait until all robots may move and one has; raise RuntimeError when none does."""
+    time.sleep(pause + _SETTLE_SECONDS)
+    patience = time.monotonic() + _PATIENCE_SECONDS
+    while not _plies(app, boards):
+        if time.monotonic() > patience:
+            raise RuntimeError("the robots have not moved")
+        time.sleep(0.2)
 
 
 def _plies(app: App, boards: Sequence[int]) -> int:

@@ -24,7 +24,7 @@ def terminal() -> Iterator[Terminal]:
 
 
 def ended(terminal: Terminal, line: str = "pow2 challenge alice bob") -> int:
-    """Start a match that alice gives up; return its board."""
+    """Start a match that alice resigns; return its board."""
     board = board_of(terminal.do(line))
     answer = terminal.do(f"{line.split(maxsplit=1)[0]} resign {board} alice wonderland")
     assert answer.code == "", answer

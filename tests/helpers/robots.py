@@ -48,7 +48,7 @@ class RobotBench(Bench):
         self.drain()
 
     def do(self, actor: AccountId, command: Command, board: int = 1) -> None:
-        """Give a command that has to be accepted."""
+        """Send a command that has to be accepted."""
         order = self.send(actor, command, board)
         self.drain()
         outcome = self.outcome(order)

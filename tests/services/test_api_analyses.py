@@ -29,7 +29,7 @@ def over(api):
 
 
 def do(api, line, player=None):
-    """Carry a line out; gives the code and the text."""
+    """Carry a line out; return the code and the text."""
     headers = {"Content-Type": "text/plain", **(player.headers if player else {})}
     answer = api.http.post("/api/do", content=line, headers=headers)
     return answer.headers.get("Matchpost-Code", ""), answer.text

@@ -96,7 +96,7 @@ def test_people_are_measured_alone_and_beside_robots() -> None:
     found = bench("robots", "--matches", "20", "--seconds", "2", "--pause", "1")
     details = found["details"]
     assert details["people's moves"] == 100
-    assert details["robots' moves"] > 0
+    assert details["matches of robots"] == 20
     alone, beside = details["latency alone, us"], details["latency beside the robots, us"]
     assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
