@@ -10,15 +10,17 @@ import msgspec
 
 from infra.mail.smtp_url import read_smtp_url
 from infra.objects.location import check_store_url
-from infra.redis.clients import SCHEMES, check_url
+from infra.redis.addresses import check_url
 
 FILE_NAME: Final = "matchpost.toml"
 
 CONFIG_VARIABLE: Final = "MATCHPOST_CONFIG"
 """Names the TOML file to read instead of `matchpost.toml` in the data directory."""
 
-ServerUrl = Annotated[str, msgspec.Meta(pattern=f"^({'|'.join(SCHEMES)})")]
-URL_EXPECTED: Final = "a redis://, rediss:// or unix:// URL"
+ServerUrl = Annotated[str, msgspec.Meta(pattern=r"^(unix|rediss?(\+(cluster|sentinel))?)://")]
+URL_EXPECTED: Final = (
+    "a URL of a server, of a cluster or of sentinels, as docs/settings.md has them"
+)
 
 CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "redis_url": check_url,

@@ -14,7 +14,7 @@ import msgspec
 from infra.durability import Mode
 from infra.machine import MEMORY_PATTERN, default_workers
 from infra.mail.smtp_url import MailDomain
-from infra.redis.clients import redact_url
+from infra.redis.addresses import redact_url
 from infra.setting_values import (
     CHECKS,
     CONFIG_VARIABLE,

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import settings
 from redis import Redis
 
+from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
+from tests.helpers.clusters import Cluster, running
 
 # compiled modules are kept, because each server of the tests starts several processes
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -36,6 +38,23 @@ def redis_client(valkey: EmbeddedServer) -> Iterator[Redis]:
         client.flushall()
         client.script_flush()
         yield client
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster of three nodes with fsync on; `.url` names it."""
+    with running(Cluster(tmp_path_factory.mktemp("cluster"), primaries=3, replicas=0)) as found:
+        yield found
+
+
+@pytest.fixture
+def cluster_client(cluster: Cluster) -> Iterator[Redis]:
+    """A client of the cluster, which is empty when the test begins; at its end no command was misled."""
+    cluster.flush()
+    with make_client(cluster.url, blocking_timeout=5) as client:
+        yield client
+    misled = cluster.errors().keys() & {"CROSSSLOT", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN"}
+    assert not misled, "commands went to a wrong node, or had keys of several slots"
 
 
 @pytest.fixture

@@ -16,20 +16,23 @@ notifications. A client made here
   the command was not sent.
 """
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
-from urllib.parse import parse_qs, quote, urlsplit
 
 from redis import ConnectionPool, Redis, asyncio
 from redis._parsers import _AsyncHiredisParser
 from redis._parsers.helpers import parse_info
 from redis.asyncio.retry import Retry as AsyncRetry
+from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
-from redis.connection import Connection, UnixDomainSocketConnection
+from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 
 from infra.liveness import WatchedParser
+from infra.redis.addresses import Servers, Topology, check_url, parse_servers, topology_of, unix_url
+from infra.redis.cluster import ClusterClient
+from infra.redis.slot_map import SlotMap
 
 CONNECT_TIMEOUT: Final = 5.0
 """Seconds until a server that does not take the connection counts as absent."""
@@ -39,8 +42,6 @@ ANSWER_TIMEOUT: Final = 10.0
 
 HEALTH_INTERVAL: Final = 30
 """Seconds of silence after which a connection is tested with PING before it is used."""
-
-SCHEMES: Final = ("redis://", "rediss://", "unix://")
 
 _COMMON: Final[Mapping[str, Any]] = {
     "socket_connect_timeout": CONNECT_TIMEOUT,
@@ -53,11 +54,6 @@ _COMMON: Final[Mapping[str, Any]] = {
 _OF_ONE_SERVER: Final = frozenset({"path", "db", "redis_connect_func"})
 """Arguments of a connection that are not those of another server."""
 
-# redis-py lets the query string of a URL override every argument, our timeouts and retries too
-_QUERY_OPTIONS: Final = frozenset(
-    {"db", "username", "password", "ssl_ca_certs", "ssl_certfile", "ssl_keyfile"}
-)
-
 
 def make_client(
     target: str,
@@ -66,40 +62,99 @@ def make_client(
     name: str | None = None,
     max_connections: int | None = None,
 ) -> Redis:
-    """Return a client of the server at `target`; it connects at its first use.
+    """Return a client of the server, or the cluster, at `target`; it connects at its first use.
 
-    `target` is a `redis://`, `rediss://` or `unix://` URL, or the absolute path of a socket.
+    `target` is a URL (`infra.redis.addresses`), or the absolute path of a socket.
     `blocking_timeout` is the longest time, in seconds, that any command sent by this client
     waits in the server (XREAD BLOCK, BLPOP); `name` is shown in the server's CLIENT LIST.
     The caller closes the client. Raises ValueError, with a sentence, for a URL it can't use.
     """
     if blocking_timeout < 0:
         raise ValueError(f"the blocking timeout can't be negative, it is {blocking_timeout!r}")
-    pool = ConnectionPool.from_url(
-        _url_of(target),
-        max_connections=max_connections,
-        socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
-        retry=Retry(NoBackoff(), 0),
-        client_name=name,
-        parser_class=WatchedParser,
+    options: dict[str, Any] = {
         **_COMMON,
-    )
-    return Redis.from_pool(pool)
+        "max_connections": max_connections,
+        "socket_timeout": ANSWER_TIMEOUT + blocking_timeout,
+        "retry": Retry(NoBackoff(), 0),
+        "client_name": name,
+        "parser_class": WatchedParser,
+    }
+    url = _url_of(target)
+    match topology_of(url):
+        case Topology.CLUSTER:
+            return ClusterClient(_slot_map(parse_servers(url), options))
+        case Topology.SENTINEL:
+            servers = parse_servers(url)
+            sentinel = Sentinel(
+                servers.hosts, sentinel_kwargs=_of_sentinels(servers), **servers.login, **options
+            )  # type: ignore[no-untyped-call]
+            found: Redis = sentinel.master_for(servers.service)  # type: ignore[no-untyped-call]
+            return found
+    return Redis.from_pool(ConnectionPool.from_url(url, **options))
 
 
 def make_async_client(
     target: str, *, blocking_timeout: float = 0.0, max_connections: int | None = None
 ) -> asyncio.Redis:
-    """Return a client for an event loop; otherwise like `make_client`."""
-    pool: Any = asyncio.ConnectionPool.from_url(
-        _url_of(target),
-        max_connections=max_connections,
-        socket_timeout=ANSWER_TIMEOUT + blocking_timeout,
-        retry=AsyncRetry(NoBackoff(), 0),
-        parser_class=_AsyncHiredisParser,
+    """Return a client for an event loop of one server, or of the primary that sentinels name.
+
+    Otherwise like `make_client`. A cluster is reached by `infra.redis.cluster_pipeline`.
+    """
+    options = _async_options(blocking_timeout, max_connections)
+    url = _url_of(target)
+    if topology_of(url) is Topology.SENTINEL:
+        servers = parse_servers(url)
+        sentinel: Any = AsyncSentinel(
+            servers.hosts, sentinel_kwargs=_of_sentinels(servers), **servers.login, **options
+        )  # type: ignore[no-untyped-call]
+        found: asyncio.Redis = sentinel.master_for(servers.service)
+        return found
+    return asyncio.Redis.from_pool(asyncio.ConnectionPool.from_url(url, **options))
+
+
+def make_slot_map(url: str) -> SlotMap:
+    """Return the map of the slots of the cluster at a URL; it connects at its first use."""
+    options = {**_COMMON, "socket_timeout": ANSWER_TIMEOUT, "parser_class": WatchedParser}
+    return _slot_map(parse_servers(url), options)
+
+
+def make_async_node(url: str, host: str, port: int, max_connections: int) -> asyncio.Redis:
+    """Return a client for an event loop of one node of the cluster at a URL."""
+    options = _async_options(0.0, max_connections) | {"host": host, "port": port}
+    login = dict(parse_servers(url).login)
+    if login.pop("ssl", ""):
+        options["connection_class"] = asyncio.SSLConnection
+    return asyncio.Redis.from_pool(asyncio.ConnectionPool(**login, **options))
+
+
+def _async_options(blocking_timeout: float, max_connections: int | None) -> dict[str, Any]:
+    return {
         **_COMMON,
-    )
-    return asyncio.Redis.from_pool(pool)
+        "max_connections": max_connections,
+        "socket_timeout": ANSWER_TIMEOUT + blocking_timeout,
+        "retry": AsyncRetry(NoBackoff(), 0),
+        "parser_class": _AsyncHiredisParser,
+    }
+
+
+def _slot_map(servers: Servers, options: Mapping[str, Any]) -> SlotMap:
+    login = dict(servers.login)
+    kind = SSLConnection if login.pop("ssl", "") else Connection
+    return SlotMap(servers.hosts, ConnectionPool, {**options, **login, "connection_class": kind})
+
+
+def _of_sentinels(servers: Servers) -> dict[str, Any]:
+    """Return the arguments of connections to sentinels; one is asked for each new connection."""
+    login = {name: value for name, value in servers.sentinel_login.items() if name != "ssl"}
+    more = {"ssl": True} if "ssl" in servers.sentinel_login else {}
+    return {
+        "socket_timeout": CONNECT_TIMEOUT,
+        "socket_connect_timeout": CONNECT_TIMEOUT,
+        "protocol": 2,
+        "driver_info": None,
+        **login,
+        **more,
+    }
 
 
 def make_sibling(client: Redis, host: str, port: int, timeout: float) -> Redis:
@@ -147,37 +202,3 @@ def _url_of(target: str) -> str:
     url = unix_url(target) if target.startswith("/") else target
     check_url(url)
     return url
-
-
-def unix_url(socket: str) -> str:
-    """Return the URL of the server that listens on the socket at the absolute path `socket`."""
-    return f"unix://{quote(socket)}"
-
-
-def redact_url(url: str) -> str:
-    """Return a URL without its password, for logs."""
-    parts = urlsplit(url)
-    _, login, host = parts.netloc.rpartition("@")
-    query = f"?{parts.query}" if parts.query and "password" not in parse_qs(parts.query) else ""
-    return f"{parts.scheme}://{'***@' if login else ''}{host}{parts.path}{query}"
-
-
-def check_url(url: str) -> None:
-    """Raise ValueError, with a sentence that repeats no password, for a URL that can't be used."""
-    if not url.startswith(SCHEMES):
-        raise ValueError("a server's URL starts with redis://, rediss:// or unix://")
-    parts = urlsplit(url)
-    refused = sorted(parse_qs(parts.query).keys() - _QUERY_OPTIONS)
-    if refused:
-        raise ValueError(f"a server's URL can't set {refused[0]!r}; matchpost chooses it")
-    if parts.scheme == "unix":
-        if parts.hostname or not parts.path.startswith("/"):
-            raise ValueError("a unix:// URL has an absolute path, after three slashes")
-        return
-    try:
-        _ = parts.port
-    except ValueError as error:
-        raise ValueError("the port in a server's URL is a number up to 65535") from error
-    # redis-py would silently use database 0
-    if not re.fullmatch(r"/?|/\d+", parts.path):
-        raise ValueError(f"the database in a server's URL is a number, not {parts.path[1:]!r}")

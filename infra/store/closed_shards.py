@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 import redis
-from redis.cluster import RedisCluster
 
 from infra.redis import keys, scripts
+from infra.redis.cluster import ClusterClient
 from infra.redis.reads import in_one_command
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class ClosedShards:
     def read(self, shards: Sequence[int]) -> Mapping[int, ClosedShard]:
         """Return those of these shards that are closed; mostly there is none, and one command shows it."""
         names = [keys.closed(shard) for shard in shards]
-        groups = in_one_command(names, cluster=isinstance(self._data, RedisCluster))
+        groups = in_one_command(names, cluster=isinstance(self._data, ClusterClient))
         with self._data.pipeline(transaction=False) as pipe:
             for group in groups:
                 pipe.exists(*group)

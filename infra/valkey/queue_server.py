@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from infra.redis.clients import unix_url
+from infra.redis.addresses import unix_url
 from infra.settings import Settings
 from infra.valkey.directory import DataDirectory
 from infra.valkey.server import EmbeddedServer

@@ -22,7 +22,8 @@ from typing import Final, Self
 
 from redis import Redis
 
-from infra.redis.clients import make_client, unix_url
+from infra.redis.addresses import unix_url
+from infra.redis.clients import make_client
 from infra.valkey.aof_repair import DamagedError, SyncMark, newest_log, repair_tail
 from infra.valkey.binary import BinaryError, ServerBinary, find_binary
 from infra.valkey.directory import DataDirectory, DirectoryError, is_listening

@@ -21,7 +21,8 @@ from infra.projections.lag import Lag, first_times, lag
 from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.projections.specs import SPECS
 from infra.redis import keys
-from infra.redis.clients import make_client, redact_url
+from infra.redis.addresses import redact_url
+from infra.redis.clients import make_client
 from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings

@@ -21,6 +21,7 @@ from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
 from infra.redis.autopipeline import AutoPipeline, raise_errors
 from infra.redis.clients import make_async_client
+from infra.redis.cluster_pipeline import open_pipeline
 from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.store.async_store import AsyncStore
 from infra.store.leases import AsyncLaneLeases
@@ -202,11 +203,8 @@ async def open_context(
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, "api"))
     async with (
-        make_async_client(
-            parts.url, blocking_timeout=_BLOCK_SECONDS, max_connections=_MAX_CONNECTIONS
-        ) as data,
         make_async_client(parts.queue_url, max_connections=_MAX_CONNECTIONS) as queue,
-        AutoPipeline(data) as pipe,
+        open_pipeline(parts.url) as pipe,
         AutoPipeline(queue) as apart,
     ):
         store = AsyncStoreWithArchive(

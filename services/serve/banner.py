@@ -5,7 +5,7 @@ import shutil
 from typing import Final
 
 from infra.durability import Mode
-from infra.redis.clients import redact_url
+from infra.redis.addresses import redact_url
 from infra.settings import Settings
 from services.serve.processes import console_script
 

@@ -9,13 +9,11 @@ from redis import Redis
 from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
 from infra.durability import Mode
-from infra.redis.autopipeline import AutoPipeline
-from infra.redis.clients import make_async_client
+from infra.redis.cluster_pipeline import open_pipeline
 from infra.store.async_store import AsyncStore
 from infra.store.layout import Layout, Numbering
 from infra.store.port import Store, Submission, SubmitResult
 from infra.store.redis_store import RedisStore
-from infra.valkey.server import EmbeddedServer
 from tests.fakes.memory import memory_client
 from tests.fakes.memory_store import MemoryStore
 
@@ -55,7 +53,16 @@ class LoopStore(RedisStore):
 
 
 @pytest.fixture(
-    params=["memory", "memory by shard", "fakeredis", "valkey", "valkey by shard", "event loop"]
+    params=[
+        "memory",
+        "memory by shard",
+        "fakeredis",
+        "valkey",
+        "valkey by shard",
+        "event loop",
+        "cluster by shard",
+        "event loop of a cluster",
+    ]
 )
 def store(request: pytest.FixtureRequest) -> Iterator[Store]:
     shape = BY_SHARD if request.param.endswith("by shard") else SHAPE
@@ -67,12 +74,14 @@ def store(request: pytest.FixtureRequest) -> Iterator[Store]:
         with memory_client() as client:
             yield redis_store(client, Mode.NONE, shape)
     else:
-        client = request.getfixturevalue("redis_client")
-        made = redis_store(client, Mode.FSYNC, shape)
-        if request.param.startswith("valkey"):
-            yield made
+        in_cluster = "cluster" in request.param
+        client = request.getfixturevalue("cluster_client" if in_cluster else "redis_client")
+        made = redis_store(client, Mode.FSYNC, BY_SHARD if in_cluster else shape)
+        if request.param.startswith("event loop"):
+            server = request.getfixturevalue("cluster" if in_cluster else "valkey")
+            yield from loop_store(client, server.url)
         else:
-            yield from loop_store(client, request.getfixturevalue("valkey"))
+            yield made
 
 
 def redis_store(client: Redis, mode: Mode, shape: Layout) -> Store:
@@ -81,13 +90,9 @@ def redis_store(client: Redis, mode: Mode, shape: Layout) -> Store:
     return made
 
 
-def loop_store(client: Redis, server: EmbeddedServer) -> Iterator[Store]:
-    async def close() -> None:
-        await pipe.__aexit__(None, None, None)
-        await data.aclose()
-
+def loop_store(client: Redis, url: str) -> Iterator[Store]:
     with Runner() as runner:
-        data = make_async_client(server.url)
-        pipe = AutoPipeline(data)
+        opening = open_pipeline(url)
+        pipe = runner.run(opening.__aenter__())
         yield LoopStore(client, runner, AsyncStore(pipe, SHAPE, CAP))
-        runner.run(close())
+        runner.run(opening.__aexit__(None, None, None))

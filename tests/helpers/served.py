@@ -19,7 +19,8 @@ from domain.match.commands import CommandEnvelope
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.durability import Mode
-from infra.redis.clients import make_client, unix_url
+from infra.redis.addresses import unix_url
+from infra.redis.clients import make_client
 from infra.store.gateway import CommandGateway, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome

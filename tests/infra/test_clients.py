@@ -9,7 +9,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra.redis import clients
-from infra.redis.clients import make_client, redact_url, unix_url
+from infra.redis.addresses import redact_url, unix_url
+from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
 
 

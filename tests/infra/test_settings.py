@@ -56,7 +56,7 @@ def test_an_empty_variable_counts_as_not_set():
             {"MATCHPOST_DURABILITY": "yes"},
             "MATCHPOST_DURABILITY must be fsync, replicated, managed or none, not 'yes'",
         ),
-        ({"MATCHPOST_REDIS_URL": "http://x"}, "MATCHPOST_REDIS_URL must be a redis://, rediss://"),
+        ({"MATCHPOST_REDIS_URL": "http://x"}, "MATCHPOST_REDIS_URL must be a URL of a server"),
         ({"MATCHPOST_QUEUE_URL": "redis://h/x"}, "MATCHPOST_QUEUE_URL is unusable: the database"),
         ({"MATCHPOST_CONFIG": "absent.toml"}, "MATCHPOST_CONFIG names absent.toml, which does not"),
     ],

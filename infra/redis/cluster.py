@@ -1,0 +1,260 @@
+"""A client of a cluster that is used as a client of one server.
+
+Each command has keys of one slot. A pipeline is split by node: one plain pipeline a node, all written before
+the first reply is read. A barrier at its end, WAITAOF, goes to each of these nodes, down the connection of
+the writes; its reply has the smallest numbers of all. (redis-py's own cluster pipeline sends it to some node.)
+
+A command that a node answered with MOVED, ASK or TRYAGAIN was not executed, so it is sent again, to the right
+node. Nothing else is: a broken connection is raised to the caller, and the map of slots is read again.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, NoReturn
+
+import redis
+from redis.client import Pipeline
+from redis.exceptions import (
+    AskError,
+    ClusterDownError,
+    MovedError,
+    ResponseError,
+    TryAgainError,
+)
+
+from infra.redis.slot_map import SlotMap, key_of, slot_of_key
+
+REDIRECT_SECONDS: Final = 5.0
+"""How long a command is sent again while its slot moves from one node to another."""
+
+_PAUSE_SECONDS: Final = 0.02
+
+_BARRIERS: Final = frozenset({"WAITAOF", "WAIT"})
+_OF_ALL_NODES: Final = frozenset({"FLUSHALL", "PING", "SCRIPT FLUSH", "SCRIPT LOAD"})
+"""Commands without a key that all primaries have to execute; the reply is that of one of them."""
+
+CLOCK_SLOT: Final = 0
+"""The slot whose node is asked for the time."""
+
+Queued = tuple[tuple[Any, ...], dict[str, Any]]
+"""A command in a pipeline: its words, and redis-py's options for reading the reply."""
+
+
+class _Sent(NamedTuple):
+    """A command on its way."""
+
+    at: int
+    """Its place in the pipeline."""
+    asked: redis.Redis | None
+    """The node to which a reply ASK led."""
+
+
+class ClusterClient(redis.Redis):
+    """A client of the cluster of a map; close it when done. It subscribes to nothing and watches no keys."""
+
+    def __init__(self, slots: SlotMap) -> None:
+        super().__init__(connection_pool=_NoPool(protocol=2))
+        self.slots = slots
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Execute one command on the node of its key."""
+        with self.pipeline(transaction=False) as pipe:
+            pipe.execute_command(*args, **options)  # type: ignore[no-untyped-call]
+            (reply,) = pipe.execute(raise_on_error=False)
+        if isinstance(reply, Exception):
+            raise reply
+        return reply
+
+    def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002 - as in redis-py
+        """Return a pipeline; a transaction has keys of one slot."""
+        return ClusterPipeline(self, transaction=transaction, shard_hint=shard_hint)
+
+    def pubsub(self, **_: Any) -> NoReturn:
+        """Raise, because messages go over the server of the queue."""
+        raise NotImplementedError(
+            "a cluster carries no messages; subscribe on the server of the queue"
+        )
+
+    def close(self) -> None:
+        """Close the connections to all nodes."""
+        self.slots.close()
+
+
+class ClusterPipeline(Pipeline):
+    """See the module; commands are added and executed as with redis-py's `Pipeline`."""
+
+    def __init__(self, client: ClusterClient, *, transaction: bool, shard_hint: str | None) -> None:
+        super().__init__(client.connection_pool, client.response_callbacks, transaction, shard_hint)
+        self._atomic = transaction
+        self._slots = client.slots
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Add a command."""
+        return self.pipeline_execute_command(*args, **options)
+
+    def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as in redis-py
+        """Send the commands and return the replies in their order."""
+        commands: list[Queued] = self.command_stack
+        try:
+            if not commands:
+                return []
+            replies = self._in_transaction(commands) if self._atomic else self._send(commands)
+        finally:
+            self.reset()
+        if raise_on_error:
+            self.raise_first_error(commands, replies)  # type: ignore[no-untyped-call]
+        return replies
+
+    def _in_transaction(self, commands: Sequence[Queued]) -> list[Any]:
+        end = time.monotonic() + REDIRECT_SECONDS
+        slots = {slot_of_key(key) for words, _ in commands if (key := key_of(words)) is not None}
+        if len(slots) != 1:
+            raise ValueError("a transaction has keys of one slot")
+        (slot,) = slots
+        while True:
+            try:
+                with self._slots.node_of(slot).pipeline(transaction=True) as pipe:
+                    pipe.command_stack = list(commands)
+                    return list(pipe.execute())
+            except (AskError, TryAgainError) as error:
+                if isinstance(error, MovedError):
+                    self._slots.moved(error)
+                if time.monotonic() > end:
+                    raise
+                time.sleep(_PAUSE_SECONDS)
+            except ClusterDownError as error:
+                raise self._down(error) from error
+            except (redis.ConnectionError, redis.TimeoutError):
+                self._slots.node_lost()
+                raise
+
+    def _send(self, commands: Sequence[Queued]) -> list[Any]:
+        end = time.monotonic() + REDIRECT_SECONDS
+        replies: list[Any] = [None] * len(commands)
+        barrier = str(commands[-1][0][0]) in _BARRIERS
+        confirmed: list[Any] = []
+        waiting = [_Sent(at, None) for at in range(len(commands) - barrier)]
+        groups = self._groups(commands, waiting)
+        if barrier and not waiting:
+            groups = [(node, []) for node in self._slots.primaries()]
+        while groups:
+            confirmed += self._exchange(commands, groups, replies, barrier=barrier)
+            again = [
+                sent for sent in waiting if isinstance(replies[sent.at], (AskError, TryAgainError))
+            ]
+            waiting = [self._redirected(sent, replies[sent.at]) for sent in again]
+            if waiting and time.monotonic() > end:
+                break
+            if any(not isinstance(replies[sent.at], MovedError) for sent in waiting):
+                time.sleep(_PAUSE_SECONDS)
+            groups = self._groups(commands, waiting)
+        for reply in replies:
+            if isinstance(reply, ClusterDownError):
+                raise self._down(reply) from reply
+        if barrier:
+            replies[-1] = _least(confirmed)
+        return replies
+
+    def _redirected(self, sent: _Sent, error: Exception) -> _Sent:
+        if isinstance(error, MovedError):
+            self._slots.moved(error)
+        elif isinstance(error, AskError):
+            return _Sent(sent.at, self._slots.asked(error))
+        return _Sent(sent.at, None)
+
+    def _groups(
+        self, commands: Sequence[Queued], waiting: Sequence[_Sent]
+    ) -> list[tuple[redis.Redis, list[_Sent]]]:
+        """Return the commands by node."""
+        groups: dict[int, tuple[redis.Redis, list[_Sent]]] = {}
+        for sent in waiting:
+            nodes = [sent.asked] if sent.asked else self._nodes_of(commands[sent.at][0])
+            for node in nodes:
+                groups.setdefault(id(node), (node, []))[1].append(sent)
+        return list(groups.values())
+
+    def _nodes_of(self, words: Sequence[Any]) -> list[redis.Redis]:
+        key = key_of(words)
+        if key is not None:
+            return [self._slots.node_of(slot_of_key(key))]
+        if words[0] == "TIME":
+            return [self._slots.node_of(CLOCK_SLOT)]
+        if words[0] in _OF_ALL_NODES:
+            return self._slots.primaries()
+        raise ValueError(f"{words[0]} has no key; a cluster's nodes are asked one by one")
+
+    def _exchange(
+        self,
+        commands: Sequence[Queued],
+        groups: Sequence[tuple[redis.Redis, Sequence[_Sent]]],
+        replies: list[Any],
+        *,
+        barrier: bool,
+    ) -> list[Any]:
+        """Send the commands of each node, then read all replies; return those to the barriers."""
+        confirmed = []
+        connections: list[tuple[redis.Redis, Any]] = []
+        unread = 0
+        try:
+            for node, sents in groups:
+                connection = node.connection_pool.get_connection()
+                connections.append((node, connection))
+                words = [
+                    one
+                    for sent in sents
+                    for one in ([("ASKING",)] if sent.asked else []) + [commands[sent.at][0]]
+                ]
+                words += [commands[-1][0]] if barrier else []
+                connection.send_packed_command(connection.pack_commands(words))  # type: ignore[no-untyped-call]
+            for (_, connection), (_, sents) in zip(connections, groups, strict=True):
+                for sent in sents:
+                    if sent.asked:
+                        self._reply(connection, (("ASKING",), {}))
+                    replies[sent.at] = self._reply(connection, commands[sent.at])
+                if barrier:
+                    confirmed.append(self._reply(connection, commands[-1]))
+                unread += 1
+        except (redis.ConnectionError, redis.TimeoutError, OSError):
+            self._slots.node_lost()
+            raise
+        finally:
+            for at, (node, connection) in enumerate(connections):
+                if at >= unread:  # its replies would be those of the next commands
+                    connection.disconnect()
+                node.connection_pool.release(connection)
+        return confirmed
+
+    def _reply(self, connection: Any, command: Queued) -> Any:
+        words, options = command
+        try:
+            # a copy, because redis-py takes some out
+            return self.parse_response(connection, words[0], **dict(options))  # type: ignore[no-untyped-call]
+        except ResponseError as error:
+            return error
+
+    def _down(self, error: Exception) -> redis.ConnectionError:
+        self._slots.node_lost()
+        return redis.ConnectionError(f"the cluster does not serve all slots now ({error})")
+
+
+def _least(confirmed: Sequence[Any]) -> Any:
+    """Return the smallest numbers of the replies to a barrier, or the first error among them."""
+    for reply in confirmed:
+        if isinstance(reply, Exception):
+            return reply
+    if isinstance(confirmed[0], list):
+        return [min(numbers) for numbers in zip(*confirmed, strict=True)]
+    return min(confirmed)
+
+
+class _NoPool(redis.ConnectionPool):
+    """The pool of a client that has none: a cluster has one for each node."""
+
+    def get_connection(self, *_: Any, **__: Any) -> NoReturn:
+        """Raise, because nobody may send a command past the map of slots."""
+        raise NotImplementedError("a cluster has a pool for each node")
+
+
+def servers_of(client: redis.Redis) -> list[redis.Redis]:
+    """Return a client for each server that takes writes: of one server the client itself."""
+    return client.slots.primaries() if isinstance(client, ClusterClient) else [client]

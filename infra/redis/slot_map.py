@@ -1,0 +1,146 @@
+"""Which node of a cluster serves a slot: redis-py's map of it, in the manner of this program.
+
+The map is read when it is first needed, and again after a node was lost. Clients and auto-pipelines share
+one map in a process.
+"""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import redis
+from redis.cluster import ClusterNode, NodesManager
+from redis.crc import key_slot
+from redis.exceptions import AskError, MovedError, RedisClusterException
+
+Address: TypeAlias = tuple[str, int]
+"""Host and port of a node."""
+
+_KEYLESS: Final = frozenset({
+    "CLIENT", "CLUSTER", "CONFIG", "DBSIZE", "FLUSHALL", "FLUSHDB", "INFO", "PING", "PUBLISH", "SCAN",
+    "SCRIPT", "TIME", "WAIT", "WAITAOF",
+})  # fmt: skip
+
+
+def key_of(words: Sequence[Any]) -> str | bytes | None:
+    """Return the first key of a command; None if it has none."""
+    name = str(words[0]).upper()
+    if name.split(" ", 1)[0] in _KEYLESS:
+        return None
+    if name in ("EVALSHA", "EVAL"):
+        place = 3
+    elif name == "XREAD":
+        place = 1 + next(
+            at for at, word in enumerate(words) if word in ("STREAMS", b"STREAMS", "streams")
+        )
+    else:
+        place = 2 if name == "OBJECT" else 1
+    key: str | bytes = words[place]
+    return key
+
+
+def slot_of_key(key: str | bytes) -> int:
+    """Return the slot of a key."""
+    return int(key_slot(key.encode() if isinstance(key, str) else key))
+
+
+class SlotMap:
+    """The map of one cluster; thread-safe.
+
+    `make_node` makes the client of a node; it does not connect. Where the cluster can't be reached,
+    `redis.ConnectionError` is raised.
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[Address],
+        pool_class: type[redis.ConnectionPool],
+        options: Mapping[str, Any],
+    ) -> None:
+        self._hosts = hosts
+        self._pool_class = pool_class
+        self._options = options
+        self._lock = threading.Lock()
+        self._nodes: NodesManager | None = None
+        self._stale = False
+
+    def node_of(self, slot: int) -> redis.Redis:
+        """Return the client of the primary of a slot."""
+        return self._client(lambda nodes: nodes.get_node_from_slot(slot))
+
+    def address_of(self, slot: int) -> Address:
+        """Return the address of the primary of a slot."""
+        node = self._ask(lambda nodes: nodes.get_node_from_slot(slot))
+        return str(node.host), int(node.port)
+
+    def primaries(self) -> list[redis.Redis]:
+        """Return the clients of all primaries."""
+        found = self._ask(lambda nodes: nodes.get_nodes_by_server_type("primary"))
+        return [self._client_of(node) for node in sorted(found, key=lambda node: str(node.name))]
+
+    def primary_addresses(self) -> list[Address]:
+        """Return the addresses of all primaries."""
+        found = self._ask(lambda nodes: nodes.get_nodes_by_server_type("primary"))
+        return sorted((str(node.host), int(node.port)) for node in found)
+
+    def asked(self, error: AskError) -> redis.Redis:
+        """Return the client of the node to which a reply ASK leads."""
+        return self._client(lambda nodes: nodes.get_node(host=error.host, port=error.port))
+
+    def moved(self, error: MovedError) -> None:
+        """Learn from a reply MOVED."""
+        self._ask(lambda nodes: nodes.move_slot(error))
+        # there may be more that has moved
+        self._stale = True
+
+    def node_lost(self) -> None:
+        """Read the map again before its next use, because a node can't be reached."""
+        self._stale = True
+
+    def refresh(self) -> None:
+        """Read the map, if it has to be read."""
+        self._ask(lambda _: None)
+
+    @property
+    def stale(self) -> bool:
+        """Return whether the next question reads the map."""
+        return self._stale or self._nodes is None
+
+    def close(self) -> None:
+        """Close all clients of nodes."""
+        if self._nodes is not None:
+            self._nodes.close()
+
+    def _client(self, question: Callable[[NodesManager], ClusterNode | None]) -> redis.Redis:
+        node = self._ask(question)
+        if node is None:
+            self.node_lost()
+            raise redis.ConnectionError("a node of the cluster is not known yet")
+        return self._client_of(node)
+
+    def _client_of(self, node: ClusterNode) -> redis.Redis:
+        if node.redis_connection is None:  # known by a reply MOVED alone
+            self._ask(lambda nodes: nodes.create_redis_connections([node]))  # type: ignore[no-untyped-call]
+        client: redis.Redis = node.redis_connection
+        return client
+
+    def _ask(self, question: Callable[[NodesManager], Any]) -> Any:
+        try:
+            with self._lock:
+                if self._nodes is None:
+                    self._nodes = NodesManager(
+                        startup_nodes=[ClusterNode(*host) for host in self._hosts],  # type: ignore[no-untyped-call]
+                        from_url=True,
+                        # the names of the URL stay good when all addresses have changed
+                        dynamic_startup_nodes=False,
+                        connection_pool_class=self._pool_class,
+                        **self._options,
+                    )
+                elif self._stale:
+                    self._stale = False
+                    known = [(node.host, node.port) for node in self._nodes.nodes_cache.values()]
+                    self._nodes.initialize(additional_startup_nodes_info=known)
+            return question(self._nodes)
+        except RedisClusterException as error:
+            self._stale = True
+            raise redis.ConnectionError(f"the cluster can't be reached ({error})") from error

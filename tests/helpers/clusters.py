@@ -1,0 +1,292 @@
+"""Clusters and Sentinel pairs on loopback, formed with the embedded server's program and no other tool."""
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from infra.valkey.binary import find_binary
+
+NODE_TIMEOUT_MS = 2_000
+"""After so long without an answer a node counts as failed."""
+
+PATIENCE_SECONDS = 60.0
+
+_DURABLE = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+    "save": "",
+}
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports on which nothing listens, nor on those 10,000 above, which nodes use among themselves."""
+    found: list[int] = []
+    with_sockets: list[socket.socket] = []
+    try:
+        while len(found) < count:
+            one = socket.socket()
+            one.bind(("127.0.0.1", 0))
+            with_sockets.append(one)
+            port = one.getsockname()[1]
+            if port >= 55_000:
+                continue
+            with socket.socket() as bus:
+                if bus.connect_ex(("127.0.0.1", port + 10_000)) == 0:
+                    continue
+            found.append(port)
+    finally:
+        for one in with_sockets:
+            one.close()
+    return found
+
+
+class Node:
+    """One server of a test, on a port of loopback; it keeps its data when it is killed."""
+
+    def __init__(self, folder: Path, port: int, settings: dict[str, str], *words: str) -> None:
+        self.folder = folder
+        self.port = port
+        self._settings = {"port": str(port), "bind": "127.0.0.1", "dir": str(folder), **settings}
+        self._words = words
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def url(self) -> str:
+        """Return the URL of this server alone."""
+        return f"redis://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        assert self._process is not None
+        return self._process.pid
+
+    def client(self, **options: Any) -> redis.Redis:
+        """Return a client of this server alone, as redis-py makes it."""
+        return redis.Redis(
+            host="127.0.0.1", port=self.port, **{"socket_timeout": 5, "protocol": 2, **options}
+        )
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        words = [word for name, value in self._settings.items() for word in (f"--{name}", value)]
+        with (self.folder / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [find_binary().path, *self._words, *words], cwd=self.folder, stdout=log, stderr=log
+            )
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until the server answers."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        with self.client() as client:
+            while True:
+                try:
+                    client.ping()
+                except redis.RedisError:
+                    assert self._process is None or self._process.poll() is None, self.log_end()
+                    assert time.monotonic() < end, self.log_end()
+                    time.sleep(0.02)
+                else:
+                    return
+
+    def kill(self) -> None:
+        """Kill the server, as a power cut would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def log_end(self) -> str:
+        """Return the end of the server's log."""
+        return (self.folder / "server.log").read_text(errors="replace")[-2_000:]
+
+
+class Cluster:
+    """A cluster of primaries, each with some replicas."""
+
+    def __init__(self, folder: Path, primaries: int, replicas: int, **settings: str) -> None:
+        self.folder = folder
+        self._replicas = replicas
+        ports = free_ports(primaries * (1 + replicas))
+        common = {
+            **_DURABLE,
+            "cluster-enabled": "yes",
+            "cluster-node-timeout": str(NODE_TIMEOUT_MS),
+            "cluster-replica-validity-factor": "0",
+            "repl-diskless-sync-delay": "0",
+            "enable-debug-command": "local",
+            **settings,
+        }
+        self.nodes = [Node(folder / f"node-{port}", port, common) for port in ports]
+        self.primaries = self.nodes[:primaries]
+        """Those that were primaries at the start."""
+
+    @property
+    def url(self) -> str:
+        """Return the URL, which names all nodes."""
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+
+    def start(self) -> None:
+        """Start all nodes and form the cluster."""
+        for node in self.nodes:
+            node.start()
+        count = len(self.primaries)
+        for at, node in enumerate(self.nodes):
+            with node.client() as client:
+                client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", at + 1)
+                if at < count:
+                    first, last = at * 16_384 // count, (at + 1) * 16_384 // count - 1
+                    client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
+                for other in self.nodes[:at]:
+                    client.execute_command("CLUSTER", "MEET", "127.0.0.1", other.port)
+        self.wait_until(lambda: all(self._knows_all(node) for node in self.nodes))
+        for at, node in enumerate(self.nodes[count:]):
+            with self.primaries[at % count].client() as client:
+                primary = client.execute_command("CLUSTER", "MYID")
+            with node.client() as client:
+                client.execute_command("CLUSTER", "REPLICATE", primary)
+        self.wait_until(self.whole)
+
+    def whole(self) -> bool:
+        """Return whether each node sees all slots served, and each replica follows its primary."""
+        for node in self.nodes:
+            with node.client() as client:
+                if b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
+                    return False
+                role: Any = client.execute_command("ROLE")
+                if role[0] == b"slave" and role[3] != b"connected":
+                    return False
+                if role[0] == b"master" and len(role[2]) < self._replicas:
+                    return False
+        return True
+
+    def _knows_all(self, node: Node) -> bool:
+        with node.client() as client:
+            found: Any = client.execute_command("CLUSTER", "INFO")
+            return f"cluster_known_nodes:{len(self.nodes)}\r\n".encode() in found
+
+    def wait_until(self, condition: Any) -> None:
+        """Wait until a condition holds; connection errors count as no."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            try:
+                if condition():
+                    return
+            except redis.RedisError:
+                pass
+            assert time.monotonic() < end, "the cluster is not whole: " + self.nodes[0].log_end()
+            time.sleep(0.05)
+
+    def flush(self) -> None:
+        """Delete all keys, all scripts and the counts of errors."""
+        for node in self.primaries:
+            with node.client() as client:
+                client.flushall()
+                client.script_flush()
+                client.config_resetstat()
+
+    def errors(self) -> dict[str, int]:
+        """Return how often the nodes have answered with errors, by kind, since the last `flush`."""
+        found: dict[str, int] = {}
+        for node in self.nodes:
+            with node.client() as client:
+                info: Any = client.info("errorstats")
+            for name, value in info.items():
+                kind = name.removeprefix("errorstat_")
+                found[kind] = found.get(kind, 0) + int(value["count"])
+        return found
+
+    def stop(self) -> None:
+        """Kill all nodes."""
+        for node in self.nodes:
+            node.kill()
+
+
+class SentinelPair:
+    """A primary with a replica, and three sentinels that watch them."""
+
+    service = "matches"
+
+    def __init__(self, folder: Path, sentinels: int = 3, **settings: str) -> None:
+        self.folder = folder
+        ports = free_ports(2 + sentinels)
+        common = {**_DURABLE, "repl-diskless-sync-delay": "0", **settings}
+        self.servers = [Node(folder / f"server-{port}", port, common) for port in ports[:2]]
+        self.sentinels = [self._sentinel(port) for port in ports[2:]]
+
+    def _sentinel(self, port: int) -> Node:
+        folder = self.folder / f"sentinel-{port}"
+        folder.mkdir(parents=True)
+        name, quorum = self.service, 2
+        (folder / "sentinel.conf").write_text(
+            f"sentinel monitor {name} 127.0.0.1 {self.servers[0].port} {quorum}\n"
+            f"sentinel down-after-milliseconds {name} {NODE_TIMEOUT_MS}\n"
+            f"sentinel failover-timeout {name} 10000\n"
+        )
+        return Node(folder, port, {}, str(folder / "sentinel.conf"), "--sentinel")
+
+    @property
+    def url(self) -> str:
+        """Return the URL, which names the sentinels."""
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.sentinels)
+        return f"redis+sentinel://{hosts}/{self.service}"
+
+    def start(self) -> None:
+        """Start all, and wait until the sentinels know each other and the replica."""
+        first, second = self.servers
+        first.start()
+        second.start()
+        with second.client() as client:
+            client.replicaof("127.0.0.1", first.port)
+        for sentinel in self.sentinels:
+            sentinel.start()
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not all(map(self._knows_all, self.sentinels)):
+            assert time.monotonic() < end, self.sentinels[0].log_end()
+            time.sleep(0.05)
+
+    def _knows_all(self, sentinel: Node) -> bool:
+        with sentinel.client() as client:
+            found: Any = client.execute_command("SENTINEL", "MASTER", self.service)
+        state = (
+            dict(zip(found[::2], found[1::2], strict=True)) if isinstance(found, list) else found
+        )
+        wanted = {"num-slaves": "1", "num-other-sentinels": str(len(self.sentinels) - 1)}
+        texts = {_text(name): _text(value) for name, value in state.items()}
+        return all(texts[name] == value for name, value in wanted.items())
+
+    def primary(self) -> Node:
+        """Return the server that the first sentinel names."""
+        with self.sentinels[0].client() as client:
+            _, port = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.service)
+        return next(node for node in self.servers if node.port == int(port))
+
+    def stop(self) -> None:
+        """Kill all."""
+        for node in [*self.sentinels, *self.servers]:
+            node.kill()
+
+
+def _text(value: object) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+@contextmanager
+def running(servers: Any) -> Iterator[Any]:
+    """Run a cluster or a pair; delete its files at the end."""
+    try:
+        servers.start()
+        yield servers
+    finally:
+        servers.stop()
+        shutil.rmtree(servers.folder, ignore_errors=True)
