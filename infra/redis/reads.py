@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import redis
 from redis.crc import key_slot
 
-from infra.redis.cluster import ClusterClient
+from infra.redis.cluster import in_cluster
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,7 @@ def _queue_nothing(pipe: object) -> None:
 def read_all(client: redis.Redis, *reads: Read[Any]) -> list[Any]:
     """Return the result of each read; one round trip for all, none without a command."""
     names = dict.fromkeys(name for read in reads for name in read.strings)
-    groups = in_one_command(names, cluster=isinstance(client, ClusterClient))
+    groups = in_one_command(names, cluster=in_cluster(client))
     pipe: Any
     with client.pipeline(transaction=False) as pipe:
         for group in groups:
