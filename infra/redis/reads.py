@@ -67,7 +67,7 @@ def read_one(client: redis.Redis, read: Read[Result]) -> Result:
 
 def streams_in_one_command(client: redis.Redis, streams: Mapping[str, str]) -> list[dict[Any, Any]]:
     """Return streams, each with where to begin, in groups of which each can be read by one XREAD."""
-    groups = in_one_command(streams, cluster=isinstance(client, ClusterClient))
+    groups = in_one_command(streams, cluster=in_cluster(client))
     return [{name: streams[name] for name in group} for group in groups]
 
 
