@@ -5,7 +5,7 @@ The strings that they need are read by one command. In a cluster a command has k
 it is one command a slot.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import redis
@@ -63,6 +63,12 @@ def read_one(client: redis.Redis, read: Read[Result]) -> Result:
     """Return the result of one read."""
     (result,) = read_all(client, read)
     return result  # type: ignore[no-any-return]  # `read_all` can't type results of several types
+
+
+def streams_in_one_command(client: redis.Redis, streams: Mapping[str, str]) -> list[dict[Any, Any]]:
+    """Return streams, each with where to begin, in groups of which each can be read by one XREAD."""
+    groups = in_one_command(streams, cluster=isinstance(client, ClusterClient))
+    return [{name: streams[name] for name in group} for group in groups]
 
 
 def in_one_command(names: Iterable[str], *, cluster: bool) -> list[list[str]]:
