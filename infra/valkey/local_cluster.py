@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
 import redis
 
@@ -76,13 +76,26 @@ def _client(port: int) -> redis.Redis:
 
 
 class LocalCluster:
-    """A cluster of so many nodes below `folder`; also a context manager. `env` is that of each server."""
+    """A cluster of so many nodes below `folder`; also a context manager.
 
-    def __init__(self, folder: Path, nodes: int, env: Mapping[str, str] | None = None) -> None:
+    `options` are further settings of each server, and `env` is added to its environment. The nodes are in the
+    order of their slots.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        nodes: int,
+        options: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
         self._ports = free_ports(nodes)
         self.nodes = [
             EmbeddedServer(
-                folder / f"node-{port}", name=f"node {port}", options=_settings(port), env=env
+                folder / f"node-{port}",
+                name=f"node {port}",
+                options={**_settings(port), **(options or {})},
+                env=env,
             )
             for port in self._ports
         ]
@@ -116,7 +129,7 @@ class LocalCluster:
             node.stop()
 
 
-def _settings(port: int) -> dict[str, Any]:
+def _settings(port: int) -> dict[str, str]:
     return {
         "port": str(port),
         "bind": LOOPBACK,
