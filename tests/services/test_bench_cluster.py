@@ -1,8 +1,35 @@
-"""The figures of nodes are computed from their counts, and can be read."""
+"""`bench cluster` measures real nodes, and what it prints can be read."""
+
+import pytest
 
 from services.bench.cluster import ClusterRun
 from services.bench.node_figures import NodeFigures
 from services.bench.report import detail_lines
+from services.bench.workload import games
+from tests.services.test_bench import bench
+
+
+@pytest.mark.slow
+def test_a_cluster_is_measured_by_nodes_and_workers() -> None:
+    found = bench("cluster", "--nodes", "1,2", "--workers", "1", "--matches", "4")
+    assert found["unit"] == "moves"
+    limits = {"redis_limit, nodes: 1", "redis_limit, nodes: 2", "redis_limit, one server"}
+    assert set(found["peers"]) == limits
+    total = sum(len(game.moves) for game in games(4))
+    for count in (1, 2):
+        details = found["details"][f"nodes: {count}, workers: 1"]
+        nodes = details["nodes, for each of their moves"]
+        assert len(nodes) == count
+        assert sum(node["moves"] for node in nodes) == total
+        for node in nodes:
+            # at least the command's submit and its commit
+            assert node["commands"] > 2
+            assert min(node["bytes in"], node["log bytes"]) > 100
+            assert 0 < node["sync us"] < node["busy us"]
+            assert node["barriers"] > 0
+        used = details["processor us a move"]
+        assert set(used) == {"nodes", "server of the queue", "submitting", "workers"}
+    assert found["rate"] == details["moves a second"]
 
 
 def _figures(**own: int) -> NodeFigures:
