@@ -1,7 +1,6 @@
 """Clusters and Sentinel pairs on loopback, formed with the embedded server's program and no other tool."""
 
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 import redis
 
 from infra.valkey.binary import find_binary
+from infra.valkey.local_cluster import form_cluster, free_ports
 
 NODE_TIMEOUT_MS = 2_000
 """After so long without an answer a node counts as failed."""
@@ -25,28 +25,6 @@ _DURABLE = {
     "maxmemory-policy": "noeviction",
     "save": "",
 }
-
-
-def free_ports(count: int) -> list[int]:
-    """Return ports on which nothing listens, nor on those 10,000 above, which nodes use among themselves."""
-    found: list[int] = []
-    with_sockets: list[socket.socket] = []
-    try:
-        while len(found) < count:
-            one = socket.socket()
-            one.bind(("127.0.0.1", 0))
-            with_sockets.append(one)
-            port = one.getsockname()[1]
-            if port >= 55_000:
-                continue
-            with socket.socket() as bus:
-                if bus.connect_ex(("127.0.0.1", port + 10_000)) == 0:
-                    continue
-            found.append(port)
-    finally:
-        for one in with_sockets:
-            one.close()
-    return found
 
 
 class Node:
@@ -141,15 +119,7 @@ class Cluster:
         for node in self.nodes:
             node.start()
         count = len(self.primaries)
-        for at, node in enumerate(self.nodes):
-            with node.client() as client:
-                client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", at + 1)
-                if at < count:
-                    first, last = at * 16_384 // count, (at + 1) * 16_384 // count - 1
-                    client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
-                for other in self.nodes[:at]:
-                    client.execute_command("CLUSTER", "MEET", "127.0.0.1", other.port)
-        self.wait_until(lambda: all(self._knows_all(node) for node in self.nodes))
+        form_cluster([node.port for node in self.nodes], count)
         for at, node in enumerate(self.nodes[count:]):
             with self.primaries[at % count].client() as client:
                 primary = client.execute_command("CLUSTER", "MYID")
@@ -169,11 +139,6 @@ class Cluster:
                 if role[0] == b"master" and len(role[2]) < self._replicas:
                     return False
         return True
-
-    def _knows_all(self, node: Node) -> bool:
-        with node.client() as client:
-            found: Any = client.execute_command("CLUSTER", "INFO")
-            return f"cluster_known_nodes:{len(self.nodes)}\r\n".encode() in found
 
     def wait_until(self, condition: Any) -> None:
         """Wait until a condition holds; connection errors count as no."""
