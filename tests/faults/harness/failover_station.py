@@ -56,6 +56,7 @@ class FailoverStation(Station):
             "MATCHPOST_QUEUE_URL": self.queue.url,
             "MATCHPOST_DURABILITY": mode,
             "MATCHPOST_WORKERS": "2",
+            "MATCHPOST_SCRUB_PERCENT": "0",
         }
         super().__init__(folder, {**ours, **(env or {})}, url=url)
         self._settings = Settings(
@@ -66,9 +67,10 @@ class FailoverStation(Station):
 
     def __enter__(self) -> Self:
         try:
-            for servers in (self.servers, self.queue):
-                self._stack.callback(getattr(servers, "stop", servers.kill))
-                servers.start()
+            self._stack.callback(self.servers.stop)
+            self.servers.start()
+            self._stack.callback(self.queue.kill)
+            self.queue.start()
             self.start()
         except BaseException:
             self.__exit__(None, None, None)
