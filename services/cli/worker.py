@@ -152,7 +152,8 @@ def _project(settings: Settings) -> None:
         heartbeating(settings, Role.PROJECTIONS),
     ):
         parts.store.layout()
-        job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
+        worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
+        job.run(worker, parts.queue)
 
 
 def _decide(settings: Settings) -> None:
