@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -17,19 +17,20 @@ from infra.durability import DurabilityError, Mode
 from infra.settings import Settings
 from infra.store.outcomes import CommandOutcome
 from services.app.context import App
-from tests.faults.harness.checker import check
+from tests.faults.harness.checker import Violation, check
 from tests.faults.harness.elsewhere import elsewhere
 from tests.faults.harness.failover_reads import sort_reads
 from tests.faults.harness.firewall import Firewall
 from tests.faults.harness.held import Held
 from tests.faults.harness.load import Load
 from tests.faults.harness.projected import projected
+from tests.faults.harness.record import Invocation
 from tests.faults.harness.station import Station
 from tests.faults.harness.topologies import REPLICATED, GuardedCluster, GuardedPair, Topology
 from tests.helpers.clusters import Node, free_ports
 from tests.helpers.served import until
 
-DRAINED_SECONDS: Final = 60
+DRAINED_SECONDS: Final = 180
 
 _QUEUE: Final = {"save": "", "appendonly": "no"}
 
@@ -118,17 +119,21 @@ class FailoverStation(Station):
             return found[0].waiting == 0
 
         until(ready, DRAINED_SECONDS)
-        return self.wrong(found[0])
+        return list(map(str, self.check(found[0])))
 
-    def wrong(self, held: Held) -> list[str]:
+    def check(self, held: Held) -> list[Violation]:
         """Return what is wrong with what the store holds."""
-        reads = sort_reads(self.record, held)
+        return self.check_calls(self.record, held)
+
+    def check_calls(self, calls: Iterable[Invocation], held: Held) -> list[Violation]:
+        """Return where the store and these calls disagree."""
+        reads = sort_reads(calls, held)
         self.taken_back, self.stale = reads.taken_back, reads.stale
         violations = check(reads.calls, held)
         violations += elsewhere(held.events)
         with self.connect() as client:
             violations += projected(self.open_store(client), client)
-        return [str(violation) for violation in violations]
+        return violations
 
 
 class AppDoor:
