@@ -1,5 +1,6 @@
 """The scrubber on a cluster, where the walk through all keys goes from node to node."""
 
+from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -17,11 +18,9 @@ from workers.scrub.stored_keys import StoredKeys
 @pytest.fixture
 def server(
     cluster: Cluster, cluster_client: ClusterClient, valkey: EmbeddedServer, tmp_path: Path
-) -> ScrubbedServer:
+) -> Iterator[ScrubbedServer]:
     with small_pages():
-        return populated(
-            cluster_client, cluster.url, tmp_path, finished=4, long=30, queue=valkey.url
-        )
+        yield populated(cluster_client, cluster.url, tmp_path, queue=valkey.url)
 
 
 @pytest.mark.slow
@@ -30,7 +29,8 @@ def test_keys_that_nobody_writes_are_found_on_each_node(
 ) -> None:
     assert server.scrub() == []
     strangers = {
-        f"key {key_on(cluster_client, node)}" for node in range(len(cluster_client.slots.primaries()))
+        f"key {key_on(cluster_client, node)}"
+        for node in range(len(cluster_client.slots.primaries()))
     }
     for about in strangers:
         cluster_client.set(about.removeprefix("key "), "?")
