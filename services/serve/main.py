@@ -20,7 +20,7 @@ from infra.people.accounts import create_robot_accounts
 from infra.redis.clients import make_client
 from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
@@ -88,7 +88,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     failpoint("serve.loaded")
     verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
-    shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
+    shape = store.create(initial_layout(data, settings.shards, settings.workers))
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
     if settings.redis_url is None:
