@@ -274,6 +274,17 @@ class _NoPool(redis.ConnectionPool):
         raise NotImplementedError("a cluster has a pool for each node")
 
 
+def slots_of(client: redis.Redis) -> SlotMap | None:
+    """Return the map of slots that a client goes by; None for a client of one server."""
+    return getattr(client, "slots", None)
+
+
+def in_cluster(client: redis.Redis) -> bool:
+    """Return whether a client is one of a cluster, so that a command has keys of one slot."""
+    return slots_of(client) is not None
+
+
 def servers_of(client: redis.Redis) -> list[redis.Redis]:
     """Return a client for each server that takes writes: of one server the client itself."""
-    return client.slots.primaries() if isinstance(client, ClusterClient) else [client]
+    slots = slots_of(client)
+    return [client] if slots is None else slots.primaries()

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import redis
 from redis.crc import key_slot
 
-from infra.redis.cluster import ClusterClient
+from infra.redis.cluster import in_cluster
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,7 @@ def _queue_nothing(pipe: object) -> None:
 def read_all(client: redis.Redis, *reads: Read[Any]) -> list[Any]:
     """Return the result of each read; one round trip for all, none without a command."""
     names = dict.fromkeys(name for read in reads for name in read.strings)
-    groups = in_one_command(names, cluster=isinstance(client, ClusterClient))
+    groups = in_one_command(names, cluster=in_cluster(client))
     pipe: Any
     with client.pipeline(transaction=False) as pipe:
         for group in groups:
@@ -67,7 +67,7 @@ def read_one(client: redis.Redis, read: Read[Result]) -> Result:
 
 def streams_in_one_command(client: redis.Redis, streams: Mapping[str, str]) -> list[dict[Any, Any]]:
     """Return streams, each with where to begin, in groups of which each can be read by one XREAD."""
-    groups = in_one_command(streams, cluster=isinstance(client, ClusterClient))
+    groups = in_one_command(streams, cluster=in_cluster(client))
     return [{name: streams[name] for name in group} for group in groups]
 
 

@@ -58,7 +58,7 @@ class SlotMap:
     ) -> None:
         self._hosts = hosts
         self._pool_class = pool_class
-        self._options = options
+        self._options = dict(options)
         self._lock = threading.Lock()
         self._nodes: NodesManager | None = None
         self._doubts = 0
@@ -67,6 +67,12 @@ class SlotMap:
         """How many of these doubts came before it was read last."""
         self._lost: str | None = None
         """The name of the node that was lost last, which is the last to be asked for the map."""
+        self._primaries: frozenset[str] = frozenset()
+        """The names of those of the last reading."""
+
+    def on_connect(self, function: Callable[[Any], None]) -> None:
+        """Have a function called with each new connection; call this before the first use."""
+        self._options["redis_connect_func"] = function
 
     def node_of(self, slot: int) -> redis.Redis:
         """Return the client of the primary of a slot."""
@@ -164,12 +170,25 @@ class SlotMap:
                 connection_pool_class=self._pool_class,
                 **self._options,
             )
+            self._note_primaries(self._nodes)
         else:
             known = [_address(node) for node in self._nodes.nodes_cache.values()]
             self._nodes.initialize(
                 additional_startup_nodes_info=known, last_failed_node_name=self._lost
             )
+            self._reconnect(self._nodes)
         self._settled = doubts
+
+    def _reconnect(self, nodes: NodesManager) -> None:
+        """Close the connections to nodes that have become primaries: they were made to replicas."""
+        for node in nodes.get_nodes_by_server_type("primary"):
+            if node.name not in self._primaries and node.redis_connection is not None:
+                node.redis_connection.connection_pool.disconnect(inuse_connections=False)
+        self._note_primaries(nodes)
+
+    def _note_primaries(self, nodes: NodesManager) -> None:
+        found = nodes.get_nodes_by_server_type("primary")
+        self._primaries = frozenset(str(node.name) for node in found)
 
 
 def _address(node: ClusterNode) -> Address:
