@@ -127,7 +127,7 @@ def current_servers(client: Redis) -> list[Redis]:
     """Return a client for each server that takes writes now."""
     if slots := slots_of(client):
         # the map may still have a primary that has come back as a replica
-        slots.node_lost()
+        slots.doubt()
     return servers_of(client)
 
 

@@ -39,6 +39,7 @@ from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 from infra.witness.witness_status import WitnessReport, read_witness_report
 from services.doctor.directory import DirectoryFacts, read_directory
+from services.doctor.other_secrets import read_other_secrets
 from services.doctor.queue_facts import QueueFacts, read_queue
 
 OVERDUE_MS: Final = 60_000
@@ -134,6 +135,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     robots: RobotFigures = RobotFigures()
     robot_userids: Mapping[RobotLevel, str] = {}
     """The userids of the robots that have accounts."""
+    other_secrets: tuple[str, ...] = ()
+    """Why secrets of this machine are not the server's."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
     nodes: int = 1
@@ -230,6 +233,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         scrub=ScrubRecord(client).read(),
         scrub_faults=tuple(ScrubRecord(client).faults()),
         robots=read_robot_figures(client, clock) if shape else RobotFigures(),
+        other_secrets=read_other_secrets(settings, client),
         robot_userids=read_robot_userids(client),
         unasked=tuple(
             address
