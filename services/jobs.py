@@ -104,7 +104,7 @@ def _attachments(parts: App) -> EventAttachments:
 def project() -> None:
     """Keep lists, notices and ratings up with the logs for a minute."""
     with App(load()) as parts:
-        worker = ProjectionWorker(parts.store, parts.data)
+        worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
         ProjectionRun(worker, project_leases(parts.queue)).run()
 
 

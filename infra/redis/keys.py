@@ -62,6 +62,7 @@
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
 | `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
+| `{beats:5}:barrier` | the same, on another node of a cluster |
 | `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
@@ -180,6 +181,11 @@ def lane_of(shard: int, lanes: int, shards: int) -> Lane:
 def shards_by_slot(shards: int) -> tuple[int, ...]:
     """Return the shards in the order of their slots."""
     return tuple(sorted(range(shards), key=slot_of))
+
+
+def barrier(number: int) -> str:
+    """Return one of the keys of trial writes, which are spread over all slots."""
+    return f"{{beats:{number}}}:barrier" if number else BARRIER
 
 
 def slot_of(shard: int) -> int:

@@ -17,7 +17,7 @@ import msgspec
 import redis
 
 from infra.redis import keys
-from infra.redis.cluster import ClusterClient
+from infra.redis.cluster import in_cluster
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 
 FORMAT: Final = "2"
@@ -62,8 +62,7 @@ class Layout(msgspec.Struct, frozen=True):
 
 def initial_layout(client: redis.Redis, shards: int, lanes: int) -> Layout:
     """Return the layout that new data get, with so many lanes at most."""
-    in_cluster = isinstance(client, ClusterClient)
-    numbering = Numbering.SHARD if in_cluster else Numbering.SERVER
+    numbering = Numbering.SHARD if in_cluster(client) else Numbering.SERVER
     return Layout(shards, min(lanes, shards), numbering)
 
 
@@ -79,7 +78,7 @@ def read_layout(client: redis.Redis) -> Layout:
     """Return the recorded layout; `LookupError` if there is none, or this program can't read the data."""
     found: Any = client.hgetall(keys.LAYOUT)
     layout = decode_layout(found)
-    if layout.numbering is Numbering.SERVER and isinstance(client, ClusterClient):
+    if layout.numbering is Numbering.SERVER and in_cluster(client):
         raise LookupError(
             "the data was made on one server, where one counter numbers all matches, and can't be used on "
             "a cluster; use one server, or sentinels with replicas of it"

@@ -160,7 +160,8 @@ def _project(settings: Settings) -> None:
     ):
         parts.store.layout()
         check_secrets(settings, parts.data, "side")
-        job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
+        worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
+        job.run(worker, parts.queue)
 
 
 def _decide(settings: Settings) -> None:

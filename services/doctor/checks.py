@@ -62,7 +62,11 @@ def _server(facts: Facts) -> Iterator[Finding]:
         yield bad("server", facts.unreachable, remedy if facts.settings.redis_url else started)
         return
     server = facts.server
-    yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
+    if server.nodes > 1:
+        since = f"each up {span(server.uptime)} or longer"
+        yield ok("server", f"{server.name}: a cluster of {server.nodes} nodes answers, {since}")
+    else:
+        yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
     yield from check_durability(facts.settings, server)
 
 
