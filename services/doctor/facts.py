@@ -39,8 +39,8 @@ from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 from infra.witness.witness_status import WitnessReport, read_witness_report
 from services.doctor.directory import DirectoryFacts, read_directory
-from services.doctor.other_secrets import read_other_secrets
 from services.doctor.queue_facts import QueueFacts, read_queue
+from services.secret_checks import read_other_secrets
 
 OVERDUE_MS: Final = 60_000
 """Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
