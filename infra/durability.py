@@ -20,7 +20,7 @@ every primary of a cluster. Sentences about the last two begin with the name of 
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
 from operator import eq
@@ -105,20 +105,29 @@ def verify(client: Redis, mode: Mode, replicas: int = 1) -> None:
             "durability is none: no move is safe from a crash of the machine, "
             "and every outcome is reported as pending"
         )
-    for node in current_servers(client):
-        with naming_node(node):
-            if mode is Mode.REPLICATED:
-                _verify_replicas(node)
-            verify_server(node, mode, replicas)
-    if fault := failover_fault(client, mode):
+    for fault in find_faults(client, mode, replicas):
         raise DurabilityError(fault)
+
+
+def find_faults(client: Redis, mode: Mode, replicas: int = 1) -> Iterator[str]:
+    """Return why the servers are not as durable as `mode` requires, one sentence each; see `verify`."""
+    for node in current_servers(client):
+        try:
+            with naming_node(node):
+                if mode is Mode.REPLICATED:
+                    _verify_replicas(node)
+                verify_server(node, mode, replicas)
+        except DurabilityError as error:
+            yield str(error)
+    if fault := failover_fault(client, mode):
+        yield fault
 
 
 def current_servers(client: Redis) -> list[Redis]:
     """Return a client for each server that takes writes now."""
     if slots := slots_of(client):
         # the map may still have a primary that has come back as a replica
-        slots.node_lost()
+        slots.doubt()
     return servers_of(client)
 
 

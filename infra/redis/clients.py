@@ -87,7 +87,10 @@ def make_client(
         case Topology.SENTINEL:
             servers = parse_servers(url)
             sentinel = Sentinel(
-                servers.hosts, sentinel_kwargs=_of_sentinels(servers), **servers.login, **options
+                servers.hosts,
+                sentinel_kwargs=_of_sentinels(servers, Retry(NoBackoff(), 0)),
+                **servers.login,
+                **options,
             )  # type: ignore[no-untyped-call]
             found: Redis = sentinel.master_for(servers.service)  # type: ignore[no-untyped-call]
             return found
@@ -106,7 +109,10 @@ def make_async_client(
     if topology_of(url) is Topology.SENTINEL:
         servers = parse_servers(url)
         sentinel: Any = AsyncSentinel(
-            servers.hosts, sentinel_kwargs=_of_sentinels(servers), **servers.login, **options
+            servers.hosts,
+            sentinel_kwargs=_of_sentinels(servers, AsyncRetry(NoBackoff(), 0)),
+            **servers.login,
+            **options,
         )  # type: ignore[no-untyped-call]
         found: asyncio.Redis = sentinel.master_for(servers.service)
         return found
@@ -144,8 +150,11 @@ def _slot_map(servers: Servers, options: Mapping[str, Any]) -> SlotMap:
     return SlotMap(servers.hosts, NodePool, {**options, **login, "connection_class": kind})
 
 
-def _of_sentinels(servers: Servers) -> dict[str, Any]:
-    """Return the arguments of connections to sentinels; one is asked for each new connection."""
+def _of_sentinels(servers: Servers, retry: Retry | AsyncRetry) -> dict[str, Any]:
+    """Return the arguments of connections to sentinels; one is asked for each new connection.
+
+    One that does not answer is not asked twice, because there are others.
+    """
     login = {name: value for name, value in servers.sentinel_login.items() if name != "ssl"}
     more = {"ssl": True} if "ssl" in servers.sentinel_login else {}
     return {
@@ -153,6 +162,7 @@ def _of_sentinels(servers: Servers) -> dict[str, Any]:
         "socket_connect_timeout": CONNECT_TIMEOUT,
         "protocol": 2,
         "driver_info": None,
+        "retry": retry,
         **login,
         **more,
     }

@@ -195,5 +195,6 @@ ENDLESS_KEYS: Final = (
         "{p:erased}", "infra.projections.erasure", "a rebuild leaves them out", "deleted accounts"
     ),
     EndlessKey("{mail}:read", "infra.mail.progress", "it is the mailer's cursor", "shards"),
-    EndlessKey("{mail}:key", "infra.mail.key_check", "other machines compare with it", _ONE),
+    EndlessKey("{boards}:secrets", "infra.secret_record", "other machines compare with it", _ONE),
+    EndlessKey("{mail}:key", "infra.secret_record", "other machines compare with it", _ONE),
 )

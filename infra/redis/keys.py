@@ -33,6 +33,7 @@
 | `{boards}:ids` | list of the command ids with an allocated number, the last million |
 | `{boards}:words` | secret of the texts that the server keeps for players: `infra.draw_texts` |
 | `{boards}:shape` | hash: the layout, see `infra.store.layout` |
+| `{boards}:secrets` | hash: name of a secret -> its fingerprint: `infra.secret_record` |
 | `{boards}:upgrade` | set while `matchpost upgrade` deletes the keys of an earlier format |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
@@ -105,6 +106,7 @@ DURABILITY: Final = "durable"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"
+SECRETS: Final = "{boards}:secrets"
 UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import REQUIRED, DurabilityError, Mode, check_version, verify
+from infra.durability import REQUIRED, DurabilityError, Mode, check_version, find_faults
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
@@ -39,6 +39,7 @@ from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 from infra.witness.witness_status import WitnessReport, read_witness_report
 from services.doctor.directory import DirectoryFacts, read_directory
+from services.doctor.other_secrets import read_other_secrets
 from services.doctor.queue_facts import QueueFacts, read_queue
 
 OVERDUE_MS: Final = 60_000
@@ -98,8 +99,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Its `maxmemory`, or else the machine's memory; 0 if neither is known."""
     log_ok: bool
     """Whether its latest write to the append-only file succeeded."""
-    not_durable: str
-    """Why the durability of the settings is not reached; empty if it is."""
+    not_durable: tuple[str, ...]
+    """Why the durability of the settings is not reached, by node; empty if it is."""
     shape: Layout | None
     no_shape: str
     """Why there is no shape; empty if there is one."""
@@ -134,6 +135,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     robots: RobotFigures = RobotFigures()
     robot_userids: Mapping[RobotLevel, str] = {}
     """The userids of the robots that have accounts."""
+    other_secrets: tuple[str, ...] = ()
+    """Why secrets of this machine are not the server's."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
     nodes: int = 1
@@ -226,10 +229,11 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         witnesses=read_witness_report(settings, shape.shards) if shape else WitnessReport(),
         archive=_archive(client, settings, shape, clock) if shape else None,
-        replicas=min((tuple(read_replicas(info)) for info in infos), key=len),
+        replicas=max((tuple(read_replicas(info)) for info in infos), key=len),
         scrub=ScrubRecord(client).read(),
         scrub_faults=tuple(ScrubRecord(client).faults()),
         robots=read_robot_figures(client, clock) if shape else RobotFigures(),
+        other_secrets=read_other_secrets(settings, client),
         robot_userids=read_robot_userids(client),
         unasked=tuple(
             address
@@ -276,16 +280,18 @@ def _name(info: Mapping[str, Any]) -> str:
     return f"Redis {info.get('redis_version', 'of an unknown version')}"
 
 
-def _not_durable(client: redis.Redis, settings: Settings) -> str:
+def _not_durable(client: redis.Redis, settings: Settings) -> tuple[str, ...]:
+    mode, replicas = settings.durability, settings.replicas
     try:
-        if settings.durability.durable:
-            verify(client, settings.durability, settings.replicas)
-            watch = DurabilityWatch(client, client, settings.durability, settings.replicas)
-            return "" if watch.confirm() else UNSYNCED_TEXT[settings.durability]
-        check_version(client)
+        if not mode.durable:
+            check_version(client)
+            return ()
+        if found := tuple(find_faults(client, mode, replicas)):
+            return found
+        watch = DurabilityWatch(client, client, mode, replicas)
+        return () if watch.confirm() else (UNSYNCED_TEXT[mode],)
     except DurabilityError as error:
-        return str(error)
-    return ""
+        return (str(error),)
 
 
 def _shape(client: redis.Redis, settings: Settings) -> tuple[Layout | None, str]:

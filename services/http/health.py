@@ -9,7 +9,7 @@ import redis
 from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import Role, lost_by_all, parse_heartbeats
 from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.autopipeline import CommandPipeline, raise_errors
 from infra.redis.clients import to_ms
 from infra.settings import Settings
 from infra.store.async_store import AsyncStore
@@ -31,8 +31,8 @@ class HealthCheck:
         self,
         settings: Settings,
         store: AsyncStore,
-        pipe: AutoPipeline,
-        queue: AutoPipeline,
+        pipe: CommandPipeline,
+        queue: CommandPipeline,
         watch: DurabilityWatch,
     ) -> None:
         self._mode = settings.durability
