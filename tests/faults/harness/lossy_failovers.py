@@ -13,12 +13,19 @@ from infra.redis import keys
 from infra.redis.slot_map import slot_of_key
 from tests.faults.harness.checker import Violation
 from tests.faults.harness.failover_station import FailoverStation
-from tests.faults.harness.failovers import HEALED_SECONDS, MOST_BETWEEN, Kind, heal
+from tests.faults.harness.failovers import (
+    HEALED_SECONDS,
+    KINDS,
+    MOST_BETWEEN,
+    Kind,
+    heal,
+    late,
+    recovered,
+)
 from tests.faults.harness.held import Held
-from tests.faults.harness.kills import OUTCOME_SECONDS
-from tests.faults.harness.record import Invocation, Result, now
+from tests.faults.harness.record import Invocation, Result
 from tests.faults.harness.results import Outcome
-from tests.faults.harness.station import outcomes_of, progress, since
+from tests.faults.harness.station import progress
 from tests.faults.harness.topologies import GuardedCluster, cut_replication, role_of
 from tests.helpers.clusters import Node
 from tests.helpers.served import until
@@ -93,34 +100,27 @@ def lose_leaves(station: LossyStation, chance: random.Random) -> int:
     return lost
 
 
-def faults(name: str, what: str, kind: Kind, count: int, folder: Path) -> Outcome:
+def under_load(kind: str, count: int, folder: Path) -> Outcome:
     """Have failovers take leaves back so many times under load."""
     chance = random.Random(count)
     times: list[float] = []
     rolled_back = 0
-    with LossyStation(folder, kind) as station:
+    with LossyStation(folder, KINDS[kind]) as station:
         with station.play(players=4, pace=0.02, lossy=True) as load:
             for _ in range(count):
                 progress(load, chance.randint(10, MOST_BETWEEN), HEALED_SECONDS)
                 before = station.alarms()
                 rolled_back += lose_leaves(station, chance)
-                ended = now()
                 assert station.alarms() > before, "nothing was logged of the loss"
-                outcomes_of(load, load.in_flight(), HEALED_SECONDS)
-                progress(load, 5, HEALED_SECONDS)
-                times.append(since(ended))
+                times.append(recovered(load))
         return Outcome(
-            name=name,
-            what=what,
+            name=f"{kind}-lossy",
+            what="SIGKILL of a primary whose replica lags, under durability `managed`",
             wanted=count,
             faults=len(times),
             acknowledged=station.record.acknowledged(),
             violations=station.violations(),
-            late=[
-                f"an outcome came {t:.1f} s after the shards were restored"
-                for t in times
-                if t > OUTCOME_SECONDS
-            ],
+            late=late(times),
             seconds=max(times, default=0.0),
             details={
                 "shards_rolled_back": rolled_back,
