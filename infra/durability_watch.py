@@ -35,6 +35,7 @@ from infra.durability import (
     verify_server,
     write_fault,
 )
+from infra.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of, time_ms
 
@@ -194,7 +195,9 @@ class DurabilityWatch:
             verify(self._data, self._mode, self._replicas)
             if refused := write_fault(self._data.info()):
                 return refused
-            return "" if self._write() else UNSYNCED_TEXT[self._mode]
+            with TRIAL_WRITE_SECONDS.time():
+                synced = self._write()
+            return "" if synced else UNSYNCED_TEXT[self._mode]
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)
         except RedisError as error:

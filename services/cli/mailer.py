@@ -13,6 +13,7 @@ from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.jobs import make_mailer
+from services.metrics.endpoint import serving_role_metrics
 from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
@@ -45,5 +46,8 @@ def _run(settings: Settings, relay: str, addresses: ServerAddresses) -> None:
         parts.store.layout()
         check_mail_key(parts.data, key, parts.store.now())
         made = make_mailer(parts, relay, addresses)
-        with heartbeating(settings, Role.MAILER, mail_key=key):
+        with (
+            heartbeating(settings, Role.MAILER, mail_key=key),
+            serving_role_metrics(settings, Role.MAILER, "mailer"),
+        ):
             mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)

@@ -26,6 +26,7 @@ from infra.rq_jobs import (
 from infra.settings import Settings
 from infra.valkey.queue_server import queue_url
 from services.cli.errors import run_role
+from services.metrics.endpoint import serving_role_metrics
 from services.serve.logging import log_to_stderr
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
@@ -50,7 +51,11 @@ def run(settings: Settings, name: str, role: str) -> int:
     log_to_stderr(name)
     LIVENESS.watch()
     work = {"maintenance": _maintain, "robots": _play, "side": _project, "worker": _decide}[role]
-    return run_role(lambda: work(settings))
+    if role == "maintenance":
+        # its jobs are processes of their own, whose figures nobody would see
+        return run_role(lambda: work(settings))
+    with serving_role_metrics(settings, Role(role), name):
+        return run_role(lambda: work(settings))
 
 
 def _maintain(settings: Settings) -> None:

@@ -4,6 +4,7 @@ import logging
 import sys
 from contextlib import ExitStack
 from functools import partial
+from itertools import count
 from socket import socket
 
 import msgspec
@@ -32,10 +33,11 @@ from services.serve.processes import (
     mailer_child,
     maintenance_child,
     publisher_child,
-    robot_children,
+    robot_child,
     scheduler_child,
     side_child,
     web_children,
+    with_metrics_port,
     worker_child,
 )
 from services.serve.sockets import address_of, listen, listen_for_mail
@@ -84,23 +86,30 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         logger.warning(idle)
     make_accounts_key(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
-    workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
-    children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
+    # the first ports are those of the web processes
+    ports = count(settings.web if settings.http != "off" else 0)
+
+    def with_port() -> Settings:
+        return with_metrics_port(for_children, next(ports))
+
+    scheduler = scheduler_child(with_port(), url)
+    workers = [worker_child(n, with_port(), url) for n in range(1, settings.workers + 1)]
+    children = [*workers, side_child(with_port(), url), scheduler]
     children.append(maintenance_child(for_children, url))
-    children += robot_children(for_children, url)
+    children += [robot_child(n, with_port(), url) for n in range(1, settings.robots + 1)]
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))
         record_published_sizes(settings, data, queue, shape)
-        children.append(publisher_child(for_children, url))
+        children.append(publisher_child(with_port(), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
         children += web_children(for_children, url, listener)
     if mail := listen_for_mail(settings, stack):
-        children.append(mail_child(for_children, url, mail))
+        children.append(mail_child(with_port(), url, mail))
     if settings.relay is not None:
         begin_mailing(store, data)
-        children.append(mailer_child(for_children, url))
+        children.append(mailer_child(with_port(), url))
     notes = [server.note_synced for server in servers]
     supervisor = Supervisor(children, tick=partial(call_all, notes), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))

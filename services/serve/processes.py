@@ -36,10 +36,9 @@ def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
     return _child("maintenance", "maintenance", settings, redis_url)
 
 
-def robot_children(settings: Settings, redis_url: str) -> list[ProcessChild]:
-    """Return the processes of the robots for the server at `redis_url`."""
-    numbers = range(1, settings.robots + 1)
-    return [_child("robots", f"robots-{number}", settings, redis_url) for number in numbers]
+def robot_child(number: int, settings: Settings, redis_url: str) -> ProcessChild:
+    """Return a process of the robots for the server at `redis_url`."""
+    return _child("robots", f"robots-{number}", settings, redis_url)
 
 
 def publisher_child(settings: Settings, redis_url: str) -> ProcessChild:
@@ -56,7 +55,7 @@ def web_children(settings: Settings, redis_url: str, listener: socket) -> list[P
     """Return the web processes, which all answer on one socket that listens already."""
     count = settings.web
     names = [f"web-{number}" for number in range(1, count + 1)] if count > 1 else ["web"]
-    own = [replace(settings, metrics=_next_port(settings.metrics, n)) for n in range(count)]
+    own = [with_metrics_port(settings, n) for n in range(count)]
     fd = listener.fileno()
     return [_web_child(name, one, redis_url, fd) for name, one in zip(names, own, strict=True)]
 
@@ -67,10 +66,15 @@ def _web_child(name: str, settings: Settings, redis_url: str, fd: int) -> Proces
     return ProcessChild(name, argv, env=environment, pass_fds=[fd], watched=True)
 
 
-def _next_port(address: str, offset: int) -> str:
-    """Return an address with a port that is so much higher; port 0 stays, which means any."""
-    host, _, port = address.rpartition(":")
-    return address if port in ("off", "0") else f"{host}:{int(port) + offset}"
+def with_metrics_port(settings: Settings, offset: int) -> Settings:
+    """Return settings for a process whose metrics have a port that is so much higher.
+
+    Port 0 stays, which means any.
+    """
+    host, _, port = settings.metrics.rpartition(":")
+    if port in ("off", "0"):
+        return settings
+    return replace(settings, metrics=f"{host}:{int(port) + offset}")
 
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:
