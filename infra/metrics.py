@@ -12,6 +12,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
+from domain.errors import Code
 from infra.store.port import AlreadyDecided, NotAccepted, SubmitResult
 
 REGISTRY: Final = CollectorRegistry()
@@ -147,3 +148,13 @@ def count_received_mail(result: str) -> None:
 def describe_process(role: str, name: str, version: str) -> None:
     """Set the role, the name and the version of this process."""
     _INFO.labels(role, name, version).set(1)
+
+
+# a counter that begins with its first 1 is no increase to Prometheus
+_refused(str(Code.INTERNAL))
+for _answer in ("queued", "known", Code.BUSY, Code.UNAVAILABLE, Code.DAMAGED):
+    _submitted(str(_answer))
+for _status in ("sent", "later", "no-address", "unwanted"):
+    _SENT.labels(_status)
+for _result in ("accepted", "later", "refused", "failed"):
+    _RECEIVED.labels(_result)
