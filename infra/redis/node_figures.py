@@ -8,6 +8,7 @@ import redis
 from redis.exceptions import RedisError
 
 from infra.redis.cluster import servers_of
+from infra.redis.node_names import node_address
 
 
 class NodeFigures(msgspec.Struct, frozen=True):
@@ -46,13 +47,12 @@ def read_node_figures(client: redis.Redis) -> tuple[NodeFigures, ...]:
 
 
 def _read(node: redis.Redis) -> NodeFigures:
-    name = _name(node)
     try:
         info: Any = node.info()
     except (RedisError, OSError):
-        return NodeFigures(name, is_up=False)
+        return NodeFigures(node_address(node), is_up=False)
     return NodeFigures(
-        name,
+        node_address(node),
         is_up=True,
         memory=int(info.get("used_memory", 0)),
         memory_limit=int(info.get("maxmemory", 0)) or int(info.get("total_system_memory", 0)),
@@ -67,11 +67,3 @@ def _read(node: redis.Redis) -> NodeFigures:
 def _cpu_seconds(info: Mapping[str, Any]) -> float:
     thread = "_main_thread" if "used_cpu_sys_main_thread" in info else ""
     return sum(float(info.get(f"used_cpu_{part}{thread}", 0.0)) for part in ("sys", "user"))
-
-
-def _name(node: redis.Redis) -> str:
-    pool: Any = node.connection_pool
-    options = pool.connection_kwargs
-    if "path" in options:
-        return "socket"
-    return f"{options['host']}:{options['port']}" if "host" in options else str(pool.service_name)

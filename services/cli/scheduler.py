@@ -23,6 +23,7 @@ from services.app.context import App
 from services.cli.errors import run_role
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
@@ -56,6 +57,8 @@ def run(settings: Settings, name: str) -> int:
 def _run(settings: Settings, name: str, stopping: Event) -> None:
     serving = serving_role_metrics(settings, Role.SCHEDULER, name)
     with App(settings) as parts, server_figures(parts), serving:
+        parts.store.layout()
+        check_secrets(settings, parts.data, Role.SCHEDULER)
         _tick_until(parts, stopping)
 
 

@@ -4,7 +4,6 @@ import logging
 import sys
 from contextlib import ExitStack
 from functools import partial
-from itertools import count
 from socket import socket
 
 import msgspec
@@ -19,12 +18,14 @@ from infra.open_files import raise_limit
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.redis.clients import make_client
+from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
+from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
 from services.serve.log_keys import make_accounts_key, make_first_keys, record_published_sizes
 from services.serve.logging import log_to_stderr
@@ -33,11 +34,11 @@ from services.serve.processes import (
     mailer_child,
     maintenance_child,
     publisher_child,
-    robot_child,
+    robot_children,
     scheduler_child,
     side_child,
     web_children,
-    with_metrics_port,
+    with_metrics_ports,
     worker_child,
 )
 from services.serve.sockets import address_of, listen, listen_for_mail
@@ -54,7 +55,14 @@ def run(settings: Settings) -> int:
     try:
         with ExitStack() as stack:
             _serve(settings, stack)
-    except (EmbeddedError, DurabilityError, LookupError, ObjectStoreError, OSError) as error:
+    except (
+        EmbeddedError,
+        DurabilityError,
+        LookupError,
+        ObjectStoreError,
+        SecretMismatchError,
+        OSError,
+    ) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return 2
     logger.info("stopped; everything accepted is kept")
@@ -81,38 +89,50 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     failpoint("serve.loaded")
     verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
-    shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
+    shape = store.create(initial_layout(data, settings.shards, settings.workers))
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
+    if settings.redis_url is None:
+        accept_secrets(settings, data)
+    else:
+        for role in _roles(settings):
+            check_secrets(settings, data, role)
     make_accounts_key(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
-    # the first ports are those of the web processes
-    ports = count(settings.web if settings.http != "off" else 0)
-
-    def with_port() -> Settings:
-        return with_metrics_port(for_children, next(ports))
-
-    scheduler = scheduler_child(with_port(), url)
-    workers = [worker_child(n, with_port(), url) for n in range(1, settings.workers + 1)]
-    children = [*workers, side_child(with_port(), url), scheduler]
+    each = with_metrics_ports(for_children)
+    scheduler = scheduler_child(next(each), url)
+    workers = [worker_child(n, next(each), url) for n in range(1, settings.workers + 1)]
+    children = [*workers, side_child(next(each), url), scheduler]
     children.append(maintenance_child(for_children, url))
-    children += [robot_child(n, with_port(), url) for n in range(1, settings.robots + 1)]
+    children += robot_children(settings.robots, each, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))
         record_published_sizes(settings, data, queue, shape)
-        children.append(publisher_child(with_port(), url))
+        children.append(publisher_child(next(each), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
         children += web_children(for_children, url, listener)
     if mail := listen_for_mail(settings, stack):
-        children.append(mail_child(with_port(), url, mail))
+        children.append(mail_child(next(each), url, mail))
     if settings.relay is not None:
         begin_mailing(store, data)
-        children.append(mailer_child(with_port(), url))
+        children.append(mailer_child(next(each), url))
     notes = [server.note_synced for server in servers]
     supervisor = Supervisor(children, tick=partial(call_all, notes), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
+
+
+def _roles(settings: Settings) -> list[str]:
+    """Return the roles that `serve` starts, by their subcommands."""
+    asked = {
+        "publisher": settings.durability.durable,
+        "robots": settings.robots > 0,
+        "web": settings.http != "off",
+        "mail": settings.smtp != "off" or settings.lmtp is not None,
+        "mailer": settings.relay is not None,
+    }
+    return ["worker", "side", "scheduler", "maintenance", *(role for role in asked if asked[role])]
 
 
 def _started(settings: Settings, url: str, listener: socket | None) -> None:

@@ -1,8 +1,9 @@
 """The child processes of `serve`: the console script, once for each role."""
 
+import itertools
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from socket import socket
 
@@ -36,9 +37,10 @@ def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
     return _child("maintenance", "maintenance", settings, redis_url)
 
 
-def robot_child(number: int, settings: Settings, redis_url: str) -> ProcessChild:
-    """Return a process of the robots for the server at `redis_url`."""
-    return _child("robots", f"robots-{number}", settings, redis_url)
+def robot_children(count: int, each: Iterator[Settings], redis_url: str) -> list[ProcessChild]:
+    """Return so many processes of the robots for the server at `redis_url`, with the next settings."""
+    numbers = range(1, count + 1)
+    return [_child("robots", f"robots-{number}", next(each), redis_url) for number in numbers]
 
 
 def publisher_child(settings: Settings, redis_url: str) -> ProcessChild:
@@ -64,6 +66,15 @@ def _web_child(name: str, settings: Settings, redis_url: str, fd: int) -> Proces
     argv = [str(console_script()), "web", "--name", name, "--fd", str(fd)]
     environment = _environment(settings, redis_url)
     return ProcessChild(name, argv, env=environment, pass_fds=[fd], watched=True)
+
+
+def with_metrics_ports(settings: Settings) -> Iterator[Settings]:
+    """Yield the settings of one process after the other, each with the next port for its metrics.
+
+    The first ports are those of the web processes.
+    """
+    first = settings.web if settings.http != "off" else 0
+    return (with_metrics_port(settings, number) for number in itertools.count(first))
 
 
 def with_metrics_port(settings: Settings, offset: int) -> Settings:
