@@ -3,12 +3,12 @@
 They stand beside those of `services.app.operator_figures`, which `matchpost queue` shows too.
 """
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 import msgspec
 import redis
-from redis.exceptions import ResponseError
 
 from infra.durability import Mode
 from infra.durability_watch import DurabilityNotes
@@ -17,10 +17,14 @@ from infra.mail.outbox import Outbox
 from infra.projections.lag import lag
 from infra.projections.specs import SPECS
 from infra.redis import keys
-from infra.redis.node_figures import NodeFigures, read_node_figures
+from infra.redis.server_info import ServerFigures, read_server_figures
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
+from infra.store.log_gate import read_ends
+from infra.store.port import Watermark
 from services.app.context import App
+
+logger = logging.getLogger(__name__)
 
 OVERDUE_MS: Final = 60_000
 """Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
@@ -66,7 +70,7 @@ class MonitoringFigures(msgspec.Struct, frozen=True):
     """Roles that have to run, by the settings of the process that reads, or because one ran within a day."""
     roles: tuple[RoleFigures, ...]
     projections: tuple[ProjectionFigures, ...]
-    """Empty while the server takes no write."""
+    """Empty if what is stored of them can't be read."""
     mail: MailFigures
     overdue: int
     """Matches whose reminder or flag has been due for more than a minute."""
@@ -97,9 +101,9 @@ def expected_roles(settings: Settings, ran: Collection[Role]) -> list[Role]:
     return [role for role, is_wanted in wanted.items() if is_wanted or role in ran]
 
 
-def read_servers(parts: App) -> dict[str, tuple[NodeFigures, ...]]:
+def read_servers(parts: App) -> dict[str, tuple[ServerFigures, ...]]:
     """Return the figures of the servers of the data and of the queue; a server that is away is no error."""
-    return {"data": read_node_figures(parts.data), "queue": read_node_figures(parts.queue)}
+    return {"data": read_server_figures(parts.data), "queue": read_server_figures(parts.queue)}
 
 
 def read_monitoring_figures(parts: App) -> MonitoringFigures:
@@ -115,7 +119,7 @@ def read_monitoring_figures(parts: App) -> MonitoringFigures:
     return MonitoringFigures(
         expected=frozenset(expected_roles(settings, {beat.role for beat in beats})),
         roles=_roles(beats, now),
-        projections=_projections(parts, now),
+        projections=_projections(parts, shards, now),
         mail=_mail(data, now),
         overdue=sum(found[::2]),
         set_aside=sum(found[1::2]),
@@ -138,12 +142,14 @@ def _group(role: Role, host: str, beats: Sequence[HeartbeatRecord], now: int) ->
     return RoleFigures(role, host, len(alive), len(beats) - len(alive), max(0, oldest))
 
 
-def _projections(parts: App, now: int) -> tuple[ProjectionFigures, ...]:
+def _projections(parts: App, shards: Sequence[int], now: int) -> tuple[ProjectionFigures, ...]:
+    # as a watermark of the store, without the write that promises it: nothing is built upon this one
+    mark = Watermark(now, tuple(read_ends(parts.data, shards)))
     try:
-        mark = parts.store.watermark()
         lags = [lag(parts.store, parts.data, spec, mark) for spec in SPECS]
-    except ResponseError:
-        # a watermark is a write, and none is taken now, which other figures say
+    except ValueError as error:
+        # pointers of a projection were changed by another program
+        logger.warning("the lag of the projections can't be read: %s", error)
         return ()
     return tuple(
         ProjectionFigures(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from prometheus_client.core import Metric
 
 from infra.heartbeats import Role
-from infra.redis.node_figures import NodeFigures
+from infra.redis.server_info import ServerFigures
 from services.app.monitoring import MailFigures, MonitoringFigures, ProjectionFigures
 from services.metrics.families import counter, gauge, number
 
@@ -80,7 +80,7 @@ def _mail_metrics(mail: MailFigures) -> Iterable[Metric]:
     yield number("mail_relay_up", up, mail.is_relay_up)
 
 
-def server_metrics(servers: Mapping[str, Sequence[NodeFigures]]) -> list[Metric]:
+def server_metrics(servers: Mapping[str, Sequence[ServerFigures]]) -> list[Metric]:
     """Return the metrics of the servers of the data and of the queue."""
     names = ("server", "node")
     up = gauge("server_up", "Whether a server answered.", *names)

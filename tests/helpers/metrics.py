@@ -7,7 +7,7 @@ from infra.heartbeats import Role
 from infra.log.log_figures import LogFigures
 from infra.metrics import REGISTRY
 from infra.projections.robot_figures import RobotFigures
-from infra.redis.node_figures import NodeFigures
+from infra.redis.server_info import ServerFigures
 from infra.store.queue_figures import LaneFigures, QueueFigures
 from infra.store.turn_notes import LaneTurn
 from services.app.monitoring import (
@@ -43,7 +43,7 @@ MONITORING = MonitoringFigures(
     fault="",
     replicas=1,
 )
-NODE = NodeFigures("here:6379", is_up=True, memory=1, memory_limit=1)
+NODE = ServerFigures("here:6379", is_up=True, memory=1, memory_limit=1)
 
 
 def metric_types() -> dict[str, str]:

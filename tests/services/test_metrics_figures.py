@@ -14,6 +14,8 @@ from infra.heartbeats import Heartbeat, HeartbeatRecord, Role
 from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox, RelayBackoff
 from infra.redis import keys
+from infra.redis.clients import make_client
+from infra.redis.node_names import node_address
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout, Numbering
@@ -161,6 +163,19 @@ def test_servers_show_memory_and_whether_they_answer(parts: App) -> None:
     assert found("server_up", server="queue", node="socket") == 1
 
 
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        ("redis://db.example.org:6380", "db.example.org:6380"),
+        ("unix:///run/valkey.sock", "socket"),
+        ("redis+sentinel://one:26379,two:26379/moves", "moves"),
+    ],
+)
+def test_a_server_is_named_by_its_place_or_as_sentinels_know_it(url: str, name: str) -> None:
+    with make_client(url) as client:
+        assert node_address(client) == name
+
+
 def test_of_a_server_that_is_away_it_is_said_and_nothing_else(parts: App) -> None:
     settings = msgspec.structs.replace(parts.settings, queue_url="unix:///nowhere")
     with App(settings) as lost:
@@ -188,3 +203,28 @@ def test_a_cluster_is_shown_node_by_node(
     assert found("queue_up") == 1
     assert found("inbox_commands", lane="0/1") == 0
     assert found("projection_lag_leaves", projection="lists") == 0
+
+
+def test_a_scrape_only_reads(parts: App, tmp_path: Path) -> None:
+    Bench(parts.data, tmp_path / "seeds").start(1)
+    # not `+@all`: the commands that a role of the server is given to read with
+    rights = (
+        "reset",
+        "on",
+        ">pw",
+        "%R~*",
+        "+@read",
+        "+@connection",
+        "+info",
+        "+time",
+        "+xinfo|stream",
+    )
+    parts.data.execute_command("ACL", "SETUSER", "reader", *rights)
+    url = parts.url.replace("unix://", "unix://reader:pw@")
+    try:
+        with App(msgspec.structs.replace(parts.settings, redis_url=url)) as reader:
+            found = Scrape(reader)
+    finally:
+        parts.data.acl_deluser("reader")
+    assert found("queue_up") == 1
+    assert found("projection_lag_leaves", projection="lists") == 1

@@ -11,7 +11,7 @@ from infra.redis.cluster import servers_of
 from infra.redis.node_names import node_address
 
 
-class NodeFigures(msgspec.Struct, frozen=True):
+class ServerFigures(msgspec.Struct, frozen=True):
     """A server at one moment."""
 
     node: str
@@ -34,7 +34,7 @@ class NodeFigures(msgspec.Struct, frozen=True):
     """Seconds of its main thread, in the system and out of it; those of all threads where INFO has only these."""
 
 
-def read_node_figures(client: redis.Redis) -> tuple[NodeFigures, ...]:
+def read_server_figures(client: redis.Redis) -> tuple[ServerFigures, ...]:
     """Return the figures of all servers behind a client; an error of one of them is no error of the others.
 
     Of a cluster whose map can't be read there is one without a name.
@@ -42,16 +42,16 @@ def read_node_figures(client: redis.Redis) -> tuple[NodeFigures, ...]:
     try:
         nodes = servers_of(client)
     except RedisError:
-        return (NodeFigures("", is_up=False),)
+        return (ServerFigures("", is_up=False),)
     return tuple(map(_read, nodes))
 
 
-def _read(node: redis.Redis) -> NodeFigures:
+def _read(node: redis.Redis) -> ServerFigures:
     try:
         info: Any = node.info()
     except (RedisError, OSError):
-        return NodeFigures(node_address(node), is_up=False)
-    return NodeFigures(
+        return ServerFigures(node_address(node), is_up=False)
+    return ServerFigures(
         node_address(node),
         is_up=True,
         memory=int(info.get("used_memory", 0)),
