@@ -93,6 +93,7 @@ def expected_roles(settings: Settings, ran: Collection[Role]) -> list[Role]:
         Role.PROJECTIONS: True,
         Role.SCHEDULER: True,
         Role.PUBLISHER: settings.durability.durable,
+        Role.MAINTENANCE: False,  # a server may be run without one
         Role.ROBOTS: settings.robots > 0,
         Role.WEB: settings.http != "off",
         Role.MAIL: settings.smtp != "off" or settings.lmtp is not None,

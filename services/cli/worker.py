@@ -62,10 +62,15 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 
 def _maintain(settings: Settings) -> None:
+    from services.heartbeating import heartbeating  # noqa: PLC0415
+
     with make_client(settings.redis_url or socket_url(settings.data)) as data:
         read_layout(data)
         check_secrets(settings, data, "maintenance")
-    with make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue:
+    with (
+        make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue,
+        heartbeating(settings, Role.MAINTENANCE),
+    ):
         worker = ForkingWorker(
             queue,
             MAINTENANCE,

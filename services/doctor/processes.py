@@ -16,6 +16,7 @@ _NAMES: Final[Mapping[Role, str]] = {
     Role.PROJECTIONS: "projection worker",
     Role.SCHEDULER: "scheduler",
     Role.PUBLISHER: "publisher",
+    Role.MAINTENANCE: "maintenance worker",
     Role.ROBOTS: "robot process",
     Role.WEB: "web process",
     Role.MAIL: "mail intake",
@@ -27,6 +28,8 @@ _WITHOUT: Final[Mapping[Role, str]] = {
     Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; `matchpost serve` or "
     "`matchpost scheduler` starts one",
     Role.PUBLISHER: "no log is published; `matchpost serve` or `matchpost publisher` starts one",
+    Role.MAINTENANCE: "no match leaves the memory and nothing is scrubbed; `matchpost serve` or `matchpost maintenance` "
+    "starts one",
     Role.ROBOTS: "no robot moves; `matchpost serve` or `matchpost robots` starts one, and MATCHPOST_ROBOTS=0 "
     "says that there is none",
     Role.WEB: "pages and the API do not answer; `matchpost serve` or `matchpost web` starts one",
