@@ -40,8 +40,8 @@ from infra.valkey.server import NotRunningError, socket_url
 from infra.witness.witness_status import WitnessReport, read_witness_report
 from services.app.monitoring import OVERDUE_MS
 from services.doctor.directory import DirectoryFacts, read_directory
-from services.doctor.other_secrets import read_other_secrets
 from services.doctor.queue_facts import QueueFacts, read_queue
+from services.secret_checks import read_other_secrets
 
 
 class ShardFacts(msgspec.Struct, frozen=True):
