@@ -10,12 +10,11 @@ from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import Counter, Histogram
 
+from infra.metrics import REGISTRY
 from infra.people.password_attempts import AttemptSource, attempts_from
 from services.http.client_network import network_of_request
-
-REGISTRY: Final = CollectorRegistry()
 
 _REQUESTS: Final = Counter(
     "matchpost_http_requests_total",
