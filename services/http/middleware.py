@@ -12,7 +12,7 @@ from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-from infra.people.password_attempts import AttemptSource, attempts_from
+from infra.people.attempt_source import AttemptSource, attempts_from
 from services.http.client_network import network_of_request
 
 REGISTRY: Final = CollectorRegistry()
