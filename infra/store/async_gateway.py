@@ -12,6 +12,7 @@ from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
+from infra.log_context import add_log_fields
 from infra.redis.clients import ANSWER_TIMEOUT
 from infra.redis.keys import Lane
 from infra.redis.microbatch import MicroBatcher
@@ -106,6 +107,8 @@ class AsyncCommandGateway:
         As `CommandGateway.send`: raises `Refusal` when the store did not accept it, or can't now,
         `OutcomePending` when there is no outcome in time.
         """
+        add_log_fields(board=sent.match, command_id=sent.id, account=sent.actor)
+        logger.debug("a command is submitted")
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])
