@@ -24,7 +24,7 @@ _NICENESS: Final = 5
 
 def run(settings: Settings, name: str) -> int:
     """Publish until a stop signal, and return the exit code."""
-    log_to_stderr(name)
+    log_to_stderr(name, settings)
     LIVENESS.watch()
     return run_role(lambda: _publish(settings))
 
