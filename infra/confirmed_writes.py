@@ -11,6 +11,8 @@ import redis
 from redis.client import Pipeline
 from redis.exceptions import ResponseError
 
+from infra.redis.cluster import slots_of
+
 _READS: Final = frozenset({
     "EXISTS", "GET", "GETRANGE", "HEXISTS", "HGET", "HGETALL", "HKEYS", "HLEN", "HMGET", "HSCAN", "HVALS",
     "INFO", "LINDEX", "LLEN", "LRANGE", "MGET", "PING", "PTTL", "SCAN", "SCARD", "SISMEMBER", "SMEMBERS",
@@ -30,43 +32,40 @@ class UnconfirmedWriteError(ResponseError):
 
 
 class ConfirmingRedis(redis.Redis):
-    """A client of the server of `client`; `confirm` returns whether all that was written is durable."""
+    """A client of the servers of `client`; `confirm` returns whether all that was written is durable."""
 
     def __init__(self, client: redis.Redis, confirm: Callable[[], bool]) -> None:
         super().__init__(connection_pool=client.connection_pool)
+        self.slots = slots_of(client)
+        self._client = client
         self._confirm = confirm
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Execute a command; `UnconfirmedWriteError` if it wrote and that is not confirmed."""
-        reply = super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+        reply = self._client.execute_command(*args, **options)  # type: ignore[no-untyped-call]
         if _writes(args):
             self.confirm()
         return reply
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002 - as in redis-py
-        """Return a pipeline that is confirmed when it was executed."""
-        return _ConfirmingPipeline(self, transaction=transaction, shard_hint=shard_hint)
+        """Return a pipeline whose `execute` raises `UnconfirmedWriteError`, if it wrote, like a command."""
+        pipe = self._client.pipeline(transaction, shard_hint)
+        execute = pipe.execute
+
+        def confirmed(raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as in redis-py
+            wrote = any(_writes(args) for args, _ in pipe.command_stack)
+            replies: list[Any] = execute(raise_on_error)
+            if wrote:
+                self.confirm()
+            return replies
+
+        pipe.execute = confirmed  # type: ignore[method-assign]
+        return pipe
 
     def confirm(self) -> None:
         """Wait until all that was written is durable; `UnconfirmedWriteError`."""
         if not self._confirm():
             raise UnconfirmedWriteError(_NOT_CONFIRMED)
-
-
-class _ConfirmingPipeline(Pipeline):
-    """The commands of a pipeline, confirmed together."""
-
-    def __init__(self, client: ConfirmingRedis, **options: Any) -> None:
-        super().__init__(client.connection_pool, client.response_callbacks, **options)
-        self._confirm = client.confirm
-
-    def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as in redis-py
-        """Execute the commands; `UnconfirmedWriteError` if they wrote and that is not confirmed."""
-        wrote = any(_writes(args) for args, _ in self.command_stack)
-        replies = super().execute(raise_on_error)
-        if wrote:
-            self._confirm()
-        return replies
 
 
 def _writes(args: tuple[Any, ...]) -> bool:

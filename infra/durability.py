@@ -13,11 +13,14 @@ while it has fewer than R replicas that follow it (`min-replicas-to-write`).
 `managed` verifies nothing: the operator vouches for a service that does not show its settings.
 
 `none` promises nothing: outcomes are reported as pending, never as accepted.
+
+All of this is asked of each server that takes writes: of one server, of the primary that sentinels name, or of
+every primary of a cluster. Sentences about the last two begin with the name of the node.
 """
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
 from operator import eq
@@ -30,6 +33,8 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra import replicas as followers
+from infra.redis.cluster import in_cluster, servers_of, slots_of
+from infra.redis.node_names import naming_node, under_sentinels
 
 logger = logging.getLogger(__name__)
 
@@ -89,53 +94,125 @@ class DurabilityError(Exception):
 
 
 def verify(client: Redis, mode: Mode, replicas: int = 1) -> None:
-    """Verify that a server is new enough and as durable as `mode` requires, and its replicas too.
+    """Verify that all servers are new enough and as durable as `mode` requires, and their replicas too.
 
-    `replicas` is how many replicas `replicated` waits for. Raises DurabilityError if the server is not, or
-    if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be asked
-    is no fault, because each commit waits for its sync.
+    `replicas` is how many replicas `replicated` waits for. Raises DurabilityError, naming the node, if one is
+    not, or if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be
+    asked is no fault, because each commit waits for its sync.
     """
-    if mode is Mode.REPLICATED:
-        for replica in followers.read_replicas(_information(client)):
-            found = followers.read_settings(client, replica, REQUIRED)
-            if found is None:
-                continue
-            if fault := settings_fault(found, mode, server=f"the replica {replica.address}"):
-                raise DurabilityError(fault)
-    verify_server(client, mode, replicas)
-
-
-def verify_server(client: Redis, mode: Mode, replicas: int = 1) -> None:
-    """Verify the server alone, as `verify` does, by commands that any of its connections may send."""
-    information = _information(client)
-    _version_of(information)
     if not mode.durable:
         logger.warning(
             "durability is none: no move is safe from a crash of the machine, "
             "and every outcome is reported as pending"
         )
-        return
-    if not mode.verified:
-        if fault := role_fault(information):
+    for fault in find_faults(client, mode, replicas):
+        raise DurabilityError(fault)
+
+
+def find_faults(client: Redis, mode: Mode, replicas: int = 1) -> Iterator[str]:
+    """Return why the servers are not as durable as `mode` requires, one sentence each; see `verify`."""
+    for node in current_servers(client):
+        try:
+            with naming_node(node):
+                if mode is Mode.REPLICATED:
+                    _verify_replicas(node)
+                verify_server(node, mode, replicas)
+        except DurabilityError as error:
+            yield str(error)
+    if fault := failover_fault(client, mode):
+        yield fault
+
+
+def current_servers(client: Redis) -> list[Redis]:
+    """Return a client for each server that takes writes now."""
+    if slots := slots_of(client):
+        # the map may still have a primary that has come back as a replica
+        slots.doubt()
+    return servers_of(client)
+
+
+def _verify_replicas(client: Redis) -> None:
+    for replica in followers.read_replicas(_information(client)):
+        found = followers.read_settings(client, replica, REQUIRED)
+        if found is None:
+            continue
+        if fault := settings_fault(found, Mode.REPLICATED, server=f"the replica {replica.address}"):
             raise DurabilityError(fault)
+
+
+def verify_server(client: Redis, mode: Mode, replicas: int = 1) -> None:
+    """Verify one server alone, as `verify` does, by commands that any of its connections may send."""
+    information = _information(client)
+    _version_of(information)
+    if not mode.durable:
         return
+    if fault := _server_fault(client, information, mode, replicas):
+        raise DurabilityError(fault)
+    if mode.verified:
+        _check_wait(client)
+
+
+def _server_fault(client: Redis, information: Mapping[str, Any], mode: Mode, replicas: int) -> str:
+    fault = role_fault(information)
+    if fault or not mode.verified:
+        return fault
     settings = _ask("CONFIG GET", lambda: client.config_get(*required_settings(mode)))
-    fault = (
-        role_fault(information)
-        or settings_fault(settings, mode, replicas)
-        or replica_fault(information, mode, replicas)
-    )
+    return settings_fault(settings, mode, replicas) or replica_fault(information, mode, replicas)
+
+
+def look(client: Redis, mode: Mode, replicas: int = 1) -> list[str]:
+    """Return the faults of all servers by their state and settings, one sentence each; nothing is written."""
+    faults = []
+    for node in current_servers(client):
+        try:
+            with naming_node(node):
+                _look_at(node, mode, replicas)
+        except DurabilityError as error:
+            faults.append(str(error))
+        except RedisError as error:
+            faults.append(f"the server does not answer ({error}); look whether it is running")
+    fault = "" if faults else failover_fault(client, mode)
+    return [*faults, fault] if fault else faults
+
+
+def _look_at(server: Redis, mode: Mode, replicas: int) -> None:
+    information = _information(server)
+    fault = write_fault(information) or _server_fault(server, information, mode, replicas)
     if fault:
         raise DurabilityError(fault)
-    _check_wait(client)
+
+
+def failover_fault(client: Redis, mode: Mode) -> str:
+    """Return that a failover may take moves back under `fsync`; empty if it can't.
+
+    A replica of a cluster counts while it is away, because it may be back before anybody looks again.
+    """
+    if mode is not Mode.FSYNC:
+        return ""
+    if under_sentinels(client):
+        return (
+            "sentinels promote a replica when the primary fails, which would take back moves that had not "
+            "reached it; set MATCHPOST_DURABILITY=replicated, or let MATCHPOST_REDIS_URL name the server"
+        )
+    if not in_cluster(client):
+        return ""
+    found = _ask("CLUSTER NODES", lambda: followers.read_cluster_replicas(servers_of(client)[0]))
+    if not found:
+        return ""
+    return (
+        f"the cluster has {_count(len(found))} ({', '.join(found)}), and a failover would take back moves "
+        "that had not reached the one that is promoted; set MATCHPOST_DURABILITY=replicated, or take "
+        "the replicas out of the cluster"
+    )
 
 
 def check_version(client: Redis) -> tuple[str, str]:
-    """Return the server's name and version, ("Valkey", "9.1.2"), if it is new enough.
+    """Return name and version of the oldest server, ("Valkey", "9.1.2"), if it is new enough.
 
     Raises DurabilityError, naming the server, for one older than 7.2.
     """
-    return _version_of(_information(client))
+    found = [_version_of(_information(server)) for server in servers_of(client)]
+    return min(found, key=lambda one: parse_version(one[1]))
 
 
 def _information(client: Redis) -> Mapping[str, Any]:

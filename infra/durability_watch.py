@@ -3,16 +3,18 @@
 | key | what |
 |---|---|
 | `durable`, in RQ's Redis | the note: empty while the matches' server keeps what it accepts, else why not; it lives 30 s |
-| `{beats}:barrier` | time of the last trial write, in ms |
+| `{beats}:barrier`, and `{beats:5}:barrier` on other nodes of a cluster | time of the last trial write, in ms |
 
-The scheduler verifies the server every 10 s, by its settings and by a write that has to be synced, and
-writes the note. A drain reads the note with each renewal of its lease, and decides nothing while the note
+The scheduler verifies the server, or each primary of a cluster, every 10 s, by its settings and by a write
+that has to be synced, and writes the note. A drain reads the note with each renewal of its lease, and decides nothing while the note
 has a fault. If the note is missing or old, because no scheduler runs, the drain verifies the server
 itself. So moves are accepted only where one of the two has verified it within half a minute. Gateways
 read the note too, and refuse commands as `unavailable`.
 
 A command worker also verifies every server that it gets connected to, before it sends a command: a
-name or an address may lead to another server than before.
+name or an address may lead to another server than before, and a replica may have become the primary.
+
+One node of a cluster that is not durable, or does not answer, stops all moves: the note is one for all.
 """
 
 import logging
@@ -31,12 +33,15 @@ from infra.durability import (
     Mode,
     append_barrier,
     check_barrier,
+    look,
     verify,
     verify_server,
-    write_fault,
 )
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of, time_ms
+from infra.redis.cluster import in_cluster, slots_of
+from infra.redis.node_names import node_name, under_sentinels
+from infra.redis.slot_map import slot_of_key
 
 logger = logging.getLogger(__name__)
 
@@ -67,6 +72,13 @@ UNSYNCED_TEXT: Final = {
 
 PAUSE_SECONDS: Final = 0.5
 """How long a check that fails takes, because the next drain would be there at once."""
+
+
+_TRIAL_SECONDS: Final = 3600
+"""How long a trial write is kept, because slots may move to other nodes."""
+
+_MOST_TRIES: Final = 10_000
+"""Keys that are tried to find one in the slots of a node; one with fewer than ten slots may be left out."""
 
 
 class DurabilityNote(msgspec.Struct, frozen=True):
@@ -123,25 +135,34 @@ class DurabilityWatch:
         self._pause = pause
         self._due = timer()
         self._logged = ""
-        self._run_id = b""
-        """The server that was verified when a connection was made."""
+        self._alone = not (in_cluster(data) or under_sentinels(data))
+        self._verified: set[tuple[Any, Any]] = set()
+        """The servers that were verified when a connection was made; one that is promoted becomes another."""
 
     def verify_connections(self) -> None:
         """Verify each server that `data` is connected to from now on; call it before the first use."""
-        if self._mode.verified:
+        if not self._mode.verified:
+            return
+        if slots := slots_of(self._data):
+            slots.on_connect(self._connected)
+        else:
             self._data.connection_pool.connection_kwargs["redis_connect_func"] = self._connected
 
     def _connected(self, connection: Any) -> None:
         connection.on_connect()
         server = _ConnectedServer(connection)
-        run_id = server.info().get("run_id", b"")
-        if run_id == self._run_id:
+        information = server.info()
+        if in_cluster(self._data) and information.get("role") == "slave":
+            return  # it is asked for the map of slots alone, and takes no write
+        identity = information.get("run_id"), information.get("master_replid")
+        if identity in self._verified:
             return
         try:
             verify_server(server, self._mode, self._replicas)  # type: ignore[arg-type]  # it has the methods that are needed
         except DurabilityError as error:
-            raise UnverifiedServerError(str(error)) from error
-        self._run_id = run_id
+            node = "" if self._alone else f"{connection.host}:{connection.port}: "
+            raise UnverifiedServerError(f"{node}{error}") from error
+        self._verified.add(identity)
 
     def check(self) -> bool:
         """Return whether commands may be decided now; if not, after a pause of `PAUSE_SECONDS`."""
@@ -177,7 +198,7 @@ class DurabilityWatch:
         if self._mode is not Mode.REPLICATED:
             return True
         try:
-            return self._write()
+            return self._write(*_trial_keys(self._data).values())
         except ResponseError:  # without enough replicas the server takes no write
             return False
 
@@ -189,24 +210,33 @@ class DurabilityWatch:
         self._log(fault)
         self._due = self._timer() + (FAULT_SECONDS if fault else VERIFY_SECONDS)
 
+    def look(self) -> list[str]:
+        """Return the faults of all servers by their state and settings; nothing is written."""
+        return look(self._data, self._mode, self._replicas)
+
     def _verify(self) -> str:
+        where = ""
         try:
             verify(self._data, self._mode, self._replicas)
-            if refused := write_fault(self._data.info()):
-                return refused
-            return "" if self._write() else UNSYNCED_TEXT[self._mode]
+            if faults := self.look():
+                return faults[0]
+            for where, key in _trial_keys(self._data).items():
+                if not self._write(key):
+                    return f"{where}{UNSYNCED_TEXT[self._mode]}"
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)
         except RedisError as error:
-            return f"the server of the matches does not answer, or refuses a write ({error})"
+            return f"{where}the server of the matches does not answer, or refuses a write ({error})"
+        return ""
 
-    def _write(self) -> bool:
+    def _write(self, *names: str) -> bool:
         """Write durably, because settings alone don't show that the disk works."""
         now = time_ms(self._data)
         with self._data.pipeline(transaction=False) as pipe:
-            pipe.set(keys.BARRIER, now)
+            for name in names:
+                pipe.set(name, now, ex=_TRIAL_SECONDS)
             append_barrier(pipe, self._mode, replicas=self._replicas)
-            _, *replies = pipe.execute()
+            replies = pipe.execute()[len(names) :]
         return all(check_barrier(reply, self._mode, self._replicas) for reply in replies)
 
     def _log(self, fault: str) -> None:
@@ -215,6 +245,23 @@ class DurabilityWatch:
         elif self._logged and not fault:
             logger.warning("the server keeps what it accepts again; moves go on")
         self._logged = fault
+
+
+def _trial_keys(data: redis.Redis) -> dict[str, str]:
+    """Return a key of trial writes for each server that takes writes, by the server's name with a colon."""
+    slots = slots_of(data)
+    if slots is None:
+        name = node_name(data)
+        return {f"{name}: " if name else "": keys.BARRIER}
+    nodes = {address: "node {}:{}: ".format(*address) for address in slots.primary_addresses()}
+    found: dict[str, str] = {}
+    for number in range(_MOST_TRIES):
+        if len(found) == len(nodes):
+            break
+        key = keys.barrier(number)
+        if node := nodes.get(slots.address_of(slot_of_key(key))):
+            found.setdefault(node, key)
+    return found
 
 
 class UnverifiedServerError(RedisConnectionError):

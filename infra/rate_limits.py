@@ -33,6 +33,19 @@ _MOST_WINDOWS: Final = 10_000
 """Most accounts that are counted at once; beyond it the least recently active one is forgotten."""
 
 
+class CountStorage(RedisStorage):
+    """Counts of the library `limits`, on the server or the cluster of a client."""
+
+    def __init__(self, client: redis.Redis, prefix: str) -> None:
+        self._client = client
+        # the URL and the pool are not used, because all commands go by `get_connection`
+        super().__init__("redis://", connection_pool=client.connection_pool, key_prefix=prefix)
+
+    def get_connection(self, readonly: bool = False) -> redis.Redis:  # noqa: FBT001, FBT002, ARG002 - as in `limits`
+        """Return the client."""
+        return self._client
+
+
 class LoginRateLimit:
     """Counts wrong passwords in Redis for each userid, existing or not.
 
@@ -51,10 +64,7 @@ class LoginRateLimit:
         minutes: int = WINDOW_MINUTES,
         namespace: str = "tried",
     ) -> None:
-        # only the scheme of the URL is read; the connections are those of our client
-        self._storage = RedisStorage(
-            "redis://", connection_pool=client.connection_pool, key_prefix=keys.LOGINS
-        )
+        self._storage = CountStorage(client, keys.LOGINS)
         self._limiter = FixedWindowRateLimiter(self._storage)
         self._item = RateLimitItemPerMinute(most, minutes, namespace=namespace)
 

@@ -40,6 +40,16 @@ def read_replicas(information: Mapping[str, Any]) -> list[Replica]:
     ]
 
 
+def read_cluster_replicas(node: Redis) -> list[str]:
+    """Return the addresses of all replicas that a node of a cluster knows, also of those that are away."""
+    found: Any = node.execute_command("CLUSTER NODES")  # type: ignore[no-untyped-call]
+    return [
+        address.partition("@")[0]
+        for address, row in found.items()
+        if "slave" in row["flags"].split(",")
+    ]
+
+
 def read_settings(
     client: Redis, replica: Replica, names: Collection[str]
 ) -> Mapping[str, str] | None:

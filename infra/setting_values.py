@@ -10,7 +10,7 @@ import msgspec
 
 from infra.mail.smtp_url import read_smtp_url
 from infra.objects.location import check_store_url
-from infra.redis.addresses import check_url
+from infra.redis.addresses import check_queue_url, check_url
 
 FILE_NAME: Final = "matchpost.toml"
 
@@ -24,7 +24,7 @@ URL_EXPECTED: Final = (
 
 CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "redis_url": check_url,
-    "queue_url": check_url,
+    "queue_url": check_queue_url,
     "relay": read_smtp_url,
     "store": check_store_url,
 }

@@ -15,7 +15,7 @@ from infra.durability import Mode
 from infra.log_settings import LogSettings
 from infra.machine import MEMORY_PATTERN, default_workers
 from infra.mail.smtp_url import MailDomain
-from infra.redis.addresses import redact_url
+from infra.redis.addresses import Topology, redact_url, topology_of
 from infra.setting_values import (
     CHECKS,
     CONFIG_VARIABLE,
@@ -365,7 +365,18 @@ def load(
     named = environ.get(CONFIG_VARIABLE)
     data = over.get("data", absolute(Path("matchpost-data")))
     values = _from_file(Path(named), named=True) if named else _from_file(data / FILE_NAME)
-    return Settings(**({"data": data} | values | over))
+    settings = Settings(**({"data": data} | values | over))
+    _check_queue(settings)
+    return settings
+
+
+def _check_queue(settings: Settings) -> None:
+    url = settings.redis_url
+    if url and settings.queue_url is None and topology_of(url) is Topology.CLUSTER:
+        raise SettingsError(
+            "MATCHPOST_REDIS_URL names a cluster, and the work queues can't be on one; set "
+            "MATCHPOST_QUEUE_URL to a server of its own, one that may lose what it holds"
+        )
 
 
 def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:

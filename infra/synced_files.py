@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from secrets import token_hex
 
 
 def write_synced(file: Path, data: bytes) -> None:
@@ -12,6 +13,21 @@ def write_synced(file: Path, data: bytes) -> None:
         opened.write(data)
         opened.flush()
         os.fsync(opened.fileno())
+
+
+def create_once(file: Path, data: bytes) -> None:
+    """Write a file, whole or not at all, unless another process has made it; sync it and its folder."""
+    if file.exists():
+        return
+    draft = file.with_name(f"{file.name}.{token_hex(8)}")
+    write_synced(draft, data)
+    try:
+        os.link(draft, file)  # which never replaces another process's file
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()
+    sync_folder(file.parent)
 
 
 def overwrite_synced(file: Path, data: bytes) -> None:

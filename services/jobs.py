@@ -14,7 +14,6 @@ from rq import Retry
 from domain.errors import Refusal
 from infra.analysis_jobs import another_turn
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
-from infra.mail.key_check import check_mail_key
 from infra.mail.receipt_attachments import EventAttachments
 from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
@@ -29,6 +28,7 @@ from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
 from services.app.robot_groups import answer
 from services.mail.notification_texts import NotificationTexts
+from services.secret_checks import check_secrets
 from workers import evidence_job, offload_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
@@ -68,10 +68,10 @@ def send_mail() -> None:
     settings = load()
     if settings.relay is None:
         raise RuntimeError("set MATCHPOST_RELAY to the mail server for outgoing mail")
-    secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
-    addresses = ServerAddresses(secret, settings.mail_domain)
     with App(settings) as parts:
-        check_mail_key(parts.data, addresses.fingerprint, parts.store.now())
+        check_secrets(settings, parts.data, "mailer")
+        secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
+        addresses = ServerAddresses(secret, settings.mail_domain)
         mailer = make_mailer(parts, settings.relay, addresses)
         MailRun(mailer, MailerWakeup(parts.store, parts.data, parts.queue)).run()
 
@@ -104,7 +104,7 @@ def _attachments(parts: App) -> EventAttachments:
 def project() -> None:
     """Keep lists, notices and ratings up with the logs for a minute."""
     with App(load()) as parts:
-        worker = ProjectionWorker(parts.store, parts.data)
+        worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
         ProjectionRun(worker, project_leases(parts.queue)).run()
 
 

@@ -11,7 +11,7 @@ from domain.match.history import PackedSnapshot
 from infra.archive.archive import Archive
 from infra.archive.store import IN_ARCHIVE, answer_from_archive
 from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.autopipeline import CommandPipeline, raise_errors
 from infra.store import locators
 from infra.store.async_store import AsyncStore
 from infra.store.kept_events import KeptEvents
@@ -22,7 +22,7 @@ from infra.store.port import Submission, SubmitResult
 class AsyncStoreWithArchive(AsyncStore):
     """Submits commands and reads matches. Where the archive can't be read, it raises `Refusal` as that does."""
 
-    def __init__(self, pipe: AutoPipeline, shape: Layout, cap: int, archive: Archive) -> None:
+    def __init__(self, pipe: CommandPipeline, shape: Layout, cap: int, archive: Archive) -> None:
         super().__init__(pipe, shape, cap)
         self._archive = archive
 

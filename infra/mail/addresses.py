@@ -11,14 +11,13 @@ import re
 from base64 import b32encode
 from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
 from typing import Final
 
 import msgspec
 
 from domain.match.events import AccountId
 from infra.people.accounts.validation import mailbox
-from infra.synced_files import sync_folder, write_synced
+from infra.synced_files import create_once
 
 SECRET_BYTES: Final = 32
 
@@ -163,8 +162,7 @@ def read_secret(file: Path) -> bytes:
     Of several processes that start at once the first makes the secret. Raises `LostKeyError` and
     OSError.
     """
-    if not file.exists():
-        _make_secret(file)
+    create_once(file, os.urandom(SECRET_BYTES))
     secret = file.read_bytes()
     if len(secret) != SECRET_BYTES:
         raise LostKeyError(
@@ -172,16 +170,3 @@ def read_secret(file: Path) -> bytes:
             "restore it from a backup, or remove it: replies to older mail are refused then"
         )
     return secret
-
-
-def _make_secret(file: Path) -> None:
-    """Write a new secret, whole or not at all, and sync it."""
-    draft = file.with_name(f"{file.name}.{token_hex(8)}")
-    write_synced(draft, os.urandom(SECRET_BYTES))
-    try:
-        os.link(draft, file)  # which never replaces another process's file
-    except FileExistsError:
-        return
-    finally:
-        draft.unlink()
-    sync_folder(file.parent)

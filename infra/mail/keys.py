@@ -17,7 +17,7 @@
 | `{mail}:chat:last` | the same, by the time of the newest line |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: items for a digest, by time |
-| `{mail}:key` | fingerprint of the mail key in use: `infra.mail.key_check` |
+| `{mail}:key` | fingerprint of the mail key in use: `infra.secret_record` |
 | `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
 | `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |

@@ -11,10 +11,10 @@ from typing import Final
 
 import redis
 from limits import RateLimitItemPerHour
-from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
 
 from infra.people.accounts.validation import mailbox
+from infra.rate_limits import CountStorage
 
 PROCESSED_SECONDS: Final = 30 * 24 * 3600
 """How long the mark of a processed mail is kept; a mail server gives up after five days."""
@@ -61,11 +61,7 @@ class ReplyRateLimit:
     """Counts the replies to an address in Redis, within an hour from the first."""
 
     def __init__(self, client: redis.Redis, most: int = REPLIES_AN_HOUR) -> None:
-        # only the scheme of the URL is read; the connections are those of our client
-        storage = RedisStorage(
-            "redis://", connection_pool=client.connection_pool, key_prefix=_PREFIX
-        )
-        self._limiter = FixedWindowRateLimiter(storage)
+        self._limiter = FixedWindowRateLimiter(CountStorage(client, _PREFIX))
         self._item = RateLimitItemPerHour(most, namespace="told")
 
     def admits(self, address: str) -> bool:

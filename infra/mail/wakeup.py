@@ -68,7 +68,7 @@ class MailerWakeup:
 
     def _has_new_leaves(self) -> bool:
         read = self._mailer_progress.cursor()
-        return read is not None and bool(self._store.wait_for_leaves(read))
+        return read is not None and bool(self._store.next_leaves(dict(enumerate(read))))
 
 
 def begin_mailing(store: Store, data: redis.Redis) -> None:

@@ -18,7 +18,7 @@ import redis
 
 from infra.projections.specs import Spec
 from infra.redis import keys, scripts
-from infra.redis.cluster import ClusterClient
+from infra.redis.cluster import in_cluster
 
 BUCKETS: Final = 1
 """Buckets of a projection that is built for the first time; `docs/projections.md` says what more cost."""
@@ -155,7 +155,7 @@ def store_advances(client: redis.Redis, advances: Sequence[Advance]) -> list[byt
     """
     if not advances:
         return []
-    each = isinstance(client, ClusterClient)
+    each = in_cluster(client)
     groups = [[one] for one in advances] if each else [advances]
     replies = scripts.call_all(client, [_advance_call(group) for group in groups])
     return [one for reply in replies for one in reply]

@@ -84,6 +84,15 @@ def check_url(url: str) -> None:
         raise ValueError(f"the database in a server's URL is a number, not {parts.path[1:]!r}")
 
 
+def check_queue_url(url: str) -> None:
+    """Raise ValueError for a URL that can't be that of the queue's server."""
+    check_url(url)
+    if topology_of(url) is Topology.CLUSTER:
+        raise ValueError(
+            "RQ, which keeps the work queues, does not run on a cluster; name one server, or sentinels"
+        )
+
+
 def parse_servers(url: str) -> Servers:
     """Return what the URL of a cluster or of sentinels says; ValueError, with a sentence, for a wrong one."""
     topology = topology_of(url)

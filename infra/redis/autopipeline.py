@@ -9,7 +9,7 @@ connects, logs in, does TLS and parses.
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, Protocol, Self, TypeAlias
 
 import hiredis
 import msgspec
@@ -41,6 +41,18 @@ def raise_errors(replies: list[Any]) -> list[Any]:
         if isinstance(reply, ResponseError):
             raise reply
     return replies
+
+
+class CommandPipeline(Protocol):
+    """Sends commands from an event loop: an `AutoPipeline`, or one a node of a cluster."""
+
+    async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
+        """Send commands, and return their replies in order, errors included."""
+        ...
+
+    def node_of(self, key: str) -> object:
+        """Return what tells the node of a key from other nodes, as far as that is known."""
+        ...
 
 
 class _Request(msgspec.Struct):
@@ -91,6 +103,11 @@ class AutoPipeline:
             self._tasks.add(task)  # because a loop keeps no reference to a task
             task.add_done_callback(self._tasks.discard)
         return future
+
+    def node_of(self, key: str) -> object:
+        """Return the same for any key, because there is one server."""
+        del key
+        return None
 
     async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
         """Send commands, and return their replies in order, errors included."""

@@ -27,11 +27,12 @@ from redis.asyncio.sentinel import Sentinel as AsyncSentinel
 from redis.backoff import NoBackoff
 from redis.connection import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.retry import Retry
-from redis.sentinel import Sentinel
+from redis.sentinel import Sentinel, SentinelManagedConnection
 
 from infra.liveness import WatchedParser
 from infra.redis.addresses import Servers, Topology, check_url, parse_servers, topology_of, unix_url
 from infra.redis.cluster import ClusterClient
+from infra.redis.node_names import NodePool
 from infra.redis.slot_map import SlotMap
 
 CONNECT_TIMEOUT: Final = 5.0
@@ -51,7 +52,7 @@ _COMMON: Final[Mapping[str, Any]] = {
     "decode_responses": False,
 }
 
-_OF_ONE_SERVER: Final = frozenset({"path", "db", "redis_connect_func"})
+_OF_ONE_SERVER: Final = frozenset({"path", "db", "redis_connect_func", "connection_pool"})
 """Arguments of a connection that are not those of another server."""
 
 
@@ -86,7 +87,10 @@ def make_client(
         case Topology.SENTINEL:
             servers = parse_servers(url)
             sentinel = Sentinel(
-                servers.hosts, sentinel_kwargs=_of_sentinels(servers), **servers.login, **options
+                servers.hosts,
+                sentinel_kwargs=_of_sentinels(servers, Retry(NoBackoff(), 0)),
+                **servers.login,
+                **options,
             )  # type: ignore[no-untyped-call]
             found: Redis = sentinel.master_for(servers.service)  # type: ignore[no-untyped-call]
             return found
@@ -105,7 +109,10 @@ def make_async_client(
     if topology_of(url) is Topology.SENTINEL:
         servers = parse_servers(url)
         sentinel: Any = AsyncSentinel(
-            servers.hosts, sentinel_kwargs=_of_sentinels(servers), **servers.login, **options
+            servers.hosts,
+            sentinel_kwargs=_of_sentinels(servers, AsyncRetry(NoBackoff(), 0)),
+            **servers.login,
+            **options,
         )  # type: ignore[no-untyped-call]
         found: asyncio.Redis = sentinel.master_for(servers.service)
         return found
@@ -140,11 +147,14 @@ def _async_options(blocking_timeout: float, max_connections: int | None) -> dict
 def _slot_map(servers: Servers, options: Mapping[str, Any]) -> SlotMap:
     login = dict(servers.login)
     kind = SSLConnection if login.pop("ssl", "") else Connection
-    return SlotMap(servers.hosts, ConnectionPool, {**options, **login, "connection_class": kind})
+    return SlotMap(servers.hosts, NodePool, {**options, **login, "connection_class": kind})
 
 
-def _of_sentinels(servers: Servers) -> dict[str, Any]:
-    """Return the arguments of connections to sentinels; one is asked for each new connection."""
+def _of_sentinels(servers: Servers, retry: Retry | AsyncRetry) -> dict[str, Any]:
+    """Return the arguments of connections to sentinels; one is asked for each new connection.
+
+    One that does not answer is not asked twice, because there are others.
+    """
     login = {name: value for name, value in servers.sentinel_login.items() if name != "ssl"}
     more = {"ssl": True} if "ssl" in servers.sentinel_login else {}
     return {
@@ -152,6 +162,7 @@ def _of_sentinels(servers: Servers) -> dict[str, Any]:
         "socket_connect_timeout": CONNECT_TIMEOUT,
         "protocol": 2,
         "driver_info": None,
+        "retry": retry,
         **login,
         **more,
     }
@@ -167,7 +178,9 @@ def make_sibling(client: Redis, host: str, port: int, timeout: float) -> Redis:
     options |= {"host": host, "port": port}
     options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
     kind = pool.connection_class
-    kind = Connection if issubclass(kind, UnixDomainSocketConnection) else kind
+    if issubclass(kind, UnixDomainSocketConnection | SentinelManagedConnection):
+        # that of sentinels would go to the primary
+        kind = SSLConnection if issubclass(kind, SSLConnection) else Connection
     return Redis.from_pool(ConnectionPool(connection_class=kind, **options))
 
 

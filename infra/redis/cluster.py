@@ -22,7 +22,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from infra.redis.slot_map import SlotMap, key_of, slot_of_key
+from infra.redis.slot_map import Address, SlotMap, key_of, slot_of_key
 
 REDIRECT_SECONDS: Final = 5.0
 """How long a command is sent again while its slot moves from one node to another."""
@@ -111,21 +111,25 @@ class ClusterPipeline(Pipeline):
         if len(slots) != 1:
             raise ValueError("a transaction has keys of one slot")
         (slot,) = slots
+        asked = None
         while True:
+            node = asked or self._slots.node_of(slot)
             try:
-                with self._slots.node_of(slot).pipeline(transaction=True) as pipe:
+                with node.pipeline(transaction=True) as pipe:
+                    if asked:
+                        pipe.immediate_execute_command("ASKING")  # type: ignore[no-untyped-call]
                     pipe.command_stack = list(commands)
                     return list(pipe.execute())
             except (AskError, TryAgainError) as error:
-                if isinstance(error, MovedError):
-                    self._slots.moved(error)
                 if time.monotonic() > end:
-                    raise
-                time.sleep(_PAUSE_SECONDS)
+                    raise self._unsettled(error) from error
+                if not isinstance(error, MovedError):
+                    time.sleep(_PAUSE_SECONDS)
+                asked = self._redirected(error)
             except ClusterDownError as error:
                 raise self._down(error) from error
             except (redis.ConnectionError, redis.TimeoutError):
-                self._slots.node_lost()
+                self._slots.node_lost(_address_of(node))
                 raise
 
     def _send(self, commands: Sequence[Queued]) -> list[Any]:
@@ -142,11 +146,12 @@ class ClusterPipeline(Pipeline):
             again = [
                 sent for sent in waiting if isinstance(replies[sent.at], (AskError, TryAgainError))
             ]
-            waiting = [self._redirected(sent, replies[sent.at]) for sent in again]
-            if waiting and time.monotonic() > end:
-                break
-            if any(not isinstance(replies[sent.at], MovedError) for sent in waiting):
+            if again and time.monotonic() > end:
+                error = replies[again[0].at]
+                raise self._unsettled(error) from error
+            if any(not isinstance(replies[sent.at], MovedError) for sent in again):
                 time.sleep(_PAUSE_SECONDS)
+            waiting = [_Sent(sent.at, self._redirected(replies[sent.at])) for sent in again]
             groups = self._groups(commands, waiting)
         for reply in replies:
             if isinstance(reply, ClusterDownError):
@@ -155,12 +160,12 @@ class ClusterPipeline(Pipeline):
             replies[-1] = _least(confirmed)
         return replies
 
-    def _redirected(self, sent: _Sent, error: Exception) -> _Sent:
+    def _redirected(self, error: Exception) -> redis.Redis | None:
+        """Learn from a redirection; return the node to which a reply ASK leads."""
         if isinstance(error, MovedError):
             self._slots.moved(error)
-        elif isinstance(error, AskError):
-            return _Sent(sent.at, self._slots.asked(error))
-        return _Sent(sent.at, None)
+            return None
+        return self._slots.asked(error) if isinstance(error, AskError) else None
 
     def _groups(
         self, commands: Sequence[Queued], waiting: Sequence[_Sent]
@@ -193,35 +198,40 @@ class ClusterPipeline(Pipeline):
     ) -> list[Any]:
         """Send the commands of each node, then read all replies; return those to the barriers."""
         confirmed = []
-        connections: list[tuple[redis.Redis, Any]] = []
-        unread = 0
+        connections: list[Any] = []  # redis-py types little of them
+        read = 0
+        at = 0
         try:
-            for node, sents in groups:
-                connection = node.connection_pool.get_connection()
-                connections.append((node, connection))
+            # before anything is sent, because then a node that is away leaves nothing in doubt
+            while at < len(groups):
+                connections.append(groups[at][0].connection_pool.get_connection())
+                at += 1
+            for at, (_, sents) in enumerate(groups):
+                connection = connections[at]
                 words = [
                     one
                     for sent in sents
                     for one in ([("ASKING",)] if sent.asked else []) + [commands[sent.at][0]]
                 ]
                 words += [commands[-1][0]] if barrier else []
-                connection.send_packed_command(connection.pack_commands(words))  # type: ignore[no-untyped-call]
-            for (_, connection), (_, sents) in zip(connections, groups, strict=True):
+                connection.send_packed_command(connection.pack_commands(words))
+            for at, (_, sents) in enumerate(groups):
+                connection = connections[at]
                 for sent in sents:
                     if sent.asked:
                         self._reply(connection, (("ASKING",), {}))
                     replies[sent.at] = self._reply(connection, commands[sent.at])
                 if barrier:
                     confirmed.append(self._reply(connection, commands[-1]))
-                unread += 1
-        except (redis.ConnectionError, redis.TimeoutError, OSError):
-            self._slots.node_lost()
+                read += 1
+        except (redis.ConnectionError, redis.TimeoutError):
+            self._slots.node_lost(_address_of(groups[at][0]))
             raise
         finally:
-            for at, (node, connection) in enumerate(connections):
-                if at >= unread:  # its replies would be those of the next commands
+            for place, connection in enumerate(connections):
+                if place >= read:  # its replies would be those of the next commands
                     connection.disconnect()
-                node.connection_pool.release(connection)
+                groups[place][0].connection_pool.release(connection)
         return confirmed
 
     def _reply(self, connection: Any, command: Queued) -> Any:
@@ -233,8 +243,17 @@ class ClusterPipeline(Pipeline):
             return error
 
     def _down(self, error: Exception) -> redis.ConnectionError:
-        self._slots.node_lost()
+        self._slots.doubt()
         return redis.ConnectionError(f"the cluster does not serve all slots now ({error})")
+
+    def _unsettled(self, error: Exception) -> redis.ConnectionError:
+        self._slots.doubt()
+        return redis.ConnectionError(f"a slot of the cluster did not come to rest ({error})")
+
+
+def _address_of(node: redis.Redis) -> Address:
+    options = node.connection_pool.connection_kwargs
+    return str(options["host"]), int(options["port"])
 
 
 def _least(confirmed: Sequence[Any]) -> Any:
@@ -255,6 +274,17 @@ class _NoPool(redis.ConnectionPool):
         raise NotImplementedError("a cluster has a pool for each node")
 
 
+def slots_of(client: redis.Redis) -> SlotMap | None:
+    """Return the map of slots that a client goes by; None for a client of one server."""
+    return getattr(client, "slots", None)
+
+
+def in_cluster(client: redis.Redis) -> bool:
+    """Return whether a client is one of a cluster, so that a command has keys of one slot."""
+    return slots_of(client) is not None
+
+
 def servers_of(client: redis.Redis) -> list[redis.Redis]:
     """Return a client for each server that takes writes: of one server the client itself."""
-    return client.slots.primaries() if isinstance(client, ClusterClient) else [client]
+    slots = slots_of(client)
+    return [client] if slots is None else slots.primaries()

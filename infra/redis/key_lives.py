@@ -106,7 +106,8 @@ KEY_LIVES: Final = (
     ),
     KeyLife("{challenges}:filling", "infra.people.challenges.indexes", "they start", "challenges"),
     KeyLife("{beats}", "infra.heartbeats", "expires after a day", "processes"),
-    KeyLife("{beats}:barrier", "infra.durability_watch", "the next one replaces it", _ONE),
+    KeyLife("{beats}:barrier", "infra.durability_watch", "expires after an hour", _ONE),
+    KeyLife("{beats:5}:barrier", "infra.durability_watch", "expires after an hour", "nodes"),
     KeyLife("{s07.a1y}:closed", "infra.store.closed_shards", "the shard's log is restored", _SHARD),
     KeyLife("durable", "infra.durability_watch", "expires after 30 s", _ONE),
     KeyLife("{broadcast}", _MESSAGES, "expires after 90 days", "broadcasts, 50"),
@@ -194,5 +195,6 @@ ENDLESS_KEYS: Final = (
         "{p:erased}", "infra.projections.erasure", "a rebuild leaves them out", "deleted accounts"
     ),
     EndlessKey("{mail}:read", "infra.mail.progress", "it is the mailer's cursor", "shards"),
-    EndlessKey("{mail}:key", "infra.mail.key_check", "other machines compare with it", _ONE),
+    EndlessKey("{boards}:secrets", "infra.secret_record", "other machines compare with it", _ONE),
+    EndlessKey("{mail}:key", "infra.secret_record", "other machines compare with it", _ONE),
 )

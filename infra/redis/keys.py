@@ -33,6 +33,7 @@
 | `{boards}:ids` | list of the command ids with an allocated number, the last million |
 | `{boards}:words` | secret of the texts that the server keeps for players: `infra.draw_texts` |
 | `{boards}:shape` | hash: the layout, see `infra.store.layout` |
+| `{boards}:secrets` | hash: name of a secret -> its fingerprint: `infra.secret_record` |
 | `{boards}:upgrade` | set while `matchpost upgrade` deletes the keys of an earlier format |
 | `{u:<name>}` | account id |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
@@ -61,6 +62,7 @@
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
 | `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
+| `{beats:5}:barrier` | the same, on another node of a cluster |
 | `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
@@ -104,6 +106,7 @@ DURABILITY: Final = "durable"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"
+SECRETS: Final = "{boards}:secrets"
 UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
@@ -178,6 +181,11 @@ def lane_of(shard: int, lanes: int, shards: int) -> Lane:
 def shards_by_slot(shards: int) -> tuple[int, ...]:
     """Return the shards in the order of their slots."""
     return tuple(sorted(range(shards), key=slot_of))
+
+
+def barrier(number: int) -> str:
+    """Return one of the keys of trial writes, which are spread over all slots."""
+    return f"{{beats:{number}}}:barrier" if number else BARRIER
 
 
 def slot_of(shard: int) -> int:

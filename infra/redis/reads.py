@@ -5,13 +5,13 @@ The strings that they need are read by one command. In a cluster a command has k
 it is one command a slot.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import redis
 from redis.crc import key_slot
 
-from infra.redis.cluster import ClusterClient
+from infra.redis.cluster import in_cluster
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,7 @@ def _queue_nothing(pipe: object) -> None:
 def read_all(client: redis.Redis, *reads: Read[Any]) -> list[Any]:
     """Return the result of each read; one round trip for all, none without a command."""
     names = dict.fromkeys(name for read in reads for name in read.strings)
-    groups = in_one_command(names, cluster=isinstance(client, ClusterClient))
+    groups = in_one_command(names, cluster=in_cluster(client))
     pipe: Any
     with client.pipeline(transaction=False) as pipe:
         for group in groups:
@@ -63,6 +63,12 @@ def read_one(client: redis.Redis, read: Read[Result]) -> Result:
     """Return the result of one read."""
     (result,) = read_all(client, read)
     return result  # type: ignore[no-any-return]  # `read_all` can't type results of several types
+
+
+def streams_in_one_command(client: redis.Redis, streams: Mapping[str, str]) -> list[dict[Any, Any]]:
+    """Return streams, each with where to begin, in groups of which each can be read by one XREAD."""
+    groups = in_one_command(streams, cluster=in_cluster(client))
+    return [{name: streams[name] for name in group} for group in groups]
 
 
 def in_one_command(names: Iterable[str], *, cluster: bool) -> list[list[str]]:

@@ -8,7 +8,7 @@ from typing import Any, Final
 import redis
 from redis.exceptions import NoScriptError
 
-from infra.redis.autopipeline import AutoPipeline, raise_errors
+from infra.redis.autopipeline import CommandPipeline, raise_errors
 
 Arg = str | bytes | int
 
@@ -31,9 +31,12 @@ class Script:
         self.source = _PREAMBLE + _read(name)
         self.sha = sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
-    def words(self, keys: Sequence[str], args: Sequence[Arg]) -> tuple[Arg, ...]:
-        """Return the EVALSHA command."""
-        return ("EVALSHA", self.sha, len(keys), *keys, *args)
+    def words(
+        self, keys: Sequence[str], args: Sequence[Arg], *, load: bool = False
+    ) -> tuple[Arg, ...]:
+        """Return the EVALSHA command; with `load` an EVAL, by which the server learns the script."""
+        name = ("EVAL", self.source) if load else ("EVALSHA", self.sha)
+        return (*name, len(keys), *keys, *args)
 
 
 ADVANCE_PROJECTIONS: Final = Script("advance_projections")
@@ -88,7 +91,7 @@ def set_fields(client: redis.Redis, key: str, fields: Mapping[str, str]) -> None
 
 
 def call(client: redis.Redis, script: Script, keys: Sequence[str], args: Sequence[Arg]) -> Any:
-    """Run one script; it is loaded first if the server does not know it."""
+    """Run one script; it is sent whole if the server does not know it."""
     return call_all(client, [(script, keys, args)])[0]
 
 
@@ -97,46 +100,48 @@ def call_all(
 ) -> list[Any]:
     """Run scripts in one pipeline and return all replies; `finish` may add commands at the end.
 
-    A call that is answered with NOSCRIPT did nothing, so exactly those are sent again after
-    loading, with the same end. Any other error reply is raised: `ResponseError`.
+    A call that is answered with NOSCRIPT did nothing, so exactly those are sent again, with the
+    whole script and the same end: in a cluster some nodes may know a script that others do not. Any
+    other error reply is raised: `ResponseError`.
     """
     replies = _send(client, calls, finish)
     unknown = [i for i, r in enumerate(replies[: len(calls)]) if isinstance(r, NoScriptError)]
     if unknown:
-        for script in {calls[i][0] for i in unknown}:
-            client.script_load(script.source)
-        again = _send(client, [calls[i] for i in unknown], finish)
+        again = _send(client, [calls[i] for i in unknown], finish, load=True)
         for i, reply in zip(unknown, again, strict=False):
             replies[i] = reply
         replies[len(calls) :] = again[len(unknown) :]
     return raise_errors(replies)
 
 
-async def call_all_async(pipe: AutoPipeline, calls: Sequence[Call]) -> list[Any]:
+async def call_all_async(pipe: CommandPipeline, calls: Sequence[Call]) -> list[Any]:
     """Run scripts as `call_all` does, from an event loop."""
-    replies = await _send_async(pipe, calls)
+    replies = await pipe.send(map(_words, calls))
     unknown = [i for i, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
     if unknown:
-        for script in {calls[i][0] for i in unknown}:
-            await pipe.send([("SCRIPT", "LOAD", script.source)])
-        again = await _send_async(pipe, [calls[i] for i in unknown])
+        again = await pipe.send(_words(calls[i], load=True) for i in unknown)
         for i, reply in zip(unknown, again, strict=True):
             replies[i] = reply
     return raise_errors(replies)
 
 
-async def _send_async(pipe: AutoPipeline, calls: Sequence[Call]) -> list[Any]:
-    return await pipe.send(script.words(names, args) for script, names, args in calls)
+def _words(call: Call, *, load: bool = False) -> tuple[Arg, ...]:
+    script, names, args = call
+    return script.words(names, args, load=load)
 
 
 def _send(
-    client: redis.Redis, calls: Sequence[Call], finish: Callable[[Any], None] | None
+    client: redis.Redis,
+    calls: Sequence[Call],
+    finish: Callable[[Any], None] | None,
+    *,
+    load: bool = False,
 ) -> list[Any]:
     # redis-py types no part of its pipelines
     pipe: Any = client.pipeline(transaction=False)
     with pipe:
-        for script, keys, args in calls:
-            pipe.execute_command(*script.words(keys, args))
+        for call in calls:
+            pipe.execute_command(*_words(call, load=load))
         if finish is not None:
             finish(pipe)
         return list(pipe.execute(raise_on_error=False))

@@ -1,7 +1,6 @@
 """Which node of a cluster serves a slot: redis-py's map of it, in the manner of this program.
 
-The map is read when it is first needed, and again after a node was lost. Clients and auto-pipelines share
-one map in a process.
+The map is read when it is first needed, and again after a node was lost.
 """
 
 import threading
@@ -47,7 +46,7 @@ def slot_of_key(key: str | bytes) -> int:
 class SlotMap:
     """The map of one cluster; thread-safe.
 
-    `make_node` makes the client of a node; it does not connect. Where the cluster can't be reached,
+    `options` are those of a connection to any node. Where the cluster can't be reached,
     `redis.ConnectionError` is raised.
     """
 
@@ -59,64 +58,89 @@ class SlotMap:
     ) -> None:
         self._hosts = hosts
         self._pool_class = pool_class
-        self._options = options
+        self._options = dict(options)
         self._lock = threading.Lock()
         self._nodes: NodesManager | None = None
-        self._stale = False
+        self._doubts = 0
+        """How often the map was found to be wrong."""
+        self._settled = 0
+        """How many of these doubts came before it was read last."""
+        self._lost: str | None = None
+        """The name of the node that was lost last, which is the last to be asked for the map."""
+        self._primaries: frozenset[str] = frozenset()
+        """The names of those of the last reading."""
+
+    def on_connect(self, function: Callable[[Any], None]) -> None:
+        """Have a function called with each new connection; call this before the first use."""
+        self._options["redis_connect_func"] = function
 
     def node_of(self, slot: int) -> redis.Redis:
         """Return the client of the primary of a slot."""
-        return self._client(lambda nodes: nodes.get_node_from_slot(slot))
+        return self._client_of(self._ask(lambda nodes: nodes.get_node_from_slot(slot)))
 
     def address_of(self, slot: int) -> Address:
         """Return the address of the primary of a slot."""
-        node = self._ask(lambda nodes: nodes.get_node_from_slot(slot))
-        return str(node.host), int(node.port)
+        return _address(self._ask(lambda nodes: nodes.get_node_from_slot(slot)))
+
+    def known_address(self, slot: int) -> Address | None:
+        """Return the address of the primary of a slot as it was last known, without asking any node."""
+        nodes = self._nodes
+        found = nodes.slots_cache.get(slot) if nodes is not None else None
+        return _address(found[0]) if found else None
 
     def primaries(self) -> list[redis.Redis]:
         """Return the clients of all primaries."""
         found = self._ask(lambda nodes: nodes.get_nodes_by_server_type("primary"))
-        return [self._client_of(node) for node in sorted(found, key=lambda node: str(node.name))]
+        return [self._client_of(node) for node in sorted(found, key=_address)]
 
     def primary_addresses(self) -> list[Address]:
         """Return the addresses of all primaries."""
-        found = self._ask(lambda nodes: nodes.get_nodes_by_server_type("primary"))
-        return sorted((str(node.host), int(node.port)) for node in found)
+        return sorted(
+            map(_address, self._ask(lambda nodes: nodes.get_nodes_by_server_type("primary")))
+        )
 
     def asked(self, error: AskError) -> redis.Redis:
         """Return the client of the node to which a reply ASK leads."""
-        return self._client(lambda nodes: nodes.get_node(host=error.host, port=error.port))
+        node = self._ask(lambda nodes: nodes.get_node(host=error.host, port=error.port))
+        if node is None:
+            self.doubt()
+            raise redis.ConnectionError("a node of the cluster is not known yet")
+        return self._client_of(node)
 
     def moved(self, error: MovedError) -> None:
         """Learn from a reply MOVED."""
-        self._ask(lambda nodes: nodes.move_slot(error))
+        if self._nodes is not None:
+            self._nodes.move_slot(error)
         # there may be more that has moved
-        self._stale = True
+        self.doubt()
 
-    def node_lost(self) -> None:
+    def node_lost(self, address: Address | None) -> None:
         """Read the map again before its next use, because a node can't be reached."""
-        self._stale = True
+        self._lost = None if address is None else f"{address[0]}:{address[1]}"
+        self.doubt()
+
+    def doubt(self) -> None:
+        """Read the map again before its next use."""
+        self._doubts += 1
 
     def refresh(self) -> None:
         """Read the map, if it has to be read."""
         self._ask(lambda _: None)
 
     @property
+    def unread(self) -> bool:
+        """Return whether the map was never read."""
+        return self._nodes is None
+
+    @property
     def stale(self) -> bool:
         """Return whether the next question reads the map."""
-        return self._stale or self._nodes is None
+        return self.unread or self._settled != self._doubts
 
     def close(self) -> None:
         """Close all clients of nodes."""
         if self._nodes is not None:
             self._nodes.close()
-
-    def _client(self, question: Callable[[NodesManager], ClusterNode | None]) -> redis.Redis:
-        node = self._ask(question)
-        if node is None:
-            self.node_lost()
-            raise redis.ConnectionError("a node of the cluster is not known yet")
-        return self._client_of(node)
 
     def _client_of(self, node: ClusterNode) -> redis.Redis:
         if node.redis_connection is None:  # known by a reply MOVED alone
@@ -126,21 +150,46 @@ class SlotMap:
 
     def _ask(self, question: Callable[[NodesManager], Any]) -> Any:
         try:
-            with self._lock:
-                if self._nodes is None:
-                    self._nodes = NodesManager(
-                        startup_nodes=[ClusterNode(*host) for host in self._hosts],  # type: ignore[no-untyped-call]
-                        from_url=True,
-                        # the names of the URL stay good when all addresses have changed
-                        dynamic_startup_nodes=False,
-                        connection_pool_class=self._pool_class,
-                        **self._options,
-                    )
-                elif self._stale:
-                    self._stale = False
-                    known = [(node.host, node.port) for node in self._nodes.nodes_cache.values()]
-                    self._nodes.initialize(additional_startup_nodes_info=known)
-            return question(self._nodes)
+            if self.stale:
+                with self._lock:
+                    if self.stale:  # else another thread has read it meanwhile
+                        self._read()
+            return question(self._nodes)  # type: ignore[arg-type]
         except RedisClusterException as error:
-            self._stale = True
+            self.doubt()
             raise redis.ConnectionError(f"the cluster can't be reached ({error})") from error
+
+    def _read(self) -> None:
+        doubts = self._doubts
+        if self._nodes is None:
+            self._nodes = NodesManager(
+                startup_nodes=[ClusterNode(*host) for host in self._hosts],  # type: ignore[no-untyped-call]
+                from_url=True,
+                # the names of the URL stay good when all addresses have changed
+                dynamic_startup_nodes=False,
+                connection_pool_class=self._pool_class,
+                **self._options,
+            )
+            self._note_primaries(self._nodes)
+        else:
+            known = [_address(node) for node in self._nodes.nodes_cache.values()]
+            self._nodes.initialize(
+                additional_startup_nodes_info=known, last_failed_node_name=self._lost
+            )
+            self._reconnect(self._nodes)
+        self._settled = doubts
+
+    def _reconnect(self, nodes: NodesManager) -> None:
+        """Close the connections to nodes that have become primaries: they were made to replicas."""
+        for node in nodes.get_nodes_by_server_type("primary"):
+            if node.name not in self._primaries and node.redis_connection is not None:
+                node.redis_connection.connection_pool.disconnect(inuse_connections=False)
+        self._note_primaries(nodes)
+
+    def _note_primaries(self, nodes: NodesManager) -> None:
+        found = nodes.get_nodes_by_server_type("primary")
+        self._primaries = frozenset(str(node.name) for node in found)
+
+
+def _address(node: ClusterNode) -> Address:
+    return str(node.host), int(node.port)

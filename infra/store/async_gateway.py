@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Final, Self, TypeVar
 
@@ -80,7 +81,10 @@ class AsyncCommandGateway:
         self._lanes = lanes
         self._client = client
         self._channel = new_channel()
-        self._submitting = MicroBatcher(self._submit)
+        self._submitting: defaultdict[object, MicroBatcher[_Sending, bytes]] = defaultdict(
+            lambda: MicroBatcher(self._submit)
+        )
+        """The batches of each node, because one that is slow or away must not hold up the others."""
         self._waiting: Waiting = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._requests: set[asyncio.Task[None]] = set()
@@ -119,7 +123,7 @@ class AsyncCommandGateway:
         try:
             failpoint("submit.ready")
             # one wake-up of this task, by the outcome or by what the store said instead
-            self._submitting.submit(sending, future)
+            self._batches(sending).submit(sending, future)
             stored = await future
         finally:
             if sending.end is not None:
@@ -140,7 +144,10 @@ class AsyncCommandGateway:
     async def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
         """Submit commands without waiting for their outcomes. Repeating it is harmless."""
         sendings = [_Sending(submission_of(sent, 0, self._channel)) for sent in sents]
-        await asyncio.gather(*map(self._submitting.get, sendings))
+        await asyncio.gather(*(self._batches(one).get(one) for one in sendings))
+
+    def _batches(self, sending: _Sending) -> MicroBatcher[_Sending, bytes]:
+        return self._submitting[self._store.node_of(sending.submission.board)]
 
     def _expect(self, sent: CommandEnvelope) -> asyncio.Future[bytes]:
         future: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()

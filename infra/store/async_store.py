@@ -8,7 +8,7 @@ from typing import Any
 
 from domain.match.history import PackedSnapshot
 from infra.redis import keys, scripts
-from infra.redis.autopipeline import AutoPipeline, CommandWords, raise_errors
+from infra.redis.autopipeline import CommandPipeline, CommandWords, raise_errors
 from infra.store import snapshots
 from infra.store.kept_events import MARK_PLACE, KeptEvents, count_events, is_mark, read_kept
 from infra.store.layout import Layout, decode_layout
@@ -20,7 +20,7 @@ from infra.store.trimmed_leaves import not_read
 class AsyncStore:
     """Submits commands and reads matches. Errors of the server pass through."""
 
-    def __init__(self, pipe: AutoPipeline, shape: Layout, cap: int) -> None:
+    def __init__(self, pipe: CommandPipeline, shape: Layout, cap: int) -> None:
         self._pipe = pipe
         self._shape = shape
         self._cap = cap
@@ -34,6 +34,10 @@ class AsyncStore:
         """Read the layout again, because its lanes may have changed."""
         (found,) = raise_errors(await self._pipe.send([("HGETALL", keys.LAYOUT)]))
         self._shape = decode_layout(dict(zip(found[::2], found[1::2], strict=True)))
+
+    def node_of(self, board: int) -> object:
+        """Return what tells the node of a match from other nodes; one server has one node."""
+        return self._pipe.node_of(keys.inbox(self._shard(board)))
 
     def lane_of(self, board: int) -> keys.Lane:
         """Return the lane of a match."""

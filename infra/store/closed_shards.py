@@ -17,7 +17,7 @@ import msgspec
 import redis
 
 from infra.redis import keys, scripts
-from infra.redis.cluster import ClusterClient
+from infra.redis.cluster import in_cluster
 from infra.redis.reads import in_one_command
 
 logger = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ class ClosedShards:
     def read(self, shards: Sequence[int]) -> Mapping[int, ClosedShard]:
         """Return those of these shards that are closed; mostly there is none, and one command shows it."""
         names = [keys.closed(shard) for shard in shards]
-        groups = in_one_command(names, cluster=isinstance(self._data, ClusterClient))
+        groups = in_one_command(names, cluster=in_cluster(self._data))
         with self._data.pipeline(transaction=False) as pipe:
             for group in groups:
                 pipe.exists(*group)

@@ -14,6 +14,7 @@ from domain.match.decide import Decision
 from domain.match.events import (
     AnchorLeaf,
     EventEnvelope,
+    RefusedLeaf,
     decode_anchor,
     decode_event,
     decode_refusal,
@@ -23,7 +24,8 @@ from infra.store import locators
 from infra.store.closed_shards import rolled_back
 from infra.store.log_gate import read_ends
 from infra.store.outcomes import parse
-from infra.store.port import Store
+from infra.store.port import Store, refusal_field
+from infra.store.snapshots import REFUSALS_MARK
 from infra.store.upgrade import write_events
 
 CHUNK = 4_096
@@ -92,8 +94,14 @@ def discard(data: redis.Redis, store: Store, found: DiscardedLeaves, published: 
 
 def _cut_match(pipe: Any, store: Store, shard: int, board: int, first: int) -> None:
     indexes = [index for index in store.leaf_indexes(board) if index < first]
-    leaves = store.leaves_at(shard, indexes)
-    events = [leaf for leaf in leaves if leaf and isinstance(_decode(leaf), EventEnvelope)]
+    events: list[bytes] = []
+    refused: list[RefusedLeaf] = []  # since the last event, because an event ends their count
+    for data in filter(None, store.leaves_at(shard, indexes)):
+        if isinstance(leaf := _decode(data), RefusedLeaf):
+            refused.append(leaf)
+        else:
+            events.append(data)
+            refused.clear()
     outcomes = store.outcomes(board)
     wrong = [id_ for id_, stored in outcomes.items() if parse(stored).index >= first]
     pipe.delete(
@@ -106,8 +114,11 @@ def _cut_match(pipe: Any, store: Store, shard: int, board: int, first: int) -> N
         pipe.hdel(keys.outcomes(shard, board), *wrong)
     if indexes:
         pipe.set(keys.locator(shard, board), locators.encode(indexes))
-    if events:
-        write_events(pipe, shard, board, events)
+    ply = write_events(pipe, shard, board, events).ply if events else 0
+    for leaf in refused:
+        pipe.hincrby(keys.refusals(shard, board), refusal_field(leaf.actor, ply), 1)
+    if refused and events:
+        pipe.setrange(keys.snapshot(shard, board), *REFUSALS_MARK)
 
 
 def _cut_draws(pipe: Any, found: DiscardedLeaves) -> None:

@@ -17,6 +17,7 @@ import msgspec
 import redis
 
 from infra.redis import keys
+from infra.redis.cluster import in_cluster
 from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 
 FORMAT: Final = "2"
@@ -59,6 +60,12 @@ class Layout(msgspec.Struct, frozen=True):
         return all_lanes(self.lanes)
 
 
+def initial_layout(client: redis.Redis, shards: int, lanes: int) -> Layout:
+    """Return the layout that new data get, with so many lanes at most."""
+    numbering = Numbering.SHARD if in_cluster(client) else Numbering.SERVER
+    return Layout(shards, min(lanes, shards), numbering)
+
+
 def check_lanes(lanes: int, shards: int) -> None:
     """Raise ValueError for a number of lanes into which so many shards can't be divided."""
     if not 1 <= lanes <= shards:
@@ -70,7 +77,13 @@ def check_lanes(lanes: int, shards: int) -> None:
 def read_layout(client: redis.Redis) -> Layout:
     """Return the recorded layout; `LookupError` if there is none, or this program can't read the data."""
     found: Any = client.hgetall(keys.LAYOUT)
-    return decode_layout(found)
+    layout = decode_layout(found)
+    if layout.numbering is Numbering.SERVER and in_cluster(client):
+        raise LookupError(
+            "the data was made on one server, where one counter numbers all matches, and can't be used on "
+            "a cluster; use one server, or sentinels with replicas of it"
+        )
+    return layout
 
 
 def create_layout(client: redis.Redis, layout: Layout) -> None:

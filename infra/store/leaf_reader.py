@@ -7,7 +7,7 @@ import redis
 
 from infra.redis import keys, scripts
 from infra.store.durable_scripts import DurableScripts
-from infra.store.log_streams import log_streams, read_leaves, read_log_streams
+from infra.store.log_streams import log_streams, read_leaves, read_log_streams, read_streams
 from infra.store.trimmed_leaves import TrimmedLeaves
 
 
@@ -41,7 +41,7 @@ class LeafReader:
         self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves of several shards that are durable; `NotDurable` if that is not confirmed."""
-        found = self.following(starts, count) if starts else {}
+        found = self.following(starts, count)
         if found and self._durably.have_barrier:
             # the barrier covers what its connection has written; so it writes after it has read
             with self._client.pipeline(transaction=False) as pipe:
@@ -68,8 +68,7 @@ class LeafReader:
         ]
 
     def following(
-        self, starts: Mapping[int, int], count: int, block_ms: int = 0
+        self, starts: Mapping[int, int], count: int
     ) -> dict[int, list[tuple[int, bytes]]]:
-        """Return leaves of several shards by one command, which waits up to `block_ms` for the first."""
-        found = self._client.xread(log_streams(starts), count=count, block=block_ms or None)
-        return read_log_streams(found, starts)
+        """Return leaves of several shards in one round trip."""
+        return read_log_streams(read_streams(self._client, log_streams(starts), count), starts)

@@ -18,7 +18,7 @@ import redis
 
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
-from infra.redis.autopipeline import AutoPipeline
+from infra.redis.autopipeline import CommandPipeline
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS, SUSPENDED, queue_key
 
@@ -136,7 +136,7 @@ LaneLeases: TypeAlias = Leases[Lane]
 class AsyncLaneLeases:
     """Requests drains from an event loop; `wake` may block, and is called in a thread."""
 
-    def __init__(self, pipe: AutoPipeline, wake: Callable[[Lane], None]) -> None:
+    def __init__(self, pipe: CommandPipeline, wake: Callable[[Lane], None]) -> None:
         self._pipe = pipe
         self._wake = wake
 

@@ -1,11 +1,13 @@
-"""The logs and inboxes of many shards, read by one command: new leaves, and the news of shards."""
+"""The logs and inboxes of many shards, read in one round trip: new leaves, and the news of shards."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
+import redis
 
 from infra.redis import keys
+from infra.redis.reads import streams_in_one_command
 
 MOST_NEXT: Final = 8
 """Leaves of a shard that are returned by a look whether there are some."""
@@ -23,7 +25,15 @@ class ShardNews(msgspec.Struct, frozen=True):
     """Index of the next leaf of its log; no less than the one of the last look."""
 
 
-def log_streams(starts: Mapping[int, int]) -> dict[Any, Any]:
+def read_streams(client: redis.Redis, streams: Mapping[str, str], count: int) -> dict[bytes, Any]:
+    """Return up to `count` entries of each stream, by its name; streams without any are left out."""
+    with client.pipeline(transaction=False) as pipe:
+        for group in streams_in_one_command(client, streams):
+            pipe.xread(group, count=count)
+        return {name: entries for reply in pipe.execute() for name, entries in reply or ()}
+
+
+def log_streams(starts: Mapping[int, int]) -> dict[str, str]:
     """Return the logs of shards for XREAD, each with where to begin."""
     # the entries after `<index>-0` begin with that leaf, the first of all being `0-1`
     return {keys.log(shard): f"{start}-0" for shard, start in starts.items()}
@@ -34,17 +44,18 @@ def read_leaves(entries: Any) -> list[tuple[int, bytes]]:
     return [(int(id_.split(b"-")[0]), fields[b"l"]) for id_, fields in entries]
 
 
-def read_log_streams(reply: Any, starts: Mapping[int, int]) -> dict[int, list[tuple[int, bytes]]]:
-    """Return the leaves in a reply to XREAD of `log_streams`, in the order of the shards."""
-    rows = dict(reply or ())
+def read_log_streams(
+    rows: Mapping[bytes, Any], starts: Mapping[int, int]
+) -> dict[int, list[tuple[int, bytes]]]:
+    """Return the leaves in the entries of `log_streams`, in the order of the shards."""
     names = [(shard, keys.log(shard).encode()) for shard in sorted(starts)]
     return {shard: read_leaves(rows[name]) for shard, name in names if name in rows}
 
 
-def news_streams(shards: Sequence[int], ends: Sequence[int]) -> dict[Any, Any]:
-    """Return the streams that `read_news` needs of these shards, for XREAD with COUNT `MOST_NEXT`."""
-    inboxes = dict.fromkeys(map(keys.inbox, shards), "0")
-    return {**inboxes, **log_streams({shard: ends[shard] for shard in shards})}
+def news_streams(ends: Sequence[int]) -> dict[str, str]:
+    """Return the streams that `read_news` needs, for XREAD with COUNT `MOST_NEXT`."""
+    inboxes = dict.fromkeys(map(keys.inbox, range(len(ends))), "0")
+    return {**inboxes, **log_streams(dict(enumerate(ends)))}
 
 
 def read_news(replies: Sequence[Any], ends: Sequence[int]) -> tuple[list[ShardNews], list[int]]:

@@ -372,10 +372,10 @@ class Store(Protocol):
         """Return the leaves of a shard's log with these indexes, None for missing ones."""
         ...
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
-        """Return the shards whose logs have leaves from these indexes on, one for each shard.
+    def next_leaves(self, starts: Mapping[int, int]) -> NextLeaves:
+        """Return the shards whose logs have leaves from the index of `starts` on, and these leaves.
 
-        Waits up to `block_ms` for the first. Fewer than `MOST_NEXT` leaves of a shard are all it has.
+        Fewer than `MOST_NEXT` leaves of a shard are all it has.
         """
         ...
 

@@ -12,12 +12,12 @@ from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms, to_ms
-from infra.redis.reads import read_one
+from infra.redis.reads import read_one, streams_in_one_command
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
 from infra.store.kept_events import KeptEvents, read_kept
-from infra.store.layout import Layout, Numbering, check_lanes, create_layout, read_layout
+from infra.store.layout import Layout, check_lanes, create_layout, read_layout
 from infra.store.leaf_reader import LeafReader
 from infra.store.log_gate import read_ends
 from infra.store.log_streams import (
@@ -26,6 +26,7 @@ from infra.store.log_streams import (
     ShardNews,
     news_streams,
     read_news,
+    read_streams,
 )
 from infra.store.port import (
     CommitConflict,
@@ -151,16 +152,9 @@ class RedisStore:
 
     def _oldest(self, shards: Sequence[int], each: int) -> list[tuple[int, Any]]:
         """Return up to `each` entries of each shard."""
-        if self.layout().numbering is Numbering.SHARD:
-            # on a cluster each shard is in a slot of its own
-            with self._client.pipeline(transaction=False) as pipe:
-                for shard in shards:
-                    pipe.xrange(keys.inbox(shard), count=each)
-                return list(zip(shards, pipe.execute(), strict=True))
-        streams: Any = {keys.inbox(shard): "0" for shard in shards}
-        found: Any = self._client.xread(streams, count=each)
+        found = read_streams(self._client, dict.fromkeys(map(keys.inbox, shards), "0"), each)
         numbers = {keys.inbox(shard).encode(): shard for shard in shards}
-        return [(numbers[name], entries) for name, entries in found]
+        return [(numbers[name], entries) for name, entries in found.items()]
 
     def inbox_size(self, shards: Sequence[int]) -> int:
         """Return the number of entries that wait."""
@@ -171,12 +165,10 @@ class RedisStore:
 
     def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
         """Return the time and the news of the shards."""
-        by_shard = self.layout().numbering is Numbering.SHARD
-        groups = [[shard] for shard in range(len(ends))] if by_shard else [range(len(ends))]
         with self._client.pipeline(transaction=False) as pipe:
             pipe.time()
-            for group in groups:
-                pipe.xread(news_streams(group, ends), count=MOST_NEXT)
+            for group in streams_in_one_command(self._client, news_streams(ends)):
+                pipe.xread(group, count=MOST_NEXT)
             time, *replies = pipe.execute()
         now = self._clock() if self._clock else to_ms(time)
         found, unknown = read_news(replies, ends)
@@ -361,9 +353,9 @@ class RedisStore:
         """Return leaves by their indexes, in one round trip."""
         return self._leaves.at(shard, indexes)
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
+    def next_leaves(self, starts: Mapping[int, int]) -> NextLeaves:
         """Return the shards with new leaves."""
-        return self._leaves.following(dict(enumerate(starts)), MOST_NEXT, block_ms)
+        return self._leaves.following(starts, MOST_NEXT)
 
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete."""

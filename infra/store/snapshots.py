@@ -15,6 +15,9 @@ _MARKS_END: Final = _HEAD + 1
 _NO_MARKS: Final = b"\x00"
 _CONDITIONAL_MOVES: Final = b"\x01"
 
+REFUSALS_MARK: Final = (_HEAD, b"\x02")
+"""Place and byte of the mark of a match without conditional moves in which refusals are counted."""
+
 WithConditionalMoves: TypeAlias = tuple[PackedSnapshot | None, bytes]
 """A snapshot, and the match's conditional moves, empty for none."""
 

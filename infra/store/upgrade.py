@@ -15,7 +15,7 @@ import redis
 
 from domain.match.audit import verify
 from domain.match.history import BrokenHistory, Snapshot, pack_snapshot
-from domain.match.state import next_due
+from domain.match.state import MatchState, next_due
 from infra.durability import Mode
 from infra.redis import keys
 from infra.store import locators
@@ -188,8 +188,8 @@ def write_match(pipe: Any, shard: int, match: FormatOneMatch) -> None:
 
 def write_events(
     pipe: Any, shard: int, board: int, events: Sequence[bytes], conditional_moves: bytes = b""
-) -> None:
-    """Write a match's events, and what follows from them: snapshot, due time and end."""
+) -> MatchState:
+    """Write a match's events, and what follows from them: snapshot, due time and end; return the state."""
     audit = verify(board, events)
     state = audit.state
     packed = pack_snapshot(Snapshot(audit.head, state))
@@ -203,6 +203,7 @@ def write_events(
         pipe.zadd(keys.due(shard), {str(board): due})
     if state.over:
         pipe.zadd(keys.ended(shard), {str(board): state.at})
+    return state
 
 
 def _outcome(old: FormatOneOutcome) -> bytes:

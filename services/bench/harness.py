@@ -21,7 +21,7 @@ from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
 from infra.settings import Settings
 from infra.store.gateway import new_channel, submission_of
-from infra.store.layout import Layout
+from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import parse
@@ -41,6 +41,7 @@ WINDOW: Final = 8_192
 """Most commands without an outcome, so that the load generator does not flood the inboxes."""
 
 _STUCK_SECONDS: Final = 60.0
+_TICK_SECONDS: Final = 1.0
 
 
 class NoCompilerError(Exception):
@@ -108,9 +109,9 @@ def _shim(folder: Path) -> Path:
 
 
 @contextmanager
-def workers(count: int, url: str, folder: Path) -> Iterator[None]:
-    """Run `count` command workers while entered."""
-    settings = Settings(data=folder, workers=count)
+def workers(count: int, url: str, folder: Path, queue_url: str | None = None) -> Iterator[None]:
+    """Run `count` command workers while entered; without `queue_url` RQ is on the server of the matches."""
+    settings = Settings(data=folder, workers=count, queue_url=queue_url)
     children = [worker_child(number, settings, url) for number in range(1, count + 1)]
     try:
         for child in children:
@@ -124,25 +125,32 @@ def workers(count: int, url: str, folder: Path) -> Iterator[None]:
                 time.sleep(0.01)
 
 
-def new_store(client: redis.Redis, lanes: int) -> RedisStore:
-    """Return a store on an empty server."""
+def new_store(
+    client: redis.Redis,
+    lanes: int,
+    shards: int = SHARDS,
+    numbering: Numbering = Numbering.SERVER,
+) -> RedisStore:
+    """Return a store on an empty server, or an empty cluster."""
     store = RedisStore(client, Mode.FSYNC, cap=10 * WINDOW)
-    store.create(Layout(shards=SHARDS, lanes=min(lanes, SHARDS)))
+    store.create(Layout(shards, min(lanes, shards), numbering))
     return store
 
 
 class LoadGenerator:
-    """Submits in micro-batches, keeps at most a window of commands open, and counts outcomes."""
+    """Submits in micro-batches, keeps at most a window of commands open, and counts outcomes.
 
-    def __init__(self, client: redis.Redis, store: RedisStore, progress: Progress) -> None:
+    `queue` is of RQ's Redis. It wakes drains as a gateway does, and repeats lost wake-ups as a scheduler does.
+    """
+
+    def __init__(self, queue: redis.Redis, store: RedisStore, progress: Progress) -> None:
         self._channel = new_channel()
         self._store = store
         self._progress = progress
-        # the keeper checks every lane, as a busy front end does with each micro-batch
-        self._keeper = Scheduler(
-            store, LaneLeases(client, lambda lane: enqueue_drain(client, lane))
-        )
-        self._listener = OutcomeListener(client, self._channel)
+        self._lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
+        self._scheduler = Scheduler(store, self._lanes)
+        self._tick_due = time.monotonic() + _TICK_SECONDS
+        self._listener = OutcomeListener(queue, self._channel)
         self._waiting: set[bytes] = set()
 
     def __enter__(self) -> Self:
@@ -177,12 +185,22 @@ class LoadGenerator:
             if not isinstance(answer, Queued):
                 raise RuntimeError(f"a command was not accepted into the inbox: {answer}")
             self._waiting.add(order.id)
-        self._keeper.tick()
+        layout = self._store.layout()
+        for lane in {layout.lane_of(order.match) for order in batch}:
+            self._lanes.request(lane)
+        self._tick_if_due()
+
+    def _tick_if_due(self) -> None:
+        if time.monotonic() >= self._tick_due:
+            self._scheduler.tick()
+            self._tick_due = time.monotonic() + _TICK_SECONDS
 
     def _hear(self) -> int:
-        told = self._listener.poll(_STUCK_SECONDS)
-        if not told:
-            raise RuntimeError(f"no outcome within {_STUCK_SECONDS} s")
+        end = time.monotonic() + _STUCK_SECONDS
+        while not (told := self._listener.poll(_TICK_SECONDS)):
+            if time.monotonic() > end:
+                raise RuntimeError(f"no outcome within {_STUCK_SECONDS} s")
+            self._tick_if_due()
         for id_, stored in told:
             outcome = parse(stored)
             if not outcome.accepted:

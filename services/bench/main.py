@@ -26,6 +26,7 @@ _ABOUT: Final = {
     "lone": "server commands, log bytes and latency of one move on an idle server",
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
+    "cluster": "moves on a cluster, by nodes and workers, with the commands and bytes of each node",
     "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
     "robots": "people's moves over HTTP, alone and beside matches of robots",
     "rows": "memory of the rows of finished matches, and time to read them from row pages",
@@ -79,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
         "lone": _lone,
         "active": _active,
         "archive": _archive,
+        "cluster": _cluster,
         "rebuild": _rebuild,
         "robots": _robots,
         "rows": _rows,
@@ -169,6 +171,21 @@ def _archive(parser: Any) -> None:
     _add(parser, "--matches", 10_000, "matches that are retired")
     _add(parser, "--plies", 40, "plies of each")
     _add(parser, "--reads", 1_000, "matches that are read back")
+
+
+def _cluster(parser: Any) -> None:
+    parser.add_argument(
+        "--nodes",
+        type=_counts,
+        default=[1, 3],
+        metavar="N,N",
+        help="numbers of nodes (default 1,3)",
+    )
+    parser.add_argument(
+        "--workers", type=_counts, default=[1, 2, 4], metavar="N,N", dest="worker_counts",
+        help="numbers of command workers (default 1,2,4)",
+    )  # fmt: skip
+    _add(parser, "--matches", 400, "whole games of pow2")
 
 
 def _rebuild(parser: Any) -> None:

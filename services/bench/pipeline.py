@@ -26,7 +26,7 @@ from services.bench.workload import PlannedGame, games, moves, starts
 TERMS: Final = TimeControl()
 """Of all matches: they have clocks, so that their moves write times and due times, too."""
 
-_VERIFIED: Final = 20
+VERIFIED: Final = 20
 """Number of matches that are verified afterwards."""
 
 
@@ -58,7 +58,7 @@ def _measure(
             load.submit_all(starts(played, TERMS), "challenges", len(played))
             total = sum(len(game.moves) for game in played)
             seconds = load.submit_all(moves(played), "moves", total)
-        for game in played[:: max(1, len(played) // _VERIFIED)]:
+        for game in played[:: max(1, len(played) // VERIFIED)]:
             verify(game.board, store.events(game.board))
     return total / seconds, {
         "matches": len(played),

@@ -1,7 +1,7 @@
 """The result of a benchmark, as JSON and as a table."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -42,8 +42,23 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
             table.add_row(peer, f"{rate:,.0f}", f"{self.rate / rate:.1f} x")
         console = Console()
         console.print(table)
-        for key, value in self.details.items():
-            console.print(f"{key}: {value}", highlight=False, soft_wrap=True)
+        for line in detail_lines(self.details):
+            console.print(line, highlight=False, soft_wrap=True)
+
+
+def detail_lines(details: Mapping[str, Any], indent: str = "") -> Iterator[str]:
+    """Yield the details as lines; what holds several figures is indented below its name."""
+    for key, value in details.items():
+        parts = value if isinstance(value, list) else [value]
+        if not all(isinstance(part, Mapping) for part in parts) or not parts:
+            yield f"{indent}{key}: {value}"
+            continue
+        yield f"{indent}{key}:"
+        for part in parts:
+            if any(isinstance(one, Mapping | list) for one in part.values()):
+                yield from detail_lines(part, f"{indent}  ")
+            else:
+                yield f"{indent}  " + ", ".join(f"{name} {one}" for name, one in part.items())
 
 
 def median_and_p99(seconds: Sequence[float]) -> dict[str, float]:

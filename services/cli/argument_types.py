@@ -12,6 +12,9 @@ PROJECTIONS: Final = (
 )  # fmt: skip
 """Names for `rebuild`; a test keeps them equal to `infra.projections.specs`, which is slow to import."""
 
+SECRETS: Final = ("seeds", "mail-key", "log-key", "receipts-key", "accounts-key", "store")
+"""Names for `secrets --accept`; a test keeps them equal to `infra.secret_record`."""
+
 _MOST_BUCKETS: Final = 1_024
 
 

@@ -24,7 +24,7 @@ from infra.people.accounts import Accounts
 from infra.redis.clients import make_client, time_ms
 from infra.settings import Settings
 from infra.store.board_numbers import BoardNumbers
-from infra.store.layout import Layout, read_layout
+from infra.store.layout import initial_layout, read_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedServer
@@ -103,7 +103,7 @@ def fill_server(settings: Settings, password: str) -> FillReport:
         _check_empty(data, settings)
         make_accounts_key(settings, data)
         with PastApp(settings, data, queue, time_ms(data)) as app:
-            app.store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
+            app.store.create(initial_layout(data, settings.shards, settings.workers))
             return fill(app, password)
 
 

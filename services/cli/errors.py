@@ -12,6 +12,7 @@ from domain.errors import Code, Refusal
 from infra.durability import DurabilityError
 from infra.game_packages import GamePackageError
 from infra.objects.port import ObjectStoreError
+from infra.secret_record import SecretMismatchError
 from infra.settings import SettingsError
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.valkey.binary import BinaryError
@@ -28,6 +29,7 @@ _SENTENCES = (
     DurabilityError,
     EmbeddedError,
     BinaryError,
+    SecretMismatchError,
 )
 
 

@@ -13,10 +13,10 @@ from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.mail.address_change import address_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
-from infra.mail.key_check import MailKeyMismatchError, check_mail_key
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.accounts import Accounts
 from infra.redis.clients import make_client
+from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
 from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
@@ -25,6 +25,7 @@ from services.heartbeating import heartbeating
 from services.mail.inbound import InboundMail, password_limit
 from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import listen_for_mail
 
@@ -45,19 +46,16 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
             return _failed(
                 "set MATCHPOST_SMTP or MATCHPOST_LMTP to the address where mail is accepted"
             )
-        try:
-            secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
-        except (LostKeyError, OSError) as error:
-            return _failed(str(error))
         if settings.relay is None:
             logger.warning(
                 "replies wait until a mailer sends them; set MATCHPOST_RELAY to start one"
             )
-        addresses = ServerAddresses(secret, settings.mail_domain)
         try:
-            _agree(settings, addresses)
-        except (MailKeyMismatchError, LookupError) as error:
+            _compare_secrets(settings)
+            secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
+        except (SecretMismatchError, LookupError, LostKeyError, OSError) as error:
             return _failed(str(error))
+        addresses = ServerAddresses(secret, settings.mail_domain)
         counter = SerialExecutor(lambda: _office(settings, addresses))
         stack.enter_context(heartbeating(settings, Role.MAIL, mail_key=addresses.fingerprint))
         try:
@@ -72,12 +70,12 @@ def _failed(sentence: str) -> int:
     return EXIT_UNKNOWN
 
 
-def _agree(settings: Settings, addresses: ServerAddresses) -> None:
-    """Compare the mail key with that of other processes, if the server answers now."""
+def _compare_secrets(settings: Settings) -> None:
+    """Compare the secrets with those of other processes, if the server answers now."""
     try:
         with App(settings) as parts:
             parts.store.layout()
-            check_mail_key(parts.data, addresses.fingerprint, parts.store.now())
+            check_secrets(settings, parts.data, Role.MAIL)
     except (RedisError, NotRunningError) as error:
         logger.warning("the mail key can't be compared with that of other processes: %s", error)
 

@@ -5,14 +5,15 @@ import sys
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
-from infra.mail.key_check import MailKeyMismatchError, check_mail_key
 from infra.mail.wakeup import MailerWakeup
+from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.jobs import make_mailer
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from workers.mail import mailer
 
@@ -23,14 +24,10 @@ def run(settings: Settings) -> int:
     LIVENESS.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")
+    relay = settings.relay
     try:
-        secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
-    except (LostKeyError, OSError) as error:
-        return _failed(str(error))
-    relay, addresses = settings.relay, ServerAddresses(secret, settings.mail_domain)
-    try:
-        return run_role(lambda: _run(settings, relay, addresses), MailKeyMismatchError)
-    except MailKeyMismatchError as error:
+        return run_role(lambda: _run(settings, relay), SecretMismatchError, LostKeyError)
+    except (SecretMismatchError, LostKeyError) as error:
         return _failed(str(error))
 
 
@@ -39,11 +36,12 @@ def _failed(sentence: str) -> int:
     return EXIT_UNKNOWN
 
 
-def _run(settings: Settings, relay: str, addresses: ServerAddresses) -> None:
-    key = addresses.fingerprint
+def _run(settings: Settings, relay: str) -> None:
     with App(settings, listening=mailer.IDLE_SECONDS) as parts:
         parts.store.layout()
-        check_mail_key(parts.data, key, parts.store.now())
+        check_secrets(settings, parts.data, Role.MAILER)
+        secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
+        addresses = ServerAddresses(secret, settings.mail_domain)
         made = make_mailer(parts, relay, addresses)
-        with heartbeating(settings, Role.MAILER, mail_key=key):
+        with heartbeating(settings, Role.MAILER, mail_key=addresses.fingerprint):
             mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)

@@ -9,10 +9,12 @@ from infra.liveness import LIVENESS
 from infra.objects.port import ObjectStoreError
 from infra.redis.clients import make_client
 from infra.settings import Settings
+from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from workers.log import job
 from workers.log.witnessing import WitnessThread
@@ -39,6 +41,8 @@ def _publish(settings: Settings) -> None:
         url = settings.redis_url or socket_url(settings.data)
         data = stack.enter_context(make_client(url))
         queue = stack.enter_context(make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS))
+        read_layout(data)
+        check_secrets(settings, data, Role.PUBLISHER)
         publisher = job.make_publisher(settings, data, queue)
         stack.enter_context(heartbeating(settings, Role.PUBLISHER))
         witnesses = WitnessThread(job.make_witnessing(settings, data))

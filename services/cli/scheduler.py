@@ -21,6 +21,7 @@ from infra.store.server_clock import ServerClockRecord
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
@@ -53,6 +54,8 @@ def run(settings: Settings, name: str) -> int:
 
 def _run(settings: Settings, stopping: Event) -> None:
     with App(settings) as parts:
+        parts.store.layout()
+        check_secrets(settings, parts.data, Role.SCHEDULER)
         _tick_until(parts, stopping)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from services.cli.argument_types import (
     PROJECTIONS,
+    SECRETS,
     bucket_count,
     projection,
     seconds,
@@ -201,6 +202,23 @@ SUBCOMMANDS: Final = (
         "turn data of an earlier format into this version's, once",
         "Turn data of the first format into the format of this version, while no server and no "
         "worker runs. It can be stopped and run again. Exit code 1: the data can't be upgraded.",
+    ),
+    Subcommand(
+        "prepare",
+        "create what a server on several machines needs, once",
+        "Create the layout of the data, the keys and the robots' accounts on servers of your own, and record "
+        "which secrets all machines must have. It may be repeated: what is there stays.",
+    ),
+    Subcommand(
+        "secrets",
+        "compare the secrets of this machine with the server's",
+        "Show where this machine has the secrets that all machines share, and whether they are the "
+        "server's. Exit code 1: one is another.",
+        (("--accept", {
+            "choices": SECRETS,
+            "help": "make that of this machine the server's: where the other is lost, or was replaced",
+        }),),
+        "services.cli.secret_list",
     ),
     Subcommand(
         "referee",

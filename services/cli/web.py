@@ -14,6 +14,7 @@ from infra.durability import DurabilityError
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.open_files import raise_limit
+from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
 from infra.valkey.server import NotRunningError
 from services.app.context import App
@@ -23,6 +24,7 @@ from services.heartbeating import heartbeating
 from services.http.app import make_app
 from services.http.connections import limits_for, server_config
 from services.http.metrics import queue_metrics, serving_metrics
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 
@@ -49,7 +51,14 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
         try:
             parts.ready()
             parts.store.layout()
-        except (LookupError, DurabilityError, NotRunningError, RedisError) as error:
+            check_secrets(settings, parts.data, Role.WEB)
+        except (
+            LookupError,
+            DurabilityError,
+            SecretMismatchError,
+            NotRunningError,
+            RedisError,
+        ) as error:
             logger.error("%s", errors.describe(error))  # noqa: TRY400 - the sentence says it all
             return EXIT_UNKNOWN
         bounds = limits_for(raise_limit())

@@ -24,8 +24,11 @@ from infra.rq_jobs import (
     queue_key,
 )
 from infra.settings import Settings
+from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
+from infra.valkey.server import socket_url
 from services.cli.errors import run_role
+from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
@@ -54,6 +57,9 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 
 def _maintain(settings: Settings) -> None:
+    with make_client(settings.redis_url or socket_url(settings.data)) as data:
+        read_layout(data)
+        check_secrets(settings, data, "maintenance")
     with make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue:
         worker = ForkingWorker(
             queue,
@@ -131,6 +137,7 @@ def _play(settings: Settings) -> None:
 
     with App(settings, listening=IDLE_SECONDS) as parts, heartbeating(settings, Role.ROBOTS):
         parts.store.layout()
+        check_secrets(settings, parts.data, "robots")
         create_robot_accounts(parts.people, AccountMacs(keys_folder(settings)))
         group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
         listed: Jobs = {ROBOT_MOVE: move, ANALYSE: analyse}
@@ -152,7 +159,9 @@ def _project(settings: Settings) -> None:
         heartbeating(settings, Role.PROJECTIONS),
     ):
         parts.store.layout()
-        job.run(ProjectionWorker(parts.store, parts.data), parts.queue)
+        check_secrets(settings, parts.data, "side")
+        worker = ProjectionWorker(parts.store, parts.data, queue=parts.queue)
+        job.run(worker, parts.queue)
 
 
 def _decide(settings: Settings) -> None:
@@ -164,6 +173,7 @@ def _decide(settings: Settings) -> None:
         durability = parts.durability_watch()
         durability.verify_connections()
         parts.store.layout()
+        check_secrets(settings, parts.data, "worker")
         if lost := parts.seeds.lost_shards():
             logger.error(
                 "ALARM: the seeds of shards %s are not here, so this worker leaves draws to others; use "

@@ -25,7 +25,7 @@ from services.doctor.findings import (
     warn,
 )
 from services.doctor.memory import check_memory
-from services.doctor.processes import check_outgoing_mail, check_processes
+from services.doctor.processes import check_outgoing_mail, check_processes, check_secrets
 from services.doctor.published_log import (
     check_archive,
     check_events,
@@ -62,7 +62,11 @@ def _server(facts: Facts) -> Iterator[Finding]:
         yield bad("server", facts.unreachable, remedy if facts.settings.redis_url else started)
         return
     server = facts.server
-    yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
+    if server.nodes > 1:
+        since = f"each up {span(server.uptime)} or longer"
+        yield ok("server", f"{server.name}: a cluster of {server.nodes} nodes answers, {since}")
+    else:
+        yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
     yield from check_durability(facts.settings, server)
 
 
@@ -363,7 +367,7 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 
 
 CHECKS: Final[tuple[Check, ...]] = (
-    _server, _owner, check_clocks, _shape, _workers, check_processes, _lanes, _inboxes, _entries, _damage,
+    _server, _owner, check_clocks, _shape, _workers, check_processes, check_secrets, _lanes, _inboxes, _entries, _damage,
     check_scrub, check_robots,
     _projections, check_published_log, check_witnesses, check_events, check_archive, check_outgoing_mail, _disk, check_memory,
     _files, _draws,

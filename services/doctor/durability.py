@@ -10,7 +10,7 @@ from services.doctor.findings import Finding, bad, count, note, ok, warn
 
 def check_durability(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
     """Return whether accepted moves are as safe as the settings promise."""
-    yield _promise(settings, server)
+    yield from _promise(settings, server)
     if settings.durability is Mode.REPLICATED:
         yield from _replicas(settings, server)
     if not server.log_ok:
@@ -21,12 +21,15 @@ def check_durability(settings: Settings, server: ServerFacts) -> Iterator[Findin
         )
 
 
-def _promise(settings: Settings, server: ServerFacts) -> Finding:
-    if server.not_durable:
-        what, _, remedy = server.not_durable.rpartition("; ")
-        return bad(
-            "durability", what or remedy, remedy if what else "look at the server's settings"
-        )
+def _promise(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
+    if not server.not_durable:
+        yield _kept(settings)
+    for fault in server.not_durable:
+        what, _, remedy = fault.rpartition("; ")
+        yield bad("durability", what or remedy, remedy if what else "look at the server's settings")
+
+
+def _kept(settings: Settings) -> Finding:
     match settings.durability:
         case Mode.NONE:
             return warn(

@@ -1,7 +1,7 @@
 """The facts: what the server, RQ's Redis, the data directory and the clock report, not yet judged."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -11,7 +11,7 @@ from redis.exceptions import RedisError, ResponseError
 from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import REQUIRED, DurabilityError, Mode, check_version, verify
+from infra.durability import REQUIRED, DurabilityError, Mode, check_version, find_faults
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
@@ -23,6 +23,7 @@ from infra.projections.specs import SPECS
 from infra.redis import keys
 from infra.redis.addresses import redact_url
 from infra.redis.clients import make_client
+from infra.redis.cluster import servers_of
 from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
 from infra.settings import Settings
@@ -38,6 +39,7 @@ from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 from infra.witness.witness_status import WitnessReport, read_witness_report
 from services.doctor.directory import DirectoryFacts, read_directory
+from services.doctor.other_secrets import read_other_secrets
 from services.doctor.queue_facts import QueueFacts, read_queue
 
 OVERDUE_MS: Final = 60_000
@@ -97,8 +99,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Its `maxmemory`, or else the machine's memory; 0 if neither is known."""
     log_ok: bool
     """Whether its latest write to the append-only file succeeded."""
-    not_durable: str
-    """Why the durability of the settings is not reached; empty if it is."""
+    not_durable: tuple[str, ...]
+    """Why the durability of the settings is not reached, by node; empty if it is."""
     shape: Layout | None
     no_shape: str
     """Why there is no shape; empty if there is one."""
@@ -133,8 +135,12 @@ class ServerFacts(msgspec.Struct, frozen=True):
     robots: RobotFigures = RobotFigures()
     robot_userids: Mapping[RobotLevel, str] = {}
     """The userids of the robots that have accounts."""
+    other_secrets: tuple[str, ...] = ()
+    """Why secrets of this machine are not the server's."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
+    nodes: int = 1
+    """Primaries of a cluster. Memory is that of the fullest, and the rest that of the worst."""
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -194,17 +200,19 @@ def _reason(url: str | None, error: Exception) -> str:
 def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
     seconds, micros = client.time()
     clock = int(seconds) * 1000 + int(micros) // 1000
-    info: Mapping[str, Any] = client.info()
+    nodes = servers_of(client)
+    infos: list[Mapping[str, Any]] = [node.info() for node in nodes]
+    used, limit = max(map(_memory, infos), key=_share)
     shape, no_shape = _shape(client, settings)
     beats = sorted(read_heartbeats(client), key=lambda beat: beat.field)
     return ServerFacts(
-        name=_name(info),
+        name=_name(infos[0]),
         clock=clock,
-        pid=int(info.get("process_id", 0)),
-        uptime=int(info.get("uptime_in_seconds", 0)),
-        memory=int(info.get("used_memory", 0)),
-        memory_limit=int(info.get("maxmemory", 0)) or int(info.get("total_system_memory", 0)),
-        log_ok=info.get("aof_last_write_status", "ok") == "ok",
+        pid=int(infos[0].get("process_id", 0)),
+        uptime=min(int(info.get("uptime_in_seconds", 0)) for info in infos),
+        memory=used,
+        memory_limit=limit,
+        log_ok=all(info.get("aof_last_write_status", "ok") == "ok" for info in infos),
         not_durable=_not_durable(client, settings),
         shape=shape,
         no_shape=no_shape,
@@ -215,30 +223,48 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         projections=_projections(client, settings) if shape else (),
         damaged=tuple(DamagedMatches(client).all()),
         steps=ServerClockRecord(client).read(),
-        hashes=_hash_limits(client),
+        hashes=_hash_limits(nodes),
         closed=tuple(ClosedShards(client).read(range(shape.shards)).values()) if shape else (),
         published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         witnesses=read_witness_report(settings, shape.shards) if shape else WitnessReport(),
         archive=_archive(client, settings, shape, clock) if shape else None,
-        replicas=tuple(read_replicas(info)),
+        replicas=max((tuple(read_replicas(info)) for info in infos), key=len),
         scrub=ScrubRecord(client).read(),
         scrub_faults=tuple(ScrubRecord(client).faults()),
         robots=read_robot_figures(client, clock) if shape else RobotFigures(),
+        other_secrets=read_other_secrets(settings, client),
         robot_userids=read_robot_userids(client),
-        unasked=unreadable(client, info, REQUIRED)
-        if settings.durability is Mode.REPLICATED
-        else (),
+        unasked=tuple(
+            address
+            for node, info in zip(nodes, infos, strict=True)
+            if settings.durability is Mode.REPLICATED
+            for address in unreadable(node, info, REQUIRED)
+        ),
+        nodes=len(nodes),
     )
 
 
-def _hash_limits(client: redis.Redis) -> HashLimits | None:
+def _memory(info: Mapping[str, Any]) -> tuple[int, int]:
+    """Return the memory in use, and its limit."""
+    limit = int(info.get("maxmemory", 0)) or int(info.get("total_system_memory", 0))
+    return int(info.get("used_memory", 0)), limit
+
+
+def _share(memory: tuple[int, int]) -> float:
+    used, limit = memory
+    return used / limit if limit else 0.0
+
+
+def _hash_limits(nodes: Sequence[redis.Redis]) -> HashLimits | None:
     names = ("hash-max-listpack-entries", "hash-max-listpack-value")
     try:
-        found: Any = client.config_get(*names)
+        found: list[Any] = [node.config_get(*names) for node in nodes]
     except ResponseError:  # CONFIG is not allowed, which the finding on durability names
         return None
-    return HashLimits(*(int(found[name]) for name in names)) if len(found) == len(names) else None
+    if any(len(one) < len(names) for one in found):
+        return None
+    return HashLimits(*(min(int(one[name]) for one in found) for name in names))
 
 
 def _outbox(client: redis.Redis, clock: int) -> OutboxFacts:
@@ -254,16 +280,18 @@ def _name(info: Mapping[str, Any]) -> str:
     return f"Redis {info.get('redis_version', 'of an unknown version')}"
 
 
-def _not_durable(client: redis.Redis, settings: Settings) -> str:
+def _not_durable(client: redis.Redis, settings: Settings) -> tuple[str, ...]:
+    mode, replicas = settings.durability, settings.replicas
     try:
-        if settings.durability.durable:
-            verify(client, settings.durability, settings.replicas)
-            watch = DurabilityWatch(client, client, settings.durability, settings.replicas)
-            return "" if watch.confirm() else UNSYNCED_TEXT[settings.durability]
-        check_version(client)
+        if not mode.durable:
+            check_version(client)
+            return ()
+        if found := tuple(find_faults(client, mode, replicas)):
+            return found
+        watch = DurabilityWatch(client, client, mode, replicas)
+        return () if watch.confirm() else (UNSYNCED_TEXT[mode],)
     except DurabilityError as error:
-        return str(error)
-    return ""
+        return (str(error),)
 
 
 def _shape(client: redis.Redis, settings: Settings) -> tuple[Layout | None, str]:

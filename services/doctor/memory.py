@@ -16,7 +16,8 @@ def check_memory(facts: Facts) -> Iterator[Finding]:
     if server is None:
         return
     share = server.memory / server.memory_limit if server.memory_limit else 0.0
-    what = f"the server uses {size_of(server.memory)} of {size_of(server.memory_limit)}"
+    who = "the server" if server.nodes == 1 else f"the fullest of {server.nodes} nodes"
+    what = f"{who} uses {size_of(server.memory)} of {size_of(server.memory_limit)}"
     remedy = "give it more memory; no move is accepted when none is left"
     if share > 0.9:  # noqa: PLR2004 - nine tenths
         yield bad("memory", what, remedy)

@@ -108,6 +108,13 @@ def _mail_keys(alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
         )
 
 
+def check_secrets(facts: Facts) -> Iterator[Finding]:
+    """Report secrets of this machine that are not the server's."""
+    for sentence in facts.server.other_secrets if facts.server else ():
+        what, _, remedy = sentence.partition("; ")
+        yield bad("secrets", what, f"processes on this machine refuse to start; {remedy}")
+
+
 def _seeds(alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
     for beat in alive:
         if beat.lost_shards:

@@ -6,18 +6,11 @@ from typing import Any, Final
 
 import redis
 
-from infra.durability import (
-    replica_fault,
-    required_settings,
-    role_fault,
-    settings_fault,
-    write_fault,
-)
 from infra.durability_watch import DurabilityWatch
 from infra.heartbeats import Role, lost_by_all, parse_heartbeats
 from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline, raise_errors
-from infra.redis.clients import info_of, settings_of, to_ms
+from infra.redis.autopipeline import CommandPipeline, raise_errors
+from infra.redis.clients import to_ms
 from infra.settings import Settings
 from infra.store.async_store import AsyncStore
 from services.app.error_codes import server_failure
@@ -38,12 +31,11 @@ class HealthCheck:
         self,
         settings: Settings,
         store: AsyncStore,
-        pipe: AutoPipeline,
-        queue: AutoPipeline,
+        pipe: CommandPipeline,
+        queue: CommandPipeline,
         watch: DurabilityWatch,
     ) -> None:
         self._mode = settings.durability
-        self._replicas = settings.replicas
         self._store = store
         self._pipe = pipe
         self._queue = queue
@@ -52,6 +44,7 @@ class HealthCheck:
         self._fault = ""
         self._checked = -_KEPT_SECONDS
         self._checking = asyncio.Lock()
+        self._looking: asyncio.Task[list[str]] | None = None
 
     async def waiting(self) -> int:
         """Return the number of commands in all inboxes; the last known if the server is away."""
@@ -99,19 +92,13 @@ class HealthCheck:
             return f"the server does not answer ({error}); look whether it is running"
 
     async def _server_fault(self) -> str:
-        """Return what is wrong with the server's state, its settings and the workers' seeds."""
-        words = [("INFO",), ("TIME",), ("HVALS", keys.HEARTBEATS)]
-        if self._mode.verified:
-            words.append(("CONFIG", "GET", *required_settings(self._mode)))
-        information, now, beats, *found = raise_errors(await self._pipe.send(words))
-        info = info_of(information)
-        return (
-            role_fault(info)
-            or write_fault(info)
-            or (settings_fault(settings_of(found[0]), self._mode, self._replicas) if found else "")
-            or replica_fault(info, self._mode, self._replicas)
-            or _seeds_fault(beats, to_ms(now))
-        )
+        """Return what is wrong with the state of servers, their settings and the workers' seeds."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.create_task(asyncio.to_thread(self._watch.look))
+        # a look that hangs goes on, and the next check waits for the same
+        faults = await asyncio.shield(self._looking)
+        now, beats = raise_errors(await self._pipe.send([("TIME",), ("HVALS", keys.HEARTBEATS)]))
+        return " ".join(faults) or _seeds_fault(beats, to_ms(now))
 
     async def noted_fault(self) -> str:
         """Return what the last verification has found; empty if nobody has verified lately."""

@@ -18,12 +18,14 @@ from infra.open_files import raise_limit
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
 from infra.redis.clients import make_client
+from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
+from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
 from services.serve.log_keys import make_accounts_key, make_first_keys, record_published_sizes
 from services.serve.logging import log_to_stderr
@@ -52,7 +54,14 @@ def run(settings: Settings) -> int:
     try:
         with ExitStack() as stack:
             _serve(settings, stack)
-    except (EmbeddedError, DurabilityError, LookupError, ObjectStoreError, OSError) as error:
+    except (
+        EmbeddedError,
+        DurabilityError,
+        LookupError,
+        ObjectStoreError,
+        SecretMismatchError,
+        OSError,
+    ) as error:
         print(f"matchpost: {error}", file=sys.stderr)
         return 2
     logger.info("stopped; everything accepted is kept")
@@ -79,9 +88,14 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     failpoint("serve.loaded")
     verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
-    shape = store.create(Layout(settings.shards, min(settings.workers, settings.shards)))
+    shape = store.create(initial_layout(data, settings.shards, settings.workers))
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
+    if settings.redis_url is None:
+        accept_secrets(settings, data)
+    else:
+        for role in _roles(settings):
+            check_secrets(settings, data, role)
     make_accounts_key(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
@@ -104,6 +118,18 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     notes = [server.note_synced for server in servers]
     supervisor = Supervisor(children, tick=partial(call_all, notes), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
+
+
+def _roles(settings: Settings) -> list[str]:
+    """Return the roles that `serve` starts, by their subcommands."""
+    asked = {
+        "publisher": settings.durability.durable,
+        "robots": settings.robots > 0,
+        "web": settings.http != "off",
+        "mail": settings.smtp != "off" or settings.lmtp is not None,
+        "mailer": settings.relay is not None,
+    }
+    return ["worker", "side", "scheduler", "maintenance", *(role for role in asked if asked[role])]
 
 
 def _started(settings: Settings, url: str, listener: socket | None) -> None:

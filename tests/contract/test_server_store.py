@@ -1,7 +1,6 @@
 """What only the store on a server promises."""
 
 import time
-from threading import Thread
 from typing import Any
 
 import msgspec
@@ -17,7 +16,6 @@ from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
 from infra.store.layout import Layout, Numbering
-from infra.store.log_streams import NextLeaves
 from infra.store.outcomes import tail
 from infra.store.port import NotDurable, Queued, Submission, Write
 from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
@@ -83,16 +81,6 @@ def test_the_watermark_goes_by_the_clock_given_from_outside(redis_client: Redis)
     store = RedisStore(redis_client, Mode.FSYNC, clock=lambda: 9_999_999_999_999)
     (entry,) = store.read_inbox([7], 1)
     assert store.watermark().at == entry.received
-
-
-def test_news_is_heard_when_it_comes(redis_client: Redis) -> None:
-    store = make(redis_client)
-    heard: list[NextLeaves] = []
-    listener = Thread(target=lambda: heard.append(store.wait_for_leaves([0] * 8, block_ms=5_000)))
-    listener.start()
-    redis_client.xadd(keys.log(3), {"l": b"leaf"}, id="0-1")
-    listener.join()
-    assert heard == [{3: [(0, b"leaf")]}]
 
 
 def test_data_of_another_format_is_refused(redis_client: Redis) -> None:

@@ -32,6 +32,9 @@ from tests.helpers.writes import (
     submission,
 )
 
+FIRST = dict.fromkeys(range(4), 0)
+"""The first leaves of all shards."""
+
 
 def test_the_layout_of_existing_data_stays(store: Store) -> None:
     layout = store.layout()
@@ -254,13 +257,15 @@ def test_an_entry_set_aside_waits_no_more(store: Store) -> None:
 
 
 def test_news_names_the_shards_whose_logs_have_more(store: Store) -> None:
-    assert store.wait_for_leaves([0, 0, 0, 0]) == {}
+    assert store.next_leaves(FIRST) == {}
     (entry,) = queue(store, 1)
     store.commit([moved(entry, 1, before=0, leaves=2)])
     leaves = store.leaves(SHARD, 0, 2)
-    assert store.wait_for_leaves([0, 0, 0, 0]) == {SHARD: leaves}
-    assert store.wait_for_leaves([0, 0, 0, 1]) == {SHARD: leaves[1:]}
-    assert store.wait_for_leaves([0, 0, 0, 2]) == {}
+    assert store.next_leaves(FIRST) == {SHARD: leaves}
+    assert store.next_leaves({**FIRST, SHARD: 1}) == {SHARD: leaves[1:]}
+    assert store.next_leaves({**FIRST, SHARD: 2}) == {}
+    assert store.next_leaves({0: 0, SHARD: 0}) == {SHARD: leaves}
+    assert store.next_leaves({0: 0}) == store.next_leaves({}) == {}
 
 
 def test_of_many_new_leaves_the_first_are_named(store: Store) -> None:
@@ -269,11 +274,7 @@ def test_of_many_new_leaves_the_first_are_named(store: Store) -> None:
     (more,) = queue(store, 3)
     store.commit([refused(more, 3, before=8)])
     assert len(store.leaves(SHARD, 0, 100)) == MOST_NEXT + 1
-    assert store.wait_for_leaves([0, 0, 0, 0]) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
-
-
-def test_waiting_for_news_ends_with_the_time(store: Store) -> None:
-    assert store.wait_for_leaves([0, 0, 0, 0], block_ms=10) == {}
+    assert store.next_leaves(FIRST) == {SHARD: store.leaves(SHARD, 0, MOST_NEXT)}
 
 
 def test_the_watermark_is_the_received_time_of_the_oldest_command_that_waits(

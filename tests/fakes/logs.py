@@ -1,7 +1,7 @@
 """A store of which only the logs are there, filled by hand: any event, any time, any order."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from domain.match.events import (
@@ -79,10 +79,9 @@ class Logs:
         end = min(self._end(shard), start + count)
         return list(enumerate(self._logs[shard][start:end], start))
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
+    def next_leaves(self, starts: Mapping[int, int]) -> NextLeaves:
         """Give the shards with more."""
-        del block_ms
-        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in enumerate(starts)}
+        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in starts.items()}
         return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:

@@ -376,10 +376,9 @@ class MemoryStore:
         """Return leaves of a shard's log by their indexes."""
         return [next((leaf for _, leaf in self.leaves(shard, one, 1)), None) for one in indexes]
 
-    def wait_for_leaves(self, starts: Sequence[int], block_ms: int = 0) -> NextLeaves:
-        """Return the shards with new leaves; never waits, because nothing can come meanwhile."""
-        del block_ms
-        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in enumerate(starts)}
+    def next_leaves(self, starts: Mapping[int, int]) -> NextLeaves:
+        """Return the shards with new leaves."""
+        found = {shard: self.leaves(shard, one, MOST_NEXT) for shard, one in starts.items()}
         return {shard: rows for shard, rows in found.items() if rows}
 
     def watermark(self, beyond: int = 0) -> Watermark:

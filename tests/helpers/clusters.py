@@ -1,17 +1,17 @@
 """Clusters and Sentinel pairs on loopback, formed with the embedded server's program and no other tool."""
 
 import shutil
-import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import redis
 
 from infra.valkey.binary import find_binary
+from infra.valkey.local_cluster import form_cluster, free_ports
 
 NODE_TIMEOUT_MS = 2_000
 """After so long without an answer a node counts as failed."""
@@ -27,26 +27,11 @@ _DURABLE = {
 }
 
 
-def free_ports(count: int) -> list[int]:
-    """Return ports on which nothing listens, nor on those 10,000 above, which nodes use among themselves."""
-    found: list[int] = []
-    with_sockets: list[socket.socket] = []
-    try:
-        while len(found) < count:
-            one = socket.socket()
-            one.bind(("127.0.0.1", 0))
-            with_sockets.append(one)
-            port = one.getsockname()[1]
-            if port >= 55_000:
-                continue
-            with socket.socket() as bus:
-                if bus.connect_ex(("127.0.0.1", port + 10_000)) == 0:
-                    continue
-            found.append(port)
-    finally:
-        for one in with_sockets:
-            one.close()
-    return found
+BUS_PORT: Final = 10_000
+"""How far the port that nodes use among themselves is above that for clients."""
+
+Guard = Callable[[int], int]
+"""Returns the port through which others reach a port of a server, such as that of a proxy."""
 
 
 class Node:
@@ -66,6 +51,11 @@ class Node:
         return f"redis://127.0.0.1:{self.port}"
 
     @property
+    def source(self) -> str:
+        """Return the address that the server connects from, if it has one of its own."""
+        return f"127.1.{self.port // 256}.{self.port % 256}"
+
+    @property
     def pid(self) -> int:
         """Return the process id."""
         assert self._process is not None
@@ -76,6 +66,10 @@ class Node:
         return redis.Redis(
             host="127.0.0.1", port=self.port, **{"socket_timeout": 5, "protocol": 2, **options}
         )
+
+    def configure(self, settings: dict[str, str]) -> None:
+        """Add settings of this server alone, which hold from its next start on."""
+        self._settings |= settings
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
@@ -112,9 +106,19 @@ class Node:
 
 
 class Cluster:
-    """A cluster of primaries, each with some replicas."""
+    """A cluster of primaries, each with some replicas.
 
-    def __init__(self, folder: Path, primaries: int, replicas: int, **settings: str) -> None:
+    With a `guard` the nodes announce the ports that it returns, and each connects from an address of its own.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        primaries: int,
+        replicas: int,
+        guard: Guard | None = None,
+        **settings: str,
+    ) -> None:
         self.folder = folder
         self._replicas = replicas
         ports = free_ports(primaries * (1 + replicas))
@@ -130,26 +134,28 @@ class Cluster:
         self.nodes = [Node(folder / f"node-{port}", port, common) for port in ports]
         self.primaries = self.nodes[:primaries]
         """Those that were primaries at the start."""
+        self.ports = [guard(port) if guard else port for port in ports]
+        """Of each node, the port that clients use."""
+        if guard is not None:
+            for node, port in zip(self.nodes, self.ports, strict=True):
+                node.configure({
+                    "bind-source-addr": node.source,
+                    "cluster-announce-ip": "127.0.0.1",
+                    "cluster-announce-port": str(port),
+                    "cluster-announce-bus-port": str(guard(node.port + BUS_PORT)),
+                })  # fmt: skip
 
     @property
     def url(self) -> str:
         """Return the URL, which names all nodes."""
-        return "redis+cluster://" + ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
+        return "redis+cluster://" + ",".join(f"127.0.0.1:{port}" for port in self.ports)
 
     def start(self) -> None:
         """Start all nodes and form the cluster."""
         for node in self.nodes:
             node.start()
         count = len(self.primaries)
-        for at, node in enumerate(self.nodes):
-            with node.client() as client:
-                client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", at + 1)
-                if at < count:
-                    first, last = at * 16_384 // count, (at + 1) * 16_384 // count - 1
-                    client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
-                for other in self.nodes[:at]:
-                    client.execute_command("CLUSTER", "MEET", "127.0.0.1", other.port)
-        self.wait_until(lambda: all(self._knows_all(node) for node in self.nodes))
+        form_cluster([node.port for node in self.nodes], count)
         for at, node in enumerate(self.nodes[count:]):
             with self.primaries[at % count].client() as client:
                 primary = client.execute_command("CLUSTER", "MYID")
@@ -169,11 +175,6 @@ class Cluster:
                 if role[0] == b"master" and len(role[2]) < self._replicas:
                     return False
         return True
-
-    def _knows_all(self, node: Node) -> bool:
-        with node.client() as client:
-            found: Any = client.execute_command("CLUSTER", "INFO")
-            return f"cluster_known_nodes:{len(self.nodes)}\r\n".encode() in found
 
     def wait_until(self, condition: Any) -> None:
         """Wait until a condition holds; connection errors count as no."""
@@ -213,25 +214,40 @@ class Cluster:
 
 
 class SentinelPair:
-    """A primary with a replica, and three sentinels that watch them."""
+    """A primary with a replica, and three sentinels that watch them; `guard` as for a cluster."""
 
     service = "matches"
 
-    def __init__(self, folder: Path, sentinels: int = 3, **settings: str) -> None:
+    def __init__(
+        self, folder: Path, sentinels: int = 3, guard: Guard | None = None, **settings: str
+    ) -> None:
         self.folder = folder
         ports = free_ports(2 + sentinels)
         common = {**_DURABLE, "repl-diskless-sync-delay": "0", **settings}
         self.servers = [Node(folder / f"server-{port}", port, common) for port in ports[:2]]
+        self.ports = [guard(port) if guard else port for port in ports[:2]]
+        """Of each server, the port that clients use."""
         self.sentinels = [self._sentinel(port) for port in ports[2:]]
+        if guard is not None:
+            for node, announced in zip(self.servers, self.ports, strict=True):
+                address = {
+                    "replica-announce-ip": "127.0.0.1",
+                    "replica-announce-port": str(announced),
+                }
+                node.configure({"bind-source-addr": node.source, **address})
+            for sentinel in self.sentinels:
+                sentinel.configure({"bind-source-addr": sentinel.source})
 
     def _sentinel(self, port: int) -> Node:
         folder = self.folder / f"sentinel-{port}"
         folder.mkdir(parents=True)
         name, quorum = self.service, 2
         (folder / "sentinel.conf").write_text(
-            f"sentinel monitor {name} 127.0.0.1 {self.servers[0].port} {quorum}\n"
+            f"sentinel monitor {name} 127.0.0.1 {self.ports[0]} {quorum}\n"
             f"sentinel down-after-milliseconds {name} {NODE_TIMEOUT_MS}\n"
             f"sentinel failover-timeout {name} 10000\n"
+            # not the address that it connects from
+            f"sentinel announce-ip 127.0.0.1\nsentinel announce-port {port}\n"
         )
         return Node(folder, port, {}, str(folder / "sentinel.conf"), "--sentinel")
 
@@ -247,7 +263,7 @@ class SentinelPair:
         first.start()
         second.start()
         with second.client() as client:
-            client.replicaof("127.0.0.1", first.port)
+            client.replicaof("127.0.0.1", self.ports[0])
         for sentinel in self.sentinels:
             sentinel.start()
         end = time.monotonic() + PATIENCE_SECONDS
@@ -269,7 +285,7 @@ class SentinelPair:
         """Return the server that the first sentinel names."""
         with self.sentinels[0].client() as client:
             _, port = client.execute_command("SENTINEL", "GET-MASTER-ADDR-BY-NAME", self.service)
-        return next(node for node in self.servers if node.port == int(port))
+        return self.servers[self.ports.index(int(port))]
 
     def stop(self) -> None:
         """Kill all."""

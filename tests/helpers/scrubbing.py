@@ -36,7 +36,7 @@ from infra.seed_chains import SeedChains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.gateway import submission_of
-from infra.store.layout import Layout
+from infra.store.layout import initial_layout
 from infra.store.leases import LaneLeases
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
@@ -78,22 +78,25 @@ def small_pages() -> Iterator[None]:
 
 
 class ScrubbedServer:
-    """A server of two shards in a folder, on a Valkey that is empty; its queue is another database of it."""
+    """A server of two shards in a folder, on a Valkey, or a cluster, that is empty.
 
-    def __init__(self, client: Redis, url: str, folder: Path) -> None:
+    Its queue is another database of the same server, or of that at `queue`.
+    """
+
+    def __init__(self, client: Redis, url: str, folder: Path, queue: str = "") -> None:
         self.client = client
         self.url = url
         self.folder = folder
         self.settings = Settings(
-            data=folder, redis_url=url, queue_url=f"{url}?db=1", durability=Mode.FSYNC
+            data=folder, redis_url=url, queue_url=f"{queue or url}?db=1", durability=Mode.FSYNC
         )
-        self.queue = make_client(f"{url}?db=1")
+        self.queue = make_client(f"{queue or url}?db=1")
         self.queue.flushdb()
         generate_keys(keys_folder(self.settings), "example.org")
         make_mac_key(keys_folder(self.settings))
         self.objects = FileObjects(folder / "log")
         self.plain = RedisStore(client, Mode.FSYNC)
-        self.plain.create(Layout(shards=SHARDS, lanes=1))
+        self.plain.create(initial_layout(client, SHARDS, 1))
         self.seeds = SeedChains(self.plain, folder / "seeds")
         self.accounts = Accounts(client, CHEAP, macs=AccountMacs(keys_folder(self.settings)))
         self._numbers = 0
@@ -250,10 +253,10 @@ class ScrubbedServer:
 
 
 def populated(
-    client: Redis, url: str, folder: Path, finished: int = 12, long: int = 270
+    client: Redis, url: str, folder: Path, finished: int = 12, long: int = 270, queue: str = ""
 ) -> ScrubbedServer:
     """A server with accounts, matches that go on, a draw, a clock, a refused start, and some that are over."""
-    server = ScrubbedServer(client, url, folder)
+    server = ScrubbedServer(client, url, folder, queue)
     alice, bob, carol = (
         server.accounts.signup(name, f"{name}-secret") for name in ("alice", "bob", "carol")
     )

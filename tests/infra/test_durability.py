@@ -22,6 +22,8 @@ from infra.valkey.server import EmbeddedServer
 class Answers:
     """A client of a server that gives the answers it is told to give."""
 
+    connection_pool = None
+
     def __init__(self, **answers: object) -> None:
         self._answers = answers
 

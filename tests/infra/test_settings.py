@@ -58,6 +58,14 @@ def test_an_empty_variable_counts_as_not_set():
         ),
         ({"MATCHPOST_REDIS_URL": "http://x"}, "MATCHPOST_REDIS_URL must be a URL of a server"),
         ({"MATCHPOST_QUEUE_URL": "redis://h/x"}, "MATCHPOST_QUEUE_URL is unusable: the database"),
+        (
+            {"MATCHPOST_QUEUE_URL": "redis+cluster://h"},
+            "MATCHPOST_QUEUE_URL is unusable: RQ, which keeps the work queues, does not run on a clu",
+        ),
+        (
+            {"MATCHPOST_REDIS_URL": "rediss+cluster://h"},
+            "MATCHPOST_REDIS_URL names a cluster, .* set MATCHPOST_QUEUE_URL to a server of its own",
+        ),
         ({"MATCHPOST_CONFIG": "absent.toml"}, "MATCHPOST_CONFIG names absent.toml, which does not"),
     ],
 )

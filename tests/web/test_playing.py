@@ -64,7 +64,7 @@ def table(api, person, name: str):
 
 
 def test_two_sign_up_and_play_a_whole_game_of_pow2(api, person):
-    light, dark = person().signs_up("lena-p"), person().signs_up("dora-p")
+    light, dark = person().signs_up("lena-plays"), person().signs_up("dora-plays")
     board = challenge(light, dark)
     for at, move in enumerate(WHOLE_GAME):
         mover = (light, dark)[at % 2]

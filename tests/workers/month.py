@@ -296,7 +296,7 @@ class Month(TimedBench):
     def _hear(self) -> None:
         if not self._hears:
             return
-        for shard in self.store.wait_for_leaves(self._read):
+        for shard in self.store.next_leaves(dict(enumerate(self._read))):
             for index, leaf in self.store.leaves(shard, self._read[shard], 10_000):
                 self._read[shard] = index + 1
                 kind = msgspec.msgpack.decode(leaf)[0]

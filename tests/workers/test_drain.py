@@ -12,6 +12,7 @@ from domain.match.events import decode_refusal
 from infra.durability import Mode
 from infra.redis import keys
 from infra.store.board_channel import board_of
+from infra.store.log_channel import LogListener
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import AlreadyDecided, CommitResult, Write
 from infra.store.redis_store import RedisStore
@@ -124,6 +125,19 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
     assert [(board_of(one["channel"]), int(one["data"])) for one in heard] == [(1, 3), (2, 3)]
     assert subscribed.get_message(timeout=0) is None
     subscribed.close()
+
+
+def test_the_shards_with_new_leaves_are_published_once_a_batch(bench: Bench) -> None:
+    bench.start(1, 2)
+    news = LogListener(bench.client)
+    news.wait(5)  # for the confirmation
+    bench.send(ALICE, PlayMove(text="m13-m9"), 1)
+    bench.send(ALICE, PlayMove(text="nonsense"), 2)
+    bench.drain()
+    assert news.wait(60) == {1, 2}, "a refusal is a leaf, too"
+    bench.drain()
+    assert news.wait(0) == set()
+    news.close()
 
 
 def one_after_the_other(bench: Bench, *steps: Callable[[], object]) -> int:

@@ -7,7 +7,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code
-from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove
+from domain.match.commands import CommandEnvelope, MakeOffer, PlayMove, StartMatch
 from domain.match.decide import Decision, DecisionContext, Rejection, decide
 from domain.match.events import EVENT_LIMIT, OfferMade
 from domain.match.state import MatchState
@@ -19,6 +19,7 @@ from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
+from workers.commands import start_context
 from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 from workers.commands.suspects import TRIES
@@ -200,5 +201,27 @@ def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Benc
         bench.client.delete(keys.lease(LANE))
     bench.drain()
     outcome = bench.outcome(order)
+    assert outcome is not None
+    assert outcome.accepted
+
+
+def test_a_start_waits_while_the_node_of_its_players_is_away(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise RedisConnectionError("a node is away")
+
+    bench.start(1)
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
+    waits, fine = bench.send(ALICE, start, 2), bench.send(ALICE, PlayMove(text="m13-m9"), 1)
+    monkeypatch.setattr(start_context, "on_vacation", away)
+    for _ in range(TRIES + 2):
+        bench.drain()
+    assert bench.outcome(waits) is None, "it is not refused for what is not its fault"
+    assert bench.outcome(fine) is not None
+    assert bench.store.attempts(2) == {}
+    monkeypatch.undo()
+    bench.drain()
+    outcome = bench.outcome(waits)
     assert outcome is not None
     assert outcome.accepted

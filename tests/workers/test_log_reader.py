@@ -10,9 +10,10 @@ from redis import Redis
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.projections.projection import Fact
 from infra.redis import keys
+from infra.store.log_channel import LogListener
 from infra.store.log_streams import MOST_NEXT
 from infra.store.port import Store
-from tests.fakes.logs import Logs
+from tests.fakes.logs import ANCHOR, Logs
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -27,6 +28,11 @@ def calls(client: Redis, *names: str) -> dict[str, int]:
     """How often these commands were run, inside scripts too."""
     found = client.info("commandstats")
     return {name: found.get(f"cmdstat_{name}", {"calls": 0})["calls"] for name in names}
+
+
+def wait(reader: LogReader, starts: tuple[int, ...], client: Redis, seconds: float = 60) -> None:
+    """Let a reader wait for leaves of all shards."""
+    reader.wait(dict(enumerate(starts)), LogListener(client), seconds)
 
 
 def facts_of(store: Store) -> list[Fact]:
@@ -60,13 +66,13 @@ def test_no_history_is_read_for_events_of_matches_that_it_does_not_know(bench: B
 def test_a_read_after_a_wait_does_not_look_again(bench: Bench) -> None:
     bench.start(1)
     reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
-    reader.wait(start, 1_000)
+    wait(reader, start, bench.client)
     before = calls(bench.client, "xread")
     chunk = reader.read(start)
     assert [leaf.index for leaf in chunk.leaves] == [0]
     assert calls(bench.client, "xread") == before
     assert not reader.read(chunk.counts).leaves
-    reader.wait(chunk.counts, 1)
+    wait(reader, chunk.counts, bench.client, 0)
     bench.send(ALICE, PlayMove(text="m13-j7"), 1)
     bench.drain()
     assert not reader.read(chunk.counts).leaves, "the wait ended before"
@@ -77,7 +83,7 @@ def test_few_leaves_are_read_by_the_look_that_has_found_them(bench: Bench) -> No
     bench.start(1)
     reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
     before = calls(bench.client, "xrange")
-    reader.wait(start, 1_000)
+    wait(reader, start, bench.client)
     chunk = reader.read(start)
     assert chunk.facts
     assert calls(bench.client, "xrange") == before
@@ -91,10 +97,40 @@ def test_few_leaves_are_read_by_the_look_that_has_found_them(bench: Bench) -> No
     assert calls(bench.client, "xrange") != before
 
 
+class Scripted(LogListener):
+    """News of the shards to whose logs a leaf is added before each message."""
+
+    def __init__(self, logs: Logs, *shards: int) -> None:
+        self._logs, self.left = logs, list(shards)
+
+    def wait(self, seconds: float) -> set[int]:
+        assert seconds > 0
+        shard = self.left.pop(0)
+        self._logs.add_leaf(shard, ANCHOR)
+        return {shard}
+
+
+def test_a_wait_ends_with_news_of_its_own_shards_alone() -> None:
+    logs = Logs(shards=4)
+    reader, news = LogReader(logs.store), Scripted(logs, 3, 3, 0, 2)
+    reader.wait({0: 0, 1: 0, 2: 0}, news, 60)
+    assert news.left == [2]
+    assert reader.read((0,) * 4).counts == (1, 0, 0, 2), "which looked at all shards"
+
+
+def test_a_wait_for_what_is_there_already_hears_nothing() -> None:
+    logs = Logs(shards=2)
+    logs.add_leaf(1, ANCHOR)
+    reader, news = LogReader(logs.store), Scripted(logs, 0)
+    reader.wait({0: 0, 1: 0}, news, 60)
+    assert news.left == [0]
+    assert reader.read((0, 0)).counts == (0, 1)
+
+
 def test_a_read_from_elsewhere_than_the_wait_looks_itself(bench: Bench) -> None:
     bench.start(1)
     reader, start = LogReader(bench.store), (0,) * bench.store.layout().shards
-    reader.wait([7] * len(start), 1)
+    wait(reader, (7,) * len(start), bench.client, 0)
     assert len(reader.read(start).leaves) == 1
 
 

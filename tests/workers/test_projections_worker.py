@@ -193,7 +193,7 @@ def test_an_idle_worker_lists_what_is_played_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # if nothing woke it, it would sleep for a minute, which is longer than the test waits
-    monkeypatch.setattr(worker, "IDLE_MS", 60_000)
+    monkeypatch.setattr(worker, "LOOK_SECONDS", 60.0)
     told: list[bool] = []
     with valkey.client(blocking_timeout=600) as client:
         store = RedisStore(client, Mode.FSYNC)
@@ -201,7 +201,7 @@ def test_an_idle_worker_lists_what_is_played_at_once(
             target=lambda: ProjectionWorker(store, client).run(lambda: bool(told)), daemon=True
         )
         thread.start()
-        until(lambda: any("b" in one["flags"] for one in redis_client.client_list()))
+        until(lambda: any("P" in one["flags"] for one in redis_client.client_list()))
         bench.start(1)
         until(lambda: MatchLists(redis_client).rows([1]) != [None], 30)
         told.append(True)

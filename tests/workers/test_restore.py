@@ -201,6 +201,32 @@ def test_a_history_that_went_another_way_is_discarded_and_the_published_one_rest
     assert {name: found_again.get(name) for name in wanted} == wanted
 
 
+def test_refusals_before_the_discarded_leaves_are_still_counted(bench: Bench) -> None:
+    bench.start(1)
+    bench.send(ALICE, PlayMove(text="a1-a9"))
+    bench.drain()
+    assert bench.store.count_refusals(1, ALICE, 0) == 1
+    before = copy_of(bench.client)
+    bench.send(BOB, PlayMove(text="a1-a9"))
+    bench.send(ALICE, MOVE)
+    bench.drain()
+    objects = MemoryObjects()
+    size = publish(objects, bench.store, 1)
+    put_back(bench.client, before)
+    bench.send(ALICE, PlayMove(text="m13-j7"))
+    bench.drain()
+    assert bench.store.count_refusals(1, ALICE, 0) == 0, "an event ends the count"
+    assert restorer(bench.client, bench.store, objects, 1).step()
+    first = size - 2
+    discard(bench.client, bench.store, find_discarded(bench.client, bench.store, 1, first), size)
+    assert bench.store.count_refusals(1, ALICE, 0) == 1
+    one = restorer(bench.client, bench.store, objects, 1)
+    while not one.step():
+        pass
+    assert len(bench.store.leaves(1, 0, 100)) == size
+    assert bench.store.count_refusals(1, ALICE, 0) == 0, "the move was restored"
+
+
 def test_a_restored_shard_is_open_and_plays_on(bench: Bench) -> None:
     bench.start(1)
     before = copy_of(bench.client)

@@ -31,6 +31,7 @@ from infra.seed_chains import SeedChains
 from infra.store import outcomes
 from infra.store.board_channel import add_news
 from infra.store.leases import LaneLeases
+from infra.store.log_channel import add_log_news
 from infra.store.log_gate import LogGate
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
 from infra.store.port import (
@@ -130,6 +131,8 @@ class Drain:
         """Committed outcomes, by the channels on which their senders listen."""
         self._changed: dict[int, int] = {}
         """The matches that have changed, each with the number of its last event."""
+        self._grown: set[int] = set()
+        """The shards whose logs have new leaves."""
         self.batches = 0
         """How many batches were committed."""
 
@@ -202,15 +205,16 @@ class Drain:
         return self._store.inbox_size(self._shards) > self._left
 
     def _publish(self) -> None:
-        """Publish the outcomes, and which matches have changed."""
+        """Publish the outcomes, and which matches and logs have changed."""
         if not self._to_publish:
             return
         with self._queue.pipeline(transaction=False) as pipe:
             add_outcomes(pipe, self._to_publish)
             for board, seq in self._changed.items():
                 add_news(pipe, board, seq)
+            add_log_news(pipe, self._grown)
             pipe.execute()
-        self._to_publish, self._changed = {}, {}
+        self._to_publish, self._changed, self._grown = {}, {}, set()
         failpoint("drain.announced")
 
     def _read_tasks(self, entries: Sequence[InboxEntry]) -> list[Task]:
@@ -330,6 +334,7 @@ class Drain:
             return False
         self._suspects.discard(write.board, write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
+        self._grown.add(write.shard)
         if isinstance(result, CommitDone) and write.snapshot is not None:
             first = outcomes.parse(result.stored).seq
             self._changed[write.board] = first + len(write.leaves) - 1

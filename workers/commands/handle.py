@@ -9,6 +9,7 @@ from enum import Enum, auto
 from typing import Final
 
 import msgspec
+import redis
 from cachetools import LRUCache
 from rq.timeouts import BaseTimeoutException
 
@@ -55,7 +56,7 @@ class Undecided(Enum):
     FAILED = auto()
     """Deciding it failed: it is tried again a few times, and then refused."""
     POSTPONED = auto()
-    """A secret of the seeds is missing: it waits until that is back, however long."""
+    """A secret of the seeds or a server is missing: it waits until that is back, however long."""
 
 
 Decider = Callable[[CommandEnvelope, MatchState, DecisionContext], Decision | Rejection]
@@ -140,6 +141,10 @@ class CommandHandler:
         except (LostSeedsError, ShardClosedError) as error:
             # no alarm, because one is logged for all commands that need the secret, or for the shard
             logger.debug("match %d waits: %s", sent.match, error)
+            return Undecided.POSTPONED
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            # in a cluster the match may be on another node than what its start needs
+            logger.warning("match %d waits: a server does not answer (%s)", sent.match, error)
             return Undecided.POSTPONED
         except BaseTimeoutException:
             raise  # RQ ends the job, which is not the command's failure

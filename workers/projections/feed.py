@@ -26,6 +26,7 @@ from infra.projections.projection import Fact, Projection
 from infra.projections.reorder import BufferedEvent, OrderedProjection, buffer_of
 from infra.redis import scripts
 from infra.redis.keys import shard_of
+from infra.store.log_channel import LogListener
 from infra.store.port import Store
 from workers.projections.log_reader import BATCH, LogChunk, LogReader, UnreadableLeaf
 from workers.projections.track import Track
@@ -42,9 +43,6 @@ _SERVER_ERRORS: Final = (LostConnectionError, NoAnswerError)
 """Failures of the server, not of a projection."""
 
 _IN_ORDER: Final = "order"
-
-_NO_LEAF: Final = 1 << 53
-"""An index that no log reaches."""
 
 
 class Feed:
@@ -79,17 +77,17 @@ class Feed:
         for track, reply in zip(unsaved, replies, strict=True):
             track.apply_reply(reply, track.position)
 
-    def wait(self, tracks: Iterable[Track], block_ms: int) -> None:
-        """Wait until there may be leaves to read or a position to store, or so many ms."""
-        # a blocked shard must not end the wait
-        ends = [_NO_LEAF] * self._store.layout().shards
+    def wait(self, tracks: Iterable[Track], news: LogListener, seconds: float) -> None:
+        """Wait until there may be leaves to read or a position to store, or so long."""
+        ends: dict[int, int] = {}
         for track in tracks:
             if not track.is_paused:
-                block_ms = min(block_ms, max(1, int(min(track.due_seconds, 60) * 1_000)))
+                seconds = min(seconds, track.due_seconds)
                 for shard, count in enumerate(track.position.counts):
+                    # a blocked shard must not end the wait
                     if shard not in track.blocked:
-                        ends[shard] = count if ends[shard] == _NO_LEAF else max(count, ends[shard])
-        self._reader.wait(ends, block_ms)
+                        ends[shard] = max(count, ends.get(shard, 0))
+        self._reader.wait(ends, news, seconds)
 
     def _read(self, tracks: Sequence[Track], limit: Sequence[int] | None) -> int:
         """Read a chunk for tracks at the same position; return the number of leaves."""

@@ -6,6 +6,7 @@ snapshot, or from its entry in the archive, if that was made by the very event t
 one, whose best score is looked for in it, of a declined one, and where the snapshot does not serve.
 """
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Self, TypeAlias, TypeVar
@@ -30,6 +31,7 @@ from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
 from infra.projections.projection import Fact, MatchResult, MatchSetup
+from infra.store.log_channel import LogListener
 from infra.store.log_streams import MOST_NEXT, NextLeaves
 from infra.store.port import Store
 from infra.store.trimmed_leaves import TrimmedLeavesError
@@ -104,13 +106,18 @@ class LogReader:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
-        self._awaited: tuple[Sequence[int], NextLeaves] = (), {}
+        self._awaited: tuple[Mapping[int, int], NextLeaves] = {}, {}
         """Where the last `wait` was, and the leaves that came there."""
 
-    def wait(self, starts: Sequence[int], block_ms: int) -> None:
+    def wait(self, starts: Mapping[int, int], news: LogListener, seconds: float) -> None:
         """Wait for leaves from these indexes on; a read from there that follows need not look again."""
-        self._awaited = (), {}
-        self._awaited = tuple(starts), self._store.wait_for_leaves(starts, block_ms)
+        self._awaited = {}, {}
+        end = time.monotonic() + seconds
+        found = self._store.next_leaves(starts)
+        while not found and (left := end - time.monotonic()) > 0:
+            new = news.wait(left) & starts.keys()
+            found = self._store.next_leaves({shard: starts[shard] for shard in new})
+        self._awaited = starts, found
 
     def read(
         self,
@@ -119,8 +126,9 @@ class LogReader:
         until: Sequence[int] | None = None,
     ) -> LogChunk:
         """Return the leaves from these indexes on, except of the shards `without`, and before `until`."""
-        awaited, self._awaited = self._awaited, ((), {})
-        ready = awaited[1] if awaited[0] == start else self._store.wait_for_leaves(start)
+        starts = dict(enumerate(start))
+        awaited, self._awaited = self._awaited, ({}, {})
+        ready = awaited[1] if awaited[0] == starts else self._store.next_leaves(starts)
         new = [shard for shard in ready if shard not in without]
         if until is not None:
             new = [shard for shard in new if start[shard] < until[shard]]

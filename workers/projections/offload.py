@@ -125,7 +125,7 @@ class RowOffload:
             return 0
         read = [min(some) for some in zip(*counts, strict=True)]
         times = [self._store.now()]
-        for shard in self._store.wait_for_leaves(read):
+        for shard in self._store.next_leaves(dict(enumerate(read))):
             leaves = self._store.leaves(shard, read[shard], 1)
             times += [at for _, leaf in leaves for at in _time(leaf)]
         return min(times) - self._settled_ms

@@ -16,6 +16,7 @@ import redis
 from infra.projections.buckets import BUCKETS, Bucket
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
+from infra.store.log_channel import LogListener
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
@@ -25,10 +26,10 @@ from workers.projections.track import Track
 
 logger = logging.getLogger(__name__)
 
-IDLE_MS: Final = 1_000
-"""How long it waits for new leaves before it looks whether it should stop."""
+LOOK_SECONDS: Final = 1.0
+"""How long it waits for news of the logs before it looks into them, and whether it should stop."""
 
-SHORT_WAIT_MS: Final = 100
+SHORT_WAIT_SECONDS: Final = 0.1
 """The same while events wait for their turn, or for another attempt."""
 
 MIN_ROUND_SECONDS: Final = 0.1
@@ -62,8 +63,14 @@ class ProjectionWorker:
         projections: Sequence[Projection] = PROJECTIONS,
         group: BucketGroup = ALL_BUCKETS,
         buckets: int = BUCKETS,
+        *,
+        queue: redis.Redis | None = None,
     ) -> None:
-        """`buckets` is their number in projections that are built for the first time."""
+        """`queue` is a client of the queue's server, if that is another than `client`'s.
+
+        `buckets` is their number in projections that are built for the first time.
+        """
+        self._news = LogListener(client if queue is None else queue)
         self._feed = Feed(store, client)
         self._slots = [
             _ProjectionSlot(store, client, projection, group, buckets) for projection in projections
@@ -80,9 +87,9 @@ class ProjectionWorker:
                 time.sleep(max(0.0, MIN_ROUND_SECONDS - (time.monotonic() - began)))
             if not self.has_work:
                 # also after a round with leaves, because this is the look that the next one needs
-                self._feed.wait(self._live, IDLE_MS)
+                self._feed.wait(self._live, self._news, LOOK_SECONDS)
             elif not done:
-                self._feed.wait(self._live, SHORT_WAIT_MS)
+                self._feed.wait(self._live, self._news, SHORT_WAIT_SECONDS)
         self.save()
 
     def round(self) -> int:

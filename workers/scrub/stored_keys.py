@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from zlib import crc32
 
 from redis.exceptions import ResponseError
 
 from infra.redis import keys
+from infra.redis.cluster import in_cluster, servers_of
 from infra.redis.key_lives import ENDLESS_KEYS, KEY_LIVES
 from workers.scrub.accounts import AccountCheck
 from workers.scrub.matches import MatchCheck
@@ -39,6 +41,36 @@ _RECORDS: Final = frozenset({"", ":ev", ":at", ":out", ":moves", ":turns"})
 """Parts that tell of a match."""
 
 
+class Place(NamedTuple):
+    """A place in the walk."""
+
+    slots: int
+    """A checksum of which node has which slots; 0 for one server."""
+    node: int = 0
+    """The place of the node among all."""
+    cursor: int = 0
+    """That of its SCAN."""
+
+
+def read_place(client: Any, cursor: str) -> Place:
+    """Return the place of a cursor: the beginning if it is empty, or if slots have moved since.
+
+    A key whose slot has moved to a node that was walked already would not be met.
+    """
+    nodes = servers_of(client)
+    slots = crc32(repr(nodes[0].cluster("slots")).encode()) if in_cluster(client) else 0
+    parts = [int(part) for part in cursor.split("/") if part]
+    return Place(*parts) if len(parts) == len(Place._fields) and parts[0] == slots else Place(slots)
+
+
+def _scan(client: Any, place: Place) -> tuple[str | None, list[bytes]]:
+    """Return the next cursor, None at the end, and the names of keys."""
+    nodes: list[Any] = servers_of(client)
+    cursor, found = nodes[place.node].scan(place.cursor, count=COUNT)
+    after = Place(place.slots, place.node if cursor else place.node + 1, cursor)
+    return None if after.node == len(nodes) else "/".join(map(str, after)), found
+
+
 class StoredKeys:
     """All keys; each match and each account is checked where its keys are met."""
 
@@ -51,10 +83,10 @@ class StoredKeys:
 
     def step(self, cursor: str) -> Step:
         """Check the next keys."""
-        client: Any = self._parts.data
-        if not cursor:
+        place = read_place(self._parts.data, cursor)
+        if place == Place(place.slots):
             self._accounts.begin()
-        after, found = client.scan(int(cursor or 0), count=COUNT)
+        after, found = _scan(self._parts.data, place)
         names = sorted({name.decode(errors="replace") for name in found})
         faults: list[ScrubFault] = []
         boards: dict[int, bool] = {}
@@ -78,7 +110,7 @@ class StoredKeys:
         faults += found_in_matches
         if not after:
             faults += self._accounts.end()
-        return Step(str(after) if after else None, faults, checked)
+        return Step(after, faults, checked)
 
     def _once(self, boards: Mapping[int, bool]) -> list[int]:
         """Return the boards to check: a match with a snapshot is checked where that is met."""

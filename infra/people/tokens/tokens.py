@@ -24,7 +24,7 @@ from infra.people.tokens.record import (
 )
 from infra.people.tokens.verify import ByDigest, parse_replies, read_commands, verification
 from infra.redis import keys
-from infra.redis.autopipeline import AutoPipeline, CommandWords
+from infra.redis.autopipeline import CommandPipeline, CommandWords
 from infra.redis.clients import Clock
 from infra.redis.server_time import ServerTime
 from infra.security_log import SecurityEvent, note_security
@@ -132,7 +132,7 @@ _MOST_KNOWN: Final = 10_000
 class AsyncTokens:
     """Verifies tokens in an event loop, mostly in one round trip."""
 
-    def __init__(self, pipe: AutoPipeline, time: ServerTime) -> None:
+    def __init__(self, pipe: CommandPipeline, time: ServerTime) -> None:
         self._pipe = pipe
         self._time = time
         self._known: LRUCache[bytes, AccountId] = LRUCache(_MOST_KNOWN)
@@ -154,7 +154,7 @@ class AsyncTokens:
             words = next(talk)
         except StopIteration:
             return None, []
-        replies = await self._pipe.submit([*words, *reads])
+        replies = await self._pipe.send([*words, *reads])
         found = replies[len(words) :]
         try:
             words = talk.send(replies[: len(words)])

@@ -26,24 +26,32 @@ from workers.commands.drain import BATCH
 
 def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], terms: TimeControl) -> float:
     """Return the moves a second of matches with these terms."""
-    snapshots: dict[int, Snapshot] = {}
-    first = decide_all(starts(played, terms), snapshots)
-    rest = decide_all(moves(played), snapshots)
     with bench.server("limit") as server, server.client() as client:
-        store = new_store(client, 1)
-        submit_and_commit(store, first)
-        task = bench.progress.add_task("redis_limit", total=len(rest))
-        began = time.perf_counter()
-        for start in range(0, len(rest), BATCH):
-            submit_and_commit(store, rest[start : start + BATCH])
-            bench.progress.advance(task, BATCH)
-        seconds = time.perf_counter() - began
-        bench.progress.remove_task(task)
+        return measure_on(bench, new_store(client, 1), played, terms)
+
+
+def measure_on(
+    bench: BenchEnvironment, store: Store, played: Sequence[PlannedGame], terms: TimeControl
+) -> float:
+    """Return the same on a store that is empty."""
+    snapshots: dict[int, Snapshot] = {}
+    shards = store.layout().shards
+    first = decide_all(starts(played, terms), snapshots, shards)
+    rest = decide_all(moves(played), snapshots, shards)
+    for start in range(0, len(first), BATCH):
+        submit_and_commit(store, first[start : start + BATCH])
+    task = bench.progress.add_task("redis_limit", total=len(rest))
+    began = time.perf_counter()
+    for start in range(0, len(rest), BATCH):
+        submit_and_commit(store, rest[start : start + BATCH])
+        bench.progress.advance(task, BATCH)
+    seconds = time.perf_counter() - began
+    bench.progress.remove_task(task)
     return len(rest) / seconds
 
 
 def decide_all(
-    orders: Iterable[CommandEnvelope], snapshots: dict[int, Snapshot]
+    orders: Iterable[CommandEnvelope], snapshots: dict[int, Snapshot], shards: int = SHARDS
 ) -> list[tuple[CommandEnvelope, Write]]:
     """Return the commits that the commands lead to; `snapshots` is updated."""
     found = []
@@ -58,7 +66,7 @@ def decide_all(
             (
                 order,
                 Write(
-                    shard=shard_of(order.match, SHARDS),
+                    shard=shard_of(order.match, shards),
                     entry="",
                     board=order.match,
                     id=order.id,

@@ -31,7 +31,7 @@ def analyse(call: Invocation) -> Answer:
     if not isinstance(found, StoredAnalysis):
         return Answer(
             f"match {board} is being analysed: {found.done} of {found.total} positions are done; "
-            f"`{call.rules.key} analyse {board}` shows it then"
+            f"`{call.rules.key} analyse {board}` shows the result when all are done"
         )
     says = _ENGINE_SAYS_OF_PUZZLE if len(state.seats) == 1 else _ENGINE_SAYS
     lines = _table(found, rules_by_id(state.rules).sides)

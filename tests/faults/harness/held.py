@@ -17,6 +17,7 @@ from infra.archive.store import StoreWithArchive
 from infra.durability import Mode
 from infra.log.published_logs import PublishedLogs
 from infra.redis import keys
+from infra.redis.cluster import servers_of
 from infra.settings import Settings
 from infra.store import locators
 
@@ -92,8 +93,9 @@ def read_board(client: Redis, held: Held, board: int) -> None:
 
 def _boards(client: Redis) -> Iterator[int]:
     """Give every board of which there is a key."""
-    found = {int(name.split(b":")[2]) for name in client.scan_iter("{s*}:m:*", count=1000)}
-    yield from found
+    for server in servers_of(client):
+        names = server.scan_iter("{s*}:m:*", count=1000)
+        yield from {int(name.split(b":")[2]) for name in names}
 
 
 def _log(client: Redis, shard: int) -> Iterator[tuple[int, bytes]]:

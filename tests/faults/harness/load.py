@@ -11,7 +11,7 @@ from typing import Self
 from redis import Redis
 from redis.exceptions import RedisError
 
-from domain.errors import Refusal
+from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.events import command_id, leaf_hash
 from infra.durability import Mode
@@ -41,6 +41,10 @@ def open_store(client: Redis) -> Store:
     return RedisStore(client, Mode.FSYNC)
 
 
+class MatchLostError(Exception):
+    """So many commands were refused that the match must have lost a move that was acknowledged."""
+
+
 class Client:
     """One client: a connection that is made anew when it broke."""
 
@@ -66,7 +70,10 @@ class Client:
     def send(
         self, sent: CommandEnvelope, stop: Event | None = None, seconds: float = 120
     ) -> CommandOutcome | None:
-        """Repeat the command until there is an outcome; None when told to stop before."""
+        """Repeat the command until there is an outcome; None when told to stop before.
+
+        Raises MatchLostError if it is turned away for good.
+        """
         self.busy_with = sent.id
         end = now() + int(seconds * 1e9)
         while (outcome := self.attempt(sent)) is None:
@@ -87,8 +94,10 @@ class Client:
             return None
         try:
             outcome = door.send(sent, 0, seconds=self._wait)
-        except Refusal:  # it was turned away at the door
+        except Refusal as refusal:  # it was turned away at the door
             self._note(sent, began, Result.FAILED)
+            if refusal.code is Code.TOO_MANY_REFUSALS:
+                raise MatchLostError from refusal
         except (OutcomePending, *DOWN):
             self.hang_up()
             self._note(sent, began, Result.UNKNOWN)
@@ -201,7 +210,8 @@ class Load:
 
     `pace` is the time in seconds between a player's commands, so that what is under test, and not
     the load, has the machine. With `on_end` each match ends with a resignation, and that is called with
-    its board; later the player sends one of its commands again, and reads the match.
+    its board; later the player sends one of its commands again, and reads the match. With `lossy` a
+    player goes on to the next match when one has lost acknowledged moves.
     """
 
     def __init__(
@@ -217,8 +227,10 @@ class Load:
         open_door: Callable[[Redis], Gateway] = gateway,
         open_store: Callable[[Redis], Store] = open_store,
         on_end: Callable[[int], object] | None = None,
+        lossy: bool = False,
     ) -> None:
         self._on_end = on_end
+        self._lossy = lossy
         self._boards = count(first_board)
         self._plies = plies
         self._pace = pace
@@ -269,7 +281,12 @@ class Load:
             ended: list[int] = []
             while not self._stop.is_set():
                 board = next(self._boards)
-                self._play(client, board)
+                try:
+                    self._play(client, board)
+                except MatchLostError:
+                    if not self._lossy:
+                        raise
+                    client.busy_with = None
                 if self._on_end is None or client.busy_with or self._stop.is_set():
                     continue
                 self._on_end(board)

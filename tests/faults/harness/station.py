@@ -156,12 +156,14 @@ class Station:
 
         def drained() -> bool:
             with self.connect() as client:
-                return not any(client.xlen(keys.inbox(shard)) for shard in self._all(client))
+                return not any(client.xlen(keys.inbox(shard)) for shard in range(self.shards()))
 
         until(drained, DRAINED_SECONDS)
 
-    def _all(self, client: Redis) -> range:
-        return range(int(client.hget(keys.LAYOUT, "shards") or 0))
+    def shards(self) -> int:
+        """Return the number of shards."""
+        with self.connect() as client:
+            return int(client.hget(keys.LAYOUT, "shards") or 0)
 
     def violations(self, *, drained: bool = True, again: bool = True) -> list[str]:
         """Wait until nothing waits (if `drained`), and give what is wrong.

@@ -1,0 +1,137 @@
+"""The record of a server's secrets: their fingerprints, which all machines compare with what they have.
+
+| key | what |
+|---|---|
+| `{boards}:secrets` | hash: name of a secret -> its fingerprint |
+| `{mail}:key` | the fingerprint of the mail key |
+
+The first process that has a secret records it. A process that has another one must not start: it would make
+addresses that nobody else accepts, draw from seeds that nobody else has, or publish another history. A fingerprint
+shows nothing of its secret.
+"""
+
+import logging
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from infra.mail.keys import KEY_FINGERPRINT
+from infra.redis import keys
+
+logger = logging.getLogger(__name__)
+
+
+class Secret(StrEnum):
+    """What all machines of a server have to share."""
+
+    SEEDS = "seeds"
+    """The folder with the secret ends of the chains of seeds."""
+    MAIL_KEY = "mail-key"
+    """The key of the addresses of matches."""
+    LOG_KEY = "log-key"
+    """The key that signs the published log."""
+    RECEIPTS_KEY = "receipts-key"
+    """The key that signs receipts."""
+    ACCOUNTS_KEY = "accounts-key"
+    """The key of the accounts' MACs."""
+    STORE = "store"
+    """The object store: no secret, but another one has another archive and another log."""
+
+
+SETTINGS: Final[Mapping[Secret, str]] = {
+    Secret.SEEDS: "MATCHPOST_SEEDS",
+    Secret.MAIL_KEY: "MATCHPOST_MAIL_KEY",
+    Secret.LOG_KEY: "MATCHPOST_KEYS",
+    Secret.RECEIPTS_KEY: "MATCHPOST_KEYS",
+    Secret.ACCOUNTS_KEY: "MATCHPOST_KEYS",
+    Secret.STORE: "MATCHPOST_STORE",
+}
+"""The setting that says where a secret is."""
+
+
+class SecretCopy(msgspec.Struct, frozen=True):
+    """A secret as this machine has it."""
+
+    secret: Secret
+    place: str
+    """The path, or the URL, where it is looked for."""
+    fingerprints: tuple[str, ...] = ()
+    """Its own, then those of keys that it has replaced; empty if there is none here."""
+
+    @property
+    def missing(self) -> bool:
+        """Return whether this machine lacks the secret."""
+        return not self.fingerprints
+
+
+class SecretMismatchError(Exception):
+    """This machine has another secret than the server; the message says what to do."""
+
+
+class SecretRecord:
+    """The fingerprints that are recorded in the data."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        # redis-py types no answer precisely
+        self._client: Any = client
+
+    def read(self) -> dict[Secret, str]:
+        """Return the fingerprints of the secrets that were recorded."""
+        stored = {name.decode(): value.decode() for name, value in self._hash().items()}
+        found = {secret: stored[secret] for secret in Secret if secret in stored}
+        mail_key = self._client.get(KEY_FINGERPRINT)
+        return found | ({Secret.MAIL_KEY: mail_key.decode()} if mail_key else {})
+
+    def _hash(self) -> dict[bytes, bytes]:
+        found: dict[bytes, bytes] = self._client.hgetall(keys.SECRETS)
+        return found
+
+    def check(self, copy: SecretCopy) -> None:
+        """Record a secret if it is the first; `SecretMismatchError` if this machine's is another.
+
+        A key that has replaced the recorded one, and is beside it, is recorded in its place.
+        """
+        recorded = self.read().get(copy.secret, "")
+        if not recorded and not copy.missing:
+            self._add(copy)
+            recorded = self.read()[copy.secret]
+        if fault := mismatch(copy, recorded):
+            raise SecretMismatchError(fault)
+        if recorded and copy.fingerprints[0] != recorded:
+            self.accept(copy)
+            logger.info("the %s was replaced by a newer one; all machines need it", copy.secret)
+
+    def accept(self, copy: SecretCopy) -> None:
+        """Record the secret of this machine, whatever was recorded; nothing if it has none."""
+        if copy.secret is Secret.MAIL_KEY:
+            if copy.missing:
+                self._client.delete(KEY_FINGERPRINT)
+            else:
+                self._client.set(KEY_FINGERPRINT, copy.fingerprints[0])
+        elif copy.missing:
+            self._client.hdel(keys.SECRETS, copy.secret)
+        else:
+            self._client.hset(keys.SECRETS, copy.secret, copy.fingerprints[0])
+
+    def _add(self, copy: SecretCopy) -> None:
+        """Record a secret unless another process has just recorded one."""
+        if copy.secret is Secret.MAIL_KEY:
+            self._client.set(KEY_FINGERPRINT, copy.fingerprints[0], nx=True)
+        else:
+            self._client.hsetnx(keys.SECRETS, copy.secret, copy.fingerprints[0])
+
+
+def mismatch(copy: SecretCopy, recorded: str) -> str:
+    """Return why a machine with this copy must not use it, as a sentence; empty if it may."""
+    if not recorded or recorded in copy.fingerprints:
+        return ""
+    advice = (
+        f"give all machines the same one, see {SETTINGS[copy.secret]}; `matchpost secrets --accept "
+        f"{copy.secret}` makes that of this machine the server's"
+    )
+    if copy.missing:
+        return f"the server's {copy.secret} is missing here ({copy.place}); {advice}"
+    return f"the {copy.secret} here ({copy.place}) is not the server's; {advice}"

@@ -1,0 +1,139 @@
+"""A cluster of embedded servers on loopback, for benchmarks; it needs no tool but the server's program.
+
+Its nodes are primaries without replicas. Each has the settings of an embedded server, and a TCP port beside its
+socket, because the nodes of a cluster know each other by port.
+"""
+
+import socket
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Self
+
+import redis
+
+from infra.valkey.server import EmbeddedServer
+
+LOOPBACK: Final = "127.0.0.1"
+SLOTS: Final = 16_384
+
+_BUS: Final = 10_000
+"""How much higher the port is that nodes use among themselves."""
+
+_HIGHEST_PORT: Final = 65_535
+_SECONDS_TO_FORM: Final = 60.0
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports on which nothing listens, nor on those that nodes use beside them."""
+    found: list[int] = []
+    with ExitStack() as stack:
+        while len(found) < count:
+            # it stays open until the end, because the system would offer its port again
+            one = stack.enter_context(socket.socket())
+            one.bind((LOOPBACK, 0))
+            port = one.getsockname()[1]
+            if port + _BUS <= _HIGHEST_PORT and not _listens(port + _BUS):
+                found.append(port)
+    return found
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as one:
+        return one.connect_ex((LOOPBACK, port)) == 0
+
+
+def form_cluster(ports: Sequence[int], primaries: int) -> None:
+    """Introduce the servers on these ports to each other, and divide all slots among the first ones.
+
+    Return when each of them sees all slots served. Raise TimeoutError if that takes too long.
+    """
+    for at, port in enumerate(ports):
+        with _client(port) as client:
+            client.execute_command("CLUSTER", "SET-CONFIG-EPOCH", at + 1)
+            if at < primaries:
+                first, last = at * SLOTS // primaries, (at + 1) * SLOTS // primaries - 1
+                client.execute_command("CLUSTER", "ADDSLOTSRANGE", first, last)
+            for other in ports[:at]:
+                client.execute_command("CLUSTER", "MEET", LOOPBACK, other)
+    end = time.monotonic() + _SECONDS_TO_FORM
+    while not all(_is_whole(port, len(ports)) for port in ports):
+        if time.monotonic() > end:
+            raise TimeoutError(f"the cluster was not formed within {_SECONDS_TO_FORM:g} s")
+        time.sleep(0.05)
+
+
+def _is_whole(port: int, nodes: int) -> bool:
+    with _client(port) as client:
+        info: bytes = client.execute_command("CLUSTER", "INFO")
+    return b"cluster_state:ok\r\n" in info and f"cluster_known_nodes:{nodes}\r\n".encode() in info
+
+
+def _client(port: int) -> redis.Redis:
+    return redis.Redis(host=LOOPBACK, port=port, socket_timeout=5, protocol=2)
+
+
+class LocalCluster:
+    """A cluster of so many nodes below `folder`; also a context manager.
+
+    `options` are further settings of each server, and `env` is added to its environment. The nodes are in the
+    order of their slots.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        nodes: int,
+        options: Mapping[str, str] | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> None:
+        self._ports = free_ports(nodes)
+        self.nodes = [
+            EmbeddedServer(
+                folder / f"node-{port}",
+                name=f"node {port}",
+                options={**_settings(port), **(options or {})},
+                env=env,
+            )
+            for port in self._ports
+        ]
+
+    @property
+    def url(self) -> str:
+        """Return the URL, which names all nodes."""
+        return "redis+cluster://" + ",".join(f"{LOOPBACK}:{port}" for port in self._ports)
+
+    def __enter__(self) -> Self:
+        try:
+            for node in self.nodes:
+                node.start()
+            form_cluster(self._ports, len(self._ports))
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """End all nodes."""
+        for node in self.nodes:
+            node.stop()
+
+
+def _settings(port: int) -> dict[str, str]:
+    return {
+        "port": str(port),
+        "bind": LOOPBACK,
+        "cluster-enabled": "yes",
+        # a single node has no other that knows its address
+        "cluster-announce-ip": LOOPBACK,
+    }

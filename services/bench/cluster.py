@@ -1,0 +1,177 @@
+"""Moves on a cluster, by its nodes and the command workers, with what each node saw of them.
+
+Whole games go the way of `bench pipeline`: one process submits, workers decide and commit, each commit is synced by
+the nodes that it touches. Nodes, the server of the queue, workers and the submitting process share one machine and
+one disk, so rates are this machine's. What a move costs a node holds for other machines too.
+"""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import redis
+
+from domain.match.audit import verify
+from infra.redis.clients import make_client
+from infra.redis.keys import slot_of
+from infra.store.layout import Numbering
+from infra.store.redis_store import RedisStore
+from infra.valkey.local_cluster import SLOTS, LocalCluster
+from infra.valkey.queue_server import queue_server
+from services.bench.baselines import redis_only
+from services.bench.harness import (
+    MICRO_BATCH,
+    WINDOW,
+    BenchEnvironment,
+    LoadGenerator,
+    new_store,
+    workers,
+)
+from services.bench.node_figures import NodeFigures, read_figures
+from services.bench.pipeline import TERMS, VERIFIED
+from services.bench.processor import processor_seconds
+from services.bench.report import Report
+from services.bench.workload import PlannedGame, games, moves, starts
+
+SHARDS: Final = 64
+"""As many as the settings recommend for a cluster."""
+
+
+class ClusterRun(msgspec.Struct, frozen=True):
+    """The measurement with so many nodes and workers."""
+
+    rate: float
+    """Moves a second."""
+    processor_us: dict[str, float]
+    """Processor time of a move, by process; that of all nodes or all workers together."""
+    nodes: list[NodeFigures]
+    moves: list[int]
+    """How many of the moves each node keeps."""
+
+    def details(self) -> dict[str, Any]:
+        """Return the details of the report."""
+        return {
+            "moves a second": round(self.rate, 1),
+            "processor us a move": self.processor_us,
+            "nodes, for each of their moves": [
+                {"moves": count} | node.per_move(count)
+                for node, count in zip(self.nodes, self.moves, strict=True)
+            ],
+            "moves a second at which a node has no time left": self.walls(),
+        }
+
+    def walls(self) -> dict[str, float]:
+        """Return the rates at which one node would be the wall, on the average of the nodes."""
+        count = sum(self.moves)
+        spent = {
+            "its core, all busy": sum(node.processor_us for node in self.nodes),
+            "its disk, always syncing": sum(node.sync_us for node in self.nodes),
+            "both, one after the other": sum(node.busy_us for node in self.nodes),
+        }
+        return {what: round(1e6 * count / us, 1) for what, us in spent.items()}
+
+
+def run(
+    bench: BenchEnvironment, nodes: Sequence[int], worker_counts: Sequence[int], matches: int
+) -> Report:
+    """Measure each number of nodes with each number of workers; the rate is that with the most of both."""
+    played = games(matches)
+    peers = {"redis_limit, one server": redis_only.measure(bench, played, TERMS)}
+    runs: dict[str, ClusterRun] = {}
+    for count in nodes:
+        peers[f"redis_limit, nodes: {count}"] = _limit(bench, count, played)
+        for worker_count in worker_counts:
+            runs[f"nodes: {count}, workers: {worker_count}"] = _measure(
+                bench, count, worker_count, played
+            )
+    return Report(
+        rate=runs[f"nodes: {max(nodes)}, workers: {max(worker_counts)}"].rate,
+        unit="moves",
+        peers=peers,
+        details={
+            **{name: one.details() for name, one in runs.items()},
+            "matches": len(played),
+            "moves": sum(len(game.moves) for game in played),
+            "shards": SHARDS,
+            "micro-batch": MICRO_BATCH,
+            "window": WINDOW,
+            **bench.disk(),
+        },
+    )
+
+
+def _cluster(bench: BenchEnvironment, folder: Path, nodes: int) -> LocalCluster:
+    # a rewrite would make the log shorter, whose growth is counted
+    return LocalCluster(folder, nodes, {"auto-aof-rewrite-percentage": "0"}, bench.variables())
+
+
+def _limit(bench: BenchEnvironment, nodes: int, played: Sequence[PlannedGame]) -> float:
+    """Return the moves a second of one client that submits and commits, and decides nothing."""
+    with (
+        _cluster(bench, bench.folder / f"limit-{nodes}", nodes) as cluster,
+        make_client(cluster.url) as client,
+    ):
+        store = new_store(client, 1, SHARDS, Numbering.SHARD)
+        return redis_only.measure_on(bench, store, played, TERMS)
+
+
+def _measure(
+    bench: BenchEnvironment, nodes: int, worker_count: int, played: Sequence[PlannedGame]
+) -> ClusterRun:
+    folder = bench.folder / f"nodes-{nodes}-workers-{worker_count}"
+    with ExitStack() as stack:
+        cluster = stack.enter_context(_cluster(bench, folder, nodes))
+        queue = stack.enter_context(queue_server(folder))
+        data = stack.enter_context(make_client(cluster.url, blocking_timeout=5))
+        signals = stack.enter_context(queue.client(blocking_timeout=5))
+        store = new_store(data, worker_count, SHARDS, Numbering.SHARD)
+        stack.enter_context(workers(worker_count, cluster.url, folder, queue.url))
+        load = stack.enter_context(LoadGenerator(signals, store, bench.progress))
+        what = f"{nodes} nodes, {worker_count} workers"
+        load.submit_all(starts(played, TERMS), f"{what}: starts", len(played))
+        total = sum(len(game.moves) for game in played)
+        before, used_before = _nodes(cluster), _processor_seconds(signals)
+        seconds = load.submit_all(moves(played), f"{what}: moves", total)
+        after, used = _nodes(cluster), _processor_seconds(signals)
+        figures = [now.since(then) for now, then in zip(after, before, strict=True)]
+        processor = {role: 1e6 * (used[role] - used_before[role]) / total for role in used}
+        processor["nodes"] = sum(node.processor_us for node in figures) / total
+        for game in played[:: max(1, len(played) // VERIFIED)]:
+            verify(game.board, store.events(game.board))
+        return ClusterRun(
+            total / seconds,
+            {role: round(us, 1) for role, us in processor.items()},
+            figures,
+            _moves_of_nodes(store, nodes, played),
+        )
+
+
+def _nodes(cluster: LocalCluster) -> list[NodeFigures]:
+    found = []
+    for node in cluster.nodes:
+        with node.client() as client:
+            found.append(read_figures(client))
+    return found
+
+
+def _processor_seconds(queue: redis.Redis) -> dict[str, float]:
+    """Return the processor time until now of everything but the nodes."""
+    return {
+        "workers": processor_seconds(os.getpid()).get("worker", 0.0),
+        "submitting": time.process_time(),
+        "server of the queue": read_figures(queue).processor_us / 1e6,
+    }
+
+
+def _moves_of_nodes(store: RedisStore, nodes: int, played: Sequence[PlannedGame]) -> list[int]:
+    """Return how many of the moves each node keeps."""
+    layout = store.layout()
+    counts: Counter[int] = Counter()
+    for game in played:
+        counts[slot_of(layout.shard_of(game.board)) * nodes // SLOTS] += len(game.moves)
+    return [counts[node] for node in range(nodes)]

@@ -1,0 +1,70 @@
+"""`matchpost prepare`: everything that a server on several machines needs before its first process.
+
+It may be repeated: what is there stays. Exit codes: 0 done; 2 a server does not answer, is not as durable as
+the settings say, or has other secrets than this machine.
+"""
+
+import sys
+from pathlib import Path
+
+import redis
+
+from infra.durability import verify
+from infra.log.key_files import generate_keys, keys_folder, missing_keys, named_host
+from infra.people.account_macs import AccountMacs, make_mac_key
+from infra.people.accounts import create_robot_accounts
+from infra.redis.addresses import Topology, redact_url, topology_of
+from infra.secret_record import Secret, SecretRecord
+from infra.settings import Settings
+from infra.store.layout import Layout, Numbering
+from services.app.context import App
+from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
+from services.lane_texts import division
+from services.secret_checks import check_secret
+from services.serve.log_keys import record_published_sizes
+
+
+def run(settings: Settings) -> int:
+    """Create the layout, the keys and the robots' accounts; print what there is. Return the exit code."""
+    if settings.redis_url is None:
+        sentence = (
+            "set MATCHPOST_REDIS_URL to the server of the data; `matchpost serve` prepares its own"
+        )
+        print(f"matchpost: {sentence}", file=sys.stderr)
+        return EXIT_UNKNOWN
+    with App(settings) as parts:
+        verify(parts.data, settings.durability, settings.replicas)
+        on_cluster = topology_of(settings.redis_url) is Topology.CLUSTER
+        layout = parts.store.create(
+            Layout(
+                settings.shards,
+                min(settings.workers, settings.shards),
+                Numbering.SHARD if on_cluster else Numbering.SERVER,
+            )
+        )
+        print(f"The data is on the server at {redact_url(settings.redis_url)}: {division(layout)}")
+        _make_keys(settings, parts.data)
+        record = SecretRecord(parts.data)
+        for secret in Secret:
+            copy = check_secret(settings, record, secret)
+            if copy is not None and not copy.missing:
+                print(f"{secret}: {copy.place}")
+        create_robot_accounts(parts.data, AccountMacs(keys_folder(settings)))
+        if settings.durability.durable:
+            record_published_sizes(settings, parts.data, parts.queue, layout)
+    return EXIT_OK
+
+
+def _make_keys(settings: Settings, data: redis.Redis) -> None:
+    """Make the keys that neither the server nor this machine has."""
+    folder, recorded = keys_folder(settings), SecretRecord(data).read()
+    if Secret.ACCOUNTS_KEY not in recorded and make_mac_key(folder):
+        _report_made(folder / Secret.ACCOUNTS_KEY)
+    absent = set(missing_keys(folder))
+    if settings.durability.durable and absent and not absent & recorded.keys():
+        for file in generate_keys(folder, named_host(folder) or settings.mail_domain):
+            _report_made(file)
+
+
+def _report_made(file: Path) -> None:
+    print(f"made {file}; back it up, and let nobody else read it")

@@ -1,0 +1,138 @@
+"""Failovers, slots that move, servers cut off, and a queue server killed, under durability `replicated`.
+
+A failover has ended when each part of the data has a primary and a replica that follows it.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from infra.redis import keys
+from tests.faults.harness.failover_station import FailoverStation
+from tests.faults.harness.kills import OUTCOME_SECONDS
+from tests.faults.harness.record import now
+from tests.faults.harness.results import Outcome
+from tests.faults.harness.station import outcomes_of, progress, since
+from tests.faults.harness.topologies import GuardedCluster, GuardedPair, isolation, role_of
+from tests.helpers.served import until
+
+Kind = type[GuardedCluster] | type[GuardedPair]
+
+Fault = Callable[[FailoverStation, random.Random], str]
+"""Does one fault, waits until the servers are whole again, and returns which it was."""
+
+HEALED_SECONDS: Final = 180.0
+"""Patience, not a promise: the machine may have other work to do."""
+
+ISOLATED_SECONDS: Final = 1.0
+"""How long a primary stays cut off after another has taken its place: to do what harm it can."""
+
+MOST_BETWEEN: Final = 40
+"""Commands with outcomes between two faults."""
+
+MOVED_SLOTS: Final = 24
+
+
+def heal(station: FailoverStation) -> None:
+    """Wait until each primary has a replica that follows it."""
+    until(station.servers.whole, HEALED_SECONDS)
+
+
+def kill_primary(station: FailoverStation, chance: random.Random) -> str:
+    """Kill a primary, and start it again once its replica has been promoted."""
+    servers = station.servers
+    primary = chance.choice(servers.serving())
+    replica = servers.replica_of(primary)
+    primary.kill()
+    until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+    primary.start()
+    heal(station)
+    return "killed"
+
+
+def force_failover(station: FailoverStation, chance: random.Random) -> str:
+    """Promote a replica while its primary runs."""
+    servers = station.servers
+    primary = chance.choice(servers.serving())
+    replica = servers.replica_of(primary)
+    force = chance.random() < 0.5
+    servers.fail_over(primary, force=force)
+    until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+    heal(station)
+    return "without its consent" if force else "agreed with the primary"
+
+
+def cut_off(station: FailoverStation, chance: random.Random) -> str:
+    """Cut a primary off from all other servers, and perhaps from clients, until its replica was promoted."""
+    servers = station.servers
+    primary = chance.choice(servers.serving())
+    replica = servers.replica_of(primary)
+    clients, silently = chance.random() < 0.5, chance.random() < 0.5
+    servers.firewall.cut(isolation(primary, clients=clients), silently=silently)
+    try:
+        until(lambda: role_of(replica) == "master", HEALED_SECONDS)
+        time.sleep(ISOLATED_SECONDS)
+    finally:
+        servers.firewall.heal()
+    heal(station)
+    how = "silently" if silently else "by closed connections"
+    return f"{how}, {'from clients too' if clients else 'not from clients'}"
+
+
+def move_slots(station: FailoverStation, chance: random.Random) -> str:
+    """Move the slots around a shard's to another primary: at once, or key by key."""
+    servers = station.servers
+    assert isinstance(servers, GuardedCluster)
+    shard = chance.randrange(station.shards())
+    slots = servers.range_around(keys.log(shard), MOVED_SLOTS)
+    source = servers.owner(slots[0])
+    target = chance.choice([node for node in servers.serving() if node is not source])
+    at_once = chance.random() < 0.5
+    (servers.move_slots if at_once else servers.move_keys)(slots, source, target)
+    heal(station)
+    return "at once" if at_once else "key by key"
+
+
+def kill_queue(station: FailoverStation, chance: random.Random) -> str:
+    """Kill the server of the queue."""
+    station.kill_queue(chance)
+    return "killed"
+
+
+def faults(name: str, what: str, kind: Kind, fault: Fault, count: int, folder: Path) -> Outcome:
+    """Do a fault so many times under load; nothing that was acknowledged may be lost."""
+    chance = random.Random(count)
+    times: list[float] = []
+    done: Counter[str] = Counter()
+    with FailoverStation(folder, kind) as station:
+        with station.play(players=4, pace=0.02) as load:
+            for _ in range(count):
+                progress(load, chance.randint(10, MOST_BETWEEN), HEALED_SECONDS)
+                done[fault(station, chance)] += 1
+                ended = now()
+                outcomes_of(load, load.in_flight(), HEALED_SECONDS)
+                # play goes on by itself, not only what was in flight
+                progress(load, 5, HEALED_SECONDS)
+                times.append(since(ended))
+        return Outcome(
+            name=name,
+            what=what,
+            wanted=count,
+            faults=done.total(),
+            acknowledged=station.record.acknowledged(),
+            violations=station.violations(),
+            late=[
+                f"an outcome came {t:.1f} s after the failover"
+                for t in times
+                if t > OUTCOME_SECONDS
+            ],
+            seconds=max(times, default=0.0),
+            details={
+                "how": dict(done),
+                "reads_taken_back": station.taken_back,
+                "stale_reads": station.stale,
+            },
+        )

@@ -1,0 +1,54 @@
+"""`bench cluster` measures real nodes, and what it prints can be read."""
+
+import pytest
+
+from services.bench.cluster import ClusterRun
+from services.bench.node_figures import NodeFigures
+from services.bench.report import detail_lines
+from services.bench.workload import games
+from tests.services.test_bench import bench
+
+
+@pytest.mark.slow
+def test_a_cluster_is_measured_by_nodes_and_workers() -> None:
+    found = bench("cluster", "--nodes", "1,2", "--workers", "1", "--matches", "4")
+    assert found["unit"] == "moves"
+    limits = {"redis_limit, nodes: 1", "redis_limit, nodes: 2", "redis_limit, one server"}
+    assert set(found["peers"]) == limits
+    total = sum(len(game.moves) for game in games(4))
+    for count in (1, 2):
+        details = found["details"][f"nodes: {count}, workers: 1"]
+        nodes = details["nodes, for each of their moves"]
+        assert len(nodes) == count
+        assert sum(node["moves"] for node in nodes) == total
+        for node in nodes:
+            # at least the command's submit and its commit
+            assert node["commands"] > 2
+            assert min(node["bytes in"], node["log bytes"]) > 100
+            assert 0 < node["sync us"] < node["busy us"]
+            assert node["barriers"] > 0
+        used = details["processor us a move"]
+        assert set(used) == {"nodes", "server of the queue", "submitting", "workers"}
+    assert found["rate"] == details["moves a second"]
+
+
+def _figures(**own: int) -> NodeFigures:
+    return NodeFigures(**dict.fromkeys(NodeFigures.__struct_fields__, 0) | own)
+
+
+def test_figures_are_those_between_two_moments() -> None:
+    then, now = _figures(commands=10, bytes_in=100), _figures(commands=50, bytes_in=300)
+    assert now.since(then) == _figures(commands=40, bytes_in=200)
+    assert now.since(then).per_move(20)["commands"] == 2
+
+
+def test_a_node_is_the_wall_when_its_core_or_its_disk_has_no_time_left() -> None:
+    # 100 moves took two nodes 10 ms of their cores, 20 ms of syncs, and 40 ms in all
+    node = _figures(processor_us=5_000, sync_us=10_000, busy_us=20_000)
+    walls = ClusterRun(1.0, {}, [node, node], [50, 50]).walls()
+    assert list(walls.values()) == [10_000, 5_000, 2_500]
+
+
+def test_details_with_several_figures_are_printed_below_their_name() -> None:
+    lines = list(detail_lines({"a": {"b": {"c": 1, "d": 2}, "e": [{"f": 3}]}, "g": [4, 5]}))
+    assert lines == ["a:", "  b:", "    c 1, d 2", "  e:", "    f 3", "g: [4, 5]"]
