@@ -18,6 +18,8 @@ from domain.match import commands
 from domain.match.commands import CommandEnvelope
 from infra.durability_watch import DurabilityNotes
 from infra.failpoints import failpoint
+from infra.log_context import LoggedWith
+from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
@@ -191,12 +193,23 @@ class CommandGateway:
         command (`id-reused`, `too-many-refusals`, `busy`, `unavailable`), and `OutcomePending` when there is no
         outcome after `seconds`: it may come later, and the same command sent again gets it.
         """
+        with LoggedWith(board=sent.match, command_id=sent.id, account=sent.actor):
+            return self._send(sent, ply, seconds)
+
+    def _send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
+        logger.debug("a command is submitted")
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             stored = self._store.outcome(sent.match, sent.id)
             return self._confirmed(outcome_before_limit(stored, submission.digest))
         self._check_durability()
         failpoint("submit.ready")
+        with outcome_wait():
+            return self._submit_and_wait(sent, submission, seconds)
+
+    def _submit_and_wait(
+        self, sent: CommandEnvelope, submission: Submission, seconds: float
+    ) -> CommandOutcome:
         (answer,) = self._submit([submission])
         if (known := outcome_of(answer, submission.digest)) is not None:
             return self._confirmed(known)
@@ -222,10 +235,12 @@ class CommandGateway:
     def _submit(self, submissions: Sequence[Submission]) -> Sequence[SubmitResult]:
         """Submit commands; once more where the connection broke, which is harmless, because they have ids."""
         try:
-            return self._store.submit(submissions)
+            answers = self._store.submit(submissions)
         except redis.ConnectionError:
             time.sleep(REPEAT_SECONDS)
-            return self._store.submit(submissions)
+            answers = self._store.submit(submissions)
+        count_submissions(answers)
+        return answers
 
     def _request_drain(self, lane: Lane) -> None:
         """Request a drain; the scheduler's sweep repeats a request that failed."""
@@ -250,6 +265,7 @@ class CommandGateway:
             stored_now = self._store.outcome(sent.match, sent.id)
             if stored_now is not None:
                 return self._confirmed(parse(stored_now))
+        OUTCOMES_PENDING.inc()
         raise OutcomePending(PENDING_TEXT)
 
     def _confirmed(self, outcome: CommandOutcome) -> CommandOutcome:
