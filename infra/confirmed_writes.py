@@ -69,7 +69,7 @@ class ConfirmingRedis(redis.Redis):
 
 
 def unconfirmed(client: redis.Redis) -> redis.Redis:
-    """Return a client that waits for no confirmation, for what may be lost."""
+    """Return a client that does not wait for confirmations; a failover may take back its writes."""
     return client.unconfirmed if isinstance(client, ConfirmingRedis) else client
 
 

@@ -27,7 +27,7 @@ from tests.helpers.mails import mail
 from tests.helpers.served import Served, until
 from tests.helpers.web import Guest
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 DOMAIN = "play.example.org"
 NAMES = ("alice", "bob")
