@@ -34,7 +34,9 @@ from infra.store.board_channel import add_news
 from infra.store.leases import LaneLeases
 from infra.store.log_channel import add_log_news
 from infra.store.log_gate import LogGate
+from infra.store.lost_leaves import add_log_ends
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
+from infra.store.outcomes import CommandOutcome
 from infra.store.port import (
     CommitClosed,
     CommitConflict,
@@ -135,6 +137,8 @@ class Drain:
         """The matches that have changed, each with the number of its last event."""
         self._grown: set[int] = set()
         """The shards whose logs have new leaves."""
+        self._ends: dict[int, int] = {}
+        """Where their logs ended after the last commit."""
         self.batches = 0
         """How many batches were committed."""
 
@@ -211,12 +215,13 @@ class Drain:
         if not self._to_publish:
             return
         with self._queue.pipeline(transaction=False) as pipe:
+            add_log_ends(pipe, self._ends)
             add_outcomes(pipe, self._to_publish)
             for board, seq in self._changed.items():
                 add_news(pipe, board, seq)
             add_log_news(pipe, self._grown)
             pipe.execute()
-        self._to_publish, self._changed, self._grown = {}, {}, set()
+        self._to_publish, self._changed, self._grown, self._ends = {}, {}, set(), {}
         failpoint("drain.announced")
 
     def _read_tasks(self, entries: Sequence[InboxEntry]) -> list[Task]:
@@ -343,9 +348,16 @@ class Drain:
         if isinstance(result, CommitDone):
             outcome = outcomes.parse(result.stored)
             count_decision(kind, outcome.code)
-            if write.snapshot is not None:
-                self._changed[write.board] = outcome.seq + len(write.leaves) - 1
+            self._note_growth(write, outcome)
         return True
+
+    def _note_growth(self, write: Write, outcome: CommandOutcome) -> None:
+        end = outcome.index + len(write.leaves)
+        self._ends[write.shard] = end
+        if self._gate:
+            self._gate.note_commit(write.shard, outcome.index, end)
+        if write.snapshot is not None:
+            self._changed[write.board] = outcome.seq + len(write.leaves) - 1
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""
