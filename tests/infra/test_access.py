@@ -1,11 +1,17 @@
 """Access control: each role has a user that can do its work and no more, as a real server judges it."""
 
 from collections.abc import Iterator
+from urllib.parse import quote
 
 import pytest
 from redis import Redis
+from redis.exceptions import NoPermissionError
 
+from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
+from infra.redis.clients import make_client
+from infra.redis.cluster import servers_of
+from tests.helpers.clusters import Cluster
 from tests.helpers.key_patterns import all_rows
 
 PASSWORDS = {name: f"password of {name}" for name in (*ROLES, "replica")}
@@ -111,3 +117,32 @@ def test_passwords_are_only_shown_as_digests_and_the_default_user_is_off() -> No
         text = "\n".join(acl_lines(PASSWORDS, queue=queue))
         assert "password of" not in text
         assert text.startswith("user default off ")
+
+
+def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(
+    cluster: Cluster, cluster_client: Redis
+) -> None:
+    for node in cluster.primaries:
+        with node.client() as client:
+            for line in acl_lines(PASSWORDS, queue=False)[1:]:
+                _, name, *rules = line.split(" ")
+                client.execute_command("ACL", "SETUSER", name, "reset", *rules)
+    try:
+        login = f"{USER_PREFIX}worker:{quote(PASSWORDS['worker'])}"
+        with make_client(cluster.url.replace("://", f"://{login}@")) as worker:
+            with worker.pipeline(transaction=False) as pipe:
+                for shard in range(8):
+                    pipe.set(keys.attempts(shard), shard)
+                pipe.waitaof(1, 0, 5_000)
+                assert pipe.execute()[:-1] == [True] * 8
+            assert [int(one.info("server")["uptime_in_seconds"]) >= 0 for one in servers_of(worker)]
+            with pytest.raises(NoPermissionError):
+                worker.set(keys.projection("lists", "live"), "1")
+        assert {int(cluster_client.get(keys.attempts(shard)) or -1) for shard in range(8)} == {
+            *range(8)
+        }
+    finally:
+        for node in cluster.primaries:
+            with node.client() as client:
+                for name in (*ROLES, "replica"):
+                    client.acl_deluser(f"{USER_PREFIX}{name}")
