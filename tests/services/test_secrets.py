@@ -13,13 +13,14 @@ from infra.redis import keys
 from infra.secret_copies import make_id, read_copy
 from infra.secret_record import Secret, SecretMismatchError, SecretRecord
 from infra.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import Layout, Numbering, read_layout
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import ScrubRecord
 from infra.valkey.server import EmbeddedServer
 from services.cli import argument_types, prepare, secret_list
 from services.doctor.facts import gather
 from services.secret_checks import NEEDED, accept_secrets, check_secrets
+from tests.helpers.clusters import Cluster
 from tests.helpers.served import Served
 
 
@@ -155,6 +156,15 @@ def test_prepare_makes_everything_once_and_no_secret_on_a_second_machine(
         prepare.run(second)
     assert not (tmp_path / "b" / "keys").exists()
     assert prepare.run(Settings(data=tmp_path / "c")) == 2
+
+
+def test_prepare_creates_data_on_a_cluster(
+    cluster: Cluster, cluster_client: Redis, valkey: EmbeddedServer, tmp_path: Path
+) -> None:
+    settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=4)
+    assert prepare.run(settings) == 0
+    assert read_layout(cluster_client).numbering is Numbering.SHARD
+    assert set(SecretRecord(cluster_client).read()) == set(Secret)
 
 
 @pytest.mark.slow
