@@ -1,16 +1,26 @@
 """Access control: each role has a user that can do its work and no more, as a real server judges it."""
 
 from collections.abc import Iterator
-from urllib.parse import quote
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
+from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
+from infra.settings import Settings
+from infra.store.layout import Layout
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
+from services.app.context import App
+from services.app.monitoring import read_monitoring_figures, read_servers
+from services.app.operator_figures import read_operator_figures
 from tests.helpers.clusters import Cluster
 from tests.helpers.key_patterns import all_rows
 
@@ -146,3 +156,22 @@ def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(
             with node.client() as client:
                 for name in (*ROLES, "replica"):
                     client.acl_deluser(f"{USER_PREFIX}{name}")
+
+
+@pytest.mark.parametrize("role", ["web", "scheduler"])
+def test_a_role_that_serves_the_figures_of_the_server_may_read_them(
+    role: str, judge: Redis, valkey: EmbeddedServer, tmp_path: Path
+) -> None:
+    judge.execute_command("ACL", "LOG", "RESET")
+    RedisStore(judge, Mode.FSYNC).create(Layout(shards=4, lanes=1))
+    login = urlencode({"username": f"{USER_PREFIX}{role}", "password": PASSWORDS[role]})
+    # the queue's server has users of its own
+    settings = Settings(
+        data=tmp_path, redis_url=f"{valkey.url}?{login}", queue_url=valkey.url, shards=4
+    )
+    with App(settings) as parts:
+        read_servers(parts)
+        read_operator_figures(parts)
+        read_monitoring_figures(parts)
+    denied: Any = judge.execute_command("ACL", "LOG")
+    assert denied == []
