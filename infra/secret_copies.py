@@ -32,7 +32,7 @@ def read_copy(secret: Secret, settings: Settings) -> SecretCopy:
 
 
 def make_id(secret: Secret, settings: Settings) -> None:
-    """Give a folder of seeds or an object store an id by which machines can compare it, if it has none."""
+    """Write the id by which machines compare a folder of seeds or an object store, if it has none."""
     data = secrets.token_hex(_ID_BYTES).encode()
     if secret is Secret.SEEDS:
         create_once(seeds_folder(settings) / STORE_ID, data)
