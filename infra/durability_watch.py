@@ -37,6 +37,7 @@ from infra.durability import (
     verify,
     verify_server,
 )
+from infra.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of, time_ms
 from infra.redis.cluster import in_cluster, slots_of
@@ -221,7 +222,9 @@ class DurabilityWatch:
             if faults := self.look():
                 return faults[0]
             for where, key in _trial_keys(self._data).items():
-                if not self._write(key):
+                with TRIAL_WRITE_SECONDS.time():
+                    synced = self._write(key)
+                if not synced:
                     return f"{where}{UNSYNCED_TEXT[self._mode]}"
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)

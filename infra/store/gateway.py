@@ -18,6 +18,8 @@ from domain.match import commands
 from domain.match.commands import CommandEnvelope
 from infra.durability_watch import DurabilityNotes
 from infra.failpoints import failpoint
+from infra.log_context import LoggedWith
+from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
@@ -188,13 +190,26 @@ class CommandGateway:
         command (`id-reused`, `too-many-refusals`, `busy`, `unavailable`), and `OutcomePending` when there is no
         outcome after `seconds`: it may come later, and the same command sent again gets it.
         """
+        with LoggedWith(board=sent.match, command_id=sent.id, account=sent.actor):
+            return self._send(sent, ply, seconds)
+
+    def _send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
+        logger.debug("a command is submitted")
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             stored = self._store.outcome(sent.match, sent.id)
             return self._confirmed(outcome_before_limit(stored, submission.digest))
         self._check_durability()
         failpoint("submit.ready")
-        (answer,) = self._store.submit([submission])
+        with outcome_wait():
+            return self._submit_and_wait(sent, submission, seconds)
+
+    def _submit_and_wait(
+        self, sent: CommandEnvelope, submission: Submission, seconds: float
+    ) -> CommandOutcome:
+        answers = self._store.submit([submission])
+        count_submissions(answers)
+        (answer,) = answers
         if (known := outcome_of(answer, submission.digest)) is not None:
             return self._confirmed(known)
         failpoint("submit.queued")
@@ -211,7 +226,8 @@ class CommandGateway:
         """
         for start in range(0, len(sents), _BATCH):
             some = sents[start : start + _BATCH]
-            self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
+            answers = self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
+            count_submissions(answers)
             shape = self._store.layout()
             for lane in {shape.lane_of(one.match) for one in some}:
                 self._request_drain(lane)
@@ -239,6 +255,7 @@ class CommandGateway:
             stored_now = self._store.outcome(sent.match, sent.id)
             if stored_now is not None:
                 return self._confirmed(parse(stored_now))
+        OUTCOMES_PENDING.inc()
         raise OutcomePending(PENDING_TEXT)
 
     def _confirmed(self, outcome: CommandOutcome) -> CommandOutcome:

@@ -25,6 +25,7 @@ from services.heartbeating import heartbeating
 from services.mail.inbound import InboundMail, password_limit
 from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import listen_for_mail
@@ -37,7 +38,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
 
     Return the exit code.
     """
-    log_to_stderr("mail")
+    log_to_stderr("mail", settings)
     LIVENESS.watch()
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:
@@ -58,6 +59,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
         addresses = ServerAddresses(secret, settings.mail_domain)
         counter = SerialExecutor(lambda: _office(settings, addresses))
         stack.enter_context(heartbeating(settings, Role.MAIL, mail_key=addresses.fingerprint))
+        stack.enter_context(serving_role_metrics(settings, Role.MAIL, "mail"))
         try:
             asyncio.run(serve(counter, settings.mail_domain, sockets))
         finally:

@@ -13,6 +13,7 @@ from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.jobs import make_mailer
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from workers.mail import mailer
@@ -20,7 +21,7 @@ from workers.mail import mailer
 
 def run(settings: Settings) -> int:
     """Send mail until a stop signal, and return the exit code."""
-    log_to_stderr("mailer")
+    log_to_stderr("mailer", settings)
     LIVENESS.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")
@@ -43,5 +44,8 @@ def _run(settings: Settings, relay: str) -> None:
         secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         addresses = ServerAddresses(secret, settings.mail_domain)
         made = make_mailer(parts, relay, addresses)
-        with heartbeating(settings, Role.MAILER, mail_key=addresses.fingerprint):
+        with (
+            heartbeating(settings, Role.MAILER, mail_key=addresses.fingerprint),
+            serving_role_metrics(settings, Role.MAILER, "mailer"),
+        ):
             mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)

@@ -19,7 +19,7 @@ NODE_TIMEOUT_MS = 2_000
 
 PATIENCE_SECONDS = 60.0
 
-_DURABLE = {
+DURABLE = {
     "appendonly": "yes",
     "appendfsync": "always",
     "no-appendfsync-on-rewrite": "no",
@@ -44,6 +44,8 @@ class Node:
         self._settings = {"port": str(port), "bind": "127.0.0.1", "dir": str(folder), **settings}
         self._words = words
         self._process: subprocess.Popen[bytes] | None = None
+        self.login: dict[str, str] = {}
+        """Username and password of the test's own clients, where the server asks for them."""
         folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -65,7 +67,9 @@ class Node:
     def client(self, **options: Any) -> redis.Redis:
         """Return a client of this server alone, as redis-py makes it."""
         return redis.Redis(
-            host="127.0.0.1", port=self.port, **{"socket_timeout": 5, "protocol": 2, **options}
+            host="127.0.0.1",
+            port=self.port,
+            **{"socket_timeout": 5, "protocol": 2, **self.login, **options},
         )
 
     def configure(self, settings: dict[str, str]) -> None:
@@ -124,7 +128,7 @@ class Cluster:
         self._replicas = replicas
         ports = free_ports(primaries * (1 + replicas))
         common = {
-            **_DURABLE,
+            **DURABLE,
             "cluster-enabled": "yes",
             "cluster-node-timeout": str(NODE_TIMEOUT_MS),
             "cluster-replica-validity-factor": "0",
@@ -228,7 +232,7 @@ class SentinelPair:
     ) -> None:
         self.folder = folder
         ports = free_ports(2 + sentinels)
-        common = {**_DURABLE, "repl-diskless-sync-delay": "0", **settings}
+        common = {**DURABLE, "repl-diskless-sync-delay": "0", **settings}
         self.servers = [Node(folder / f"server-{port}", port, common) for port in ports[:2]]
         self.ports = [guard(port) if guard else port for port in ports[:2]]
         """Of each server, the port that clients use."""

@@ -11,7 +11,6 @@ from tests.fakes.memory import memory_client
 from tests.helpers.bench import Bench
 from workers.commands import limits
 
-
 ON_A_CLUSTER = frozenset({
     "test_commit_stored", "test_drain", "test_drain_chunks", "test_gate", "test_lane_recovery", "test_lanes",
     "test_retire_job",
