@@ -17,6 +17,7 @@ from limits.strategies import FixedWindowRateLimiter
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.redis import keys
+from infra.security_log import SecurityEvent, note_security
 
 WRONG_PASSWORDS: Final = 10
 """Wrong passwords of a userid in a window, at most."""
@@ -41,7 +42,7 @@ class CountStorage(RedisStorage):
         super().__init__("redis://", connection_pool=client.connection_pool, key_prefix=prefix)
 
     def get_connection(self, readonly: bool = False) -> Any:  # noqa: FBT001, FBT002, ARG002 - as in `limits`
-        """Return the client."""
+        """Return the client, whose arguments have other names than those that `limits` declares."""
         return self._client
 
 
@@ -104,12 +105,15 @@ class _RateWindow(msgspec.Struct):
     end: float
     """In seconds of the timer."""
     count: int = 0
+    is_noted: bool = False
+    """Whether the security log has it that there were too many."""
 
 
 class CommandRateLimit:
     """Counts an account's commands in the memory of this process. Thread-safe.
 
-    `what` names the counted thing in a refusal.
+    `what` names the counted thing in a refusal, `setting` is the setting that has the limit. The security
+    log has the first refusal of a window, by account if `by_account`.
     """
 
     def __init__(
@@ -118,9 +122,13 @@ class CommandRateLimit:
         timer: Callable[[], float] = time.monotonic,
         *,
         what: str = "commands",
+        setting: str = "command_rate",
+        by_account: bool = True,
     ) -> None:
         self._most = a_minute
         self._what = what
+        self._setting = setting
+        self._by_account = by_account
         self._timer = timer
         self._lock = threading.Lock()
         self._windows: LRUCache[AccountId, _RateWindow] = LRUCache(_MOST_WINDOWS)
@@ -136,6 +144,10 @@ class CommandRateLimit:
             window.count += weight
             if window.count <= self._most:
                 return
+            is_noted, window.is_noted = window.is_noted, True
+        if not is_noted:
+            named = account if self._by_account else None
+            note_security(SecurityEvent.LIMIT, named, limit=self._setting)
         raise Refusal(
             Code.TOO_FAST,
             f"more than {self._most} {self._what} in a minute; "

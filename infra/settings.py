@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 
 from infra.durability import Mode
+from infra.log_settings import LogSettings
 from infra.machine import MEMORY_PATTERN, default_workers
 from infra.mail.smtp_url import MailDomain
 from infra.redis.addresses import Topology, redact_url, topology_of
@@ -38,7 +39,7 @@ _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _POSITIVE: Final = "a whole number, at least 1"
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(LogSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings. All values are validated; `data` is an absolute path."""
 
     data: Annotated[
@@ -321,9 +322,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     mail_passwords: Annotated[
         Literal["on", "off"],
         about(
-            "on or off",
-            "Whether a line with userid and password is accepted in a mail.",
-            "`on`",
+            "on or off", "Whether a line with userid and password is accepted in a mail.", "`on`"
         ),
     ] = "on"
 
@@ -406,6 +405,7 @@ def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
     return checked
 
 
-_HINTS: Final = get_type_hints(Settings, include_extras=True)
+_FOUND: Final = get_type_hints(Settings, include_extras=True)
+_HINTS: Final = {name: _FOUND[name] for name in Settings.__annotations__} | _FOUND
 _TABLE: Final = setting_rows(_HINTS)
 _CONVERT: Final = {name: converter(hint) for name, hint in _HINTS.items()}

@@ -9,13 +9,10 @@ Three counts guard a password, each for its own reason:
 - wrong ones for a userid from all networks, with a much higher limit: so guesses from many networks
   end. It does not apply to a network from which the account has logged in before.
 
-Every front end sets the source of its attempts (`attempts_from`). Without it the source is `LOCAL`: a
+Every front end sets the source of its attempts (`infra.people.attempt_source`). Without it the source is `LOCAL`: a
 terminal with direct access to the data has no limit, because it could read the hashes anyway.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from hashlib import sha256
 from typing import Any, Final
 
@@ -23,11 +20,9 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
+from infra.people.attempt_source import LOCAL, attempt_source
 from infra.rate_limits import WINDOW_MINUTES, CommandRateLimit, LoginRateLimit
 from infra.redis import keys
-
-LOCAL: Final = "local"
-"""The network of a terminal with direct access to the data."""
 
 PASSWORDS_A_MINUTE: Final = 20
 """Wrong passwords and new accounts of one network."""
@@ -39,39 +34,6 @@ _KNOWN_NETWORKS: Final = 20
 """Networks of an account that are remembered."""
 
 _KNOWN_SECONDS: Final = 90 * 24 * 3600
-
-
-def _never_gone() -> bool:
-    return False
-
-
-class AttemptSource(msgspec.Struct, frozen=True):
-    """The source of attempts."""
-
-    network: str = LOCAL
-    strangers: str = ""
-    """The network that is counted instead until the account has logged in from `network`, if the
-    client could claim any `network`; empty if it can't."""
-    is_abandoned: Callable[[], bool] = _never_gone
-    """Returns whether the client has gone."""
-
-
-_ATTEMPT_SOURCE: Final[ContextVar[AttemptSource]] = ContextVar("source", default=AttemptSource())  # noqa: B039 - frozen
-
-
-def attempt_source() -> AttemptSource:
-    """Return the source of attempts of this task or thread."""
-    return _ATTEMPT_SOURCE.get()
-
-
-@contextmanager
-def attempts_from(place: AttemptSource) -> Iterator[None]:
-    """Set the source of the attempts inside."""
-    before = _ATTEMPT_SOURCE.set(place)
-    try:
-        yield
-    finally:
-        _ATTEMPT_SOURCE.reset(before)
 
 
 class PasswordAttempt(msgspec.Struct, frozen=True):
@@ -90,7 +52,12 @@ class PasswordAttempts:
         self._client = client
         self._wrong = wrong or LoginRateLimit(client)
         self._everywhere = LoginRateLimit(client, FROM_EVERYWHERE, WINDOW_MINUTES, "everywhere")
-        self._rate = CommandRateLimit(a_minute, what="passwords from your network")
+        self._rate = CommandRateLimit(
+            a_minute,
+            what="passwords from your network",
+            setting="password_rate",
+            by_account=False,
+        )
 
     def count(self, name: str, account: AccountId | None) -> PasswordAttempt:
         """Count an attempt before it is made, so that simultaneous guesses are stopped as well.

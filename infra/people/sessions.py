@@ -32,6 +32,7 @@ from infra.redis import keys
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one, read_strings
 from infra.redis.server_time import ServerTime
+from infra.security_log import SecurityEvent, note_security
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts after the login."""
@@ -127,6 +128,7 @@ class Sessions:
         )
         text = urlsafe_b64encode(os.urandom(_RANDOM_BYTES)).decode().rstrip("=")
         self._keep(_digest(text), session)
+        note_security(SecurityEvent.SESSION_MADE, account, session=session.id)
         return FreshSession(text=text, **asdict(session))
 
     def check(self, text: str) -> SessionCheck | None:
@@ -175,7 +177,10 @@ class Sessions:
 
     def end(self, account: AccountId, id_: str) -> bool:
         """End a session of the account, at once and everywhere; False when it has none of this id."""
-        return self._index.end(account, id_)
+        ended = self._index.end(account, id_)
+        if ended:
+            note_security(SecurityEvent.SESSION_ENDED, account, session=id_)
+        return ended
 
     def end_others(self, account: AccountId, id_: str) -> None:
         """End all sessions of an account but one."""

@@ -13,6 +13,7 @@ from domain.errors import Refusal
 from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
+from infra.log_context import add_log_fields
 from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.clients import ANSWER_TIMEOUT
 from infra.redis.keys import Lane
@@ -111,6 +112,8 @@ class AsyncCommandGateway:
         As `CommandGateway.send`: raises `Refusal` when the store did not accept it, or can't now,
         `OutcomePending` when there is no outcome in time.
         """
+        add_log_fields(board=sent.match, command_id=sent.id, account=sent.actor)
+        logger.debug("a command is submitted")
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             (found,) = await self._store.outcomes([(sent.match, sent.id)])

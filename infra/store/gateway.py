@@ -18,6 +18,7 @@ from domain.match import commands
 from domain.match.commands import CommandEnvelope
 from infra.durability_watch import DurabilityNotes
 from infra.failpoints import failpoint
+from infra.log_context import LoggedWith
 from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
@@ -189,6 +190,11 @@ class CommandGateway:
         command (`id-reused`, `too-many-refusals`, `busy`, `unavailable`), and `OutcomePending` when there is no
         outcome after `seconds`: it may come later, and the same command sent again gets it.
         """
+        with LoggedWith(board=sent.match, command_id=sent.id, account=sent.actor):
+            return self._send(sent, ply, seconds)
+
+    def _send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
+        logger.debug("a command is submitted")
         submission = submission_of(sent, ply, self._channel)
         if is_too_long(sent, ply):
             stored = self._store.outcome(sent.match, sent.id)

@@ -11,13 +11,14 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.cases import Case
-from domain.match.commands import Command, CommandEnvelope, MakeAppeal, MakeClaim
+from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
 from domain.match.decide import seat_of
 from domain.match.dispute_events import Appealed, Ruled
 from domain.match.disputes import open_case
 from domain.match.events import AccountId, CommandId, decode_event
 from domain.match.state import MatchState
 from infra.people.statements import MOST_STATEMENTS, Statement
+from infra.security_log import SecurityEvent, note_security
 from infra.store.outcomes import CommandOutcome, parse
 from services.app.actor import Actor
 from services.app.commands import WAIT_SECONDS, MatchCommand
@@ -104,6 +105,8 @@ def settle(app: App, sent: CommandEnvelope, outcome: CommandOutcome) -> CommandO
     """Return the outcome of a command, whose text is erased if it was refused."""
     if not outcome.accepted:
         app.statements.remove(sent.match, sent.id)
+    elif isinstance(sent.command, GiveRuling):
+        note_security(SecurityEvent.RULING, sent.actor, match=sent.match)
     return outcome
 
 

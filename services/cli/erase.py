@@ -7,6 +7,7 @@ from domain.errors import Code, Refusal
 from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import decode_event
 from infra.people.statements import Statement
+from infra.security_log import SecurityEvent, note_security
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_OK
@@ -26,6 +27,7 @@ def run(number: str, event: int, yes: bool, settings: Settings) -> int:  # noqa:
             print(f"{what}, would be erased; nothing was done; run it with --yes")
             return EXIT_OK
         parts.statements.remove(board, found.command)
+        note_security(SecurityEvent.TEXT_ERASED, found.account, match=board, seq=event)
     print(f"{what}, is erased; its hash stays in the log")
     return EXIT_OK
 

@@ -40,6 +40,9 @@ SETTINGS: Final[Mapping[str, str]] = {
     "mail_domain": "the domain after the @ in the server's addresses",
     "mail_key": "the file with the secret that signs those addresses",
     "mail_passwords": "whether userid and password are accepted in a mail: on or off",
+    "log_format": "the form of the log lines: text or json",
+    "log_level": "the least level of the log lines: debug, info, warning or error",
+    "security_log": "the file of the security log",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 

@@ -38,7 +38,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
 
     Return the exit code.
     """
-    log_to_stderr("mail")
+    log_to_stderr("mail", settings)
     LIVENESS.watch()
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:

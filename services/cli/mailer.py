@@ -21,7 +21,7 @@ from workers.mail import mailer
 
 def run(settings: Settings) -> int:
     """Send mail until a stop signal, and return the exit code."""
-    log_to_stderr("mailer")
+    log_to_stderr("mailer", settings)
     LIVENESS.watch()
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")

@@ -111,6 +111,10 @@ def _call(arguments: Namespace, values: dict[str, Any]) -> int:
     subcommand: Subcommand = arguments.subcommand
     if subcommand.has_settings:
         values["settings"] = settings_of(arguments)
+        if values["settings"].security_log is not None:
+            # what an operator does here belongs there, too
+            logs = import_module("services.serve.logging")
+            logs.open_security_log(subcommand.name, values["settings"])
     elsewhere = {"subcommand", "server_url"}
     if subcommand.has_settings:
         elsewhere |= {"config", *SETTINGS}

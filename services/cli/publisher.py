@@ -27,7 +27,7 @@ _NICENESS: Final = 5
 
 def run(settings: Settings, name: str) -> int:
     """Publish until a stop signal, and return the exit code."""
-    log_to_stderr(name)
+    log_to_stderr(name, settings)
     LIVENESS.watch()
     with serving_role_metrics(settings, Role.PUBLISHER, name):
         return run_role(lambda: _publish(settings))

@@ -46,7 +46,7 @@ def run(settings: Settings, name: str) -> int:
 
     Several schedulers do no harm: whatever they send takes effect once.
     """
-    log_to_stderr(name)
+    log_to_stderr(name, settings)
     LIVENESS.watch()
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -42,7 +42,7 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
 
     Return the exit code.
     """
-    log_to_stderr(name)
+    log_to_stderr(name, settings)
     LIVENESS.watch()
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))

@@ -51,7 +51,7 @@ def run(settings: Settings, name: str, role: str) -> int:
 
     Return the exit code.
     """
-    log_to_stderr(name)
+    log_to_stderr(name, settings)
     LIVENESS.watch()
     work = {"maintenance": _maintain, "robots": _play, "side": _project, "worker": _decide}[role]
     if role == "maintenance":

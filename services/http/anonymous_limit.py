@@ -21,8 +21,12 @@ class RequestLimits:
 
     def __init__(self, settings: Settings) -> None:
         self._most = settings.address_rate
-        self._networks = CommandRateLimit(settings.address_rate)
-        self._accounts = CommandRateLimit(settings.address_rate, what="requests of your account")
+        self._networks = CommandRateLimit(
+            settings.address_rate, setting="address_rate", by_account=False
+        )
+        self._accounts = CommandRateLimit(
+            settings.address_rate, what="requests of your account", setting="address_rate"
+        )
         self._behind_proxy = settings.trusted_proxy == "on"
 
     def network(self, connection: AnyConnection) -> str:

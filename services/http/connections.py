@@ -21,6 +21,7 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from domain.errors import Code
+from infra.security_log import SecurityEvent, note_security
 from services.app.error_codes import CODE_INFO
 from services.http.client_network import network_of
 
@@ -155,6 +156,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_made(cast("asyncio.Transport", JoinedWrites(transport)))
         network = network_of(self.client[0]) if self.client else ""
         if not self._connections.add(network):
+            note_security(SecurityEvent.LIMIT, network=network, limit="connections")
             self._refuse(
                 _UNAVAILABLE, Code.BUSY, "there are too many connections; try again in a minute"
             )

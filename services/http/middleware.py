@@ -1,6 +1,7 @@
 """The outermost middleware: HEAD, OPTIONS, headers and metrics of every request."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -12,9 +13,14 @@ from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
 from prometheus_client import Counter, Histogram
 
+from infra.log_context import LoggedWith
 from infra.metrics import REGISTRY
-from infra.people.password_attempts import AttemptSource, attempts_from
+from infra.people.attempt_source import AttemptSource, attempts_from
 from services.http.client_network import network_of_request
+from services.http.request_ids import HEADER as REQUEST_ID_HEADER
+from services.http.request_ids import request_id_of
+
+logger = logging.getLogger(__name__)
 
 _REQUESTS: Final = Counter(
     "matchpost_http_requests_total",
@@ -68,16 +74,22 @@ async def pause() -> None:
 
 
 def count_request(method: str, route: str, status: str, began: float) -> None:
-    """Count an answered request in the metrics."""
+    """Count an answered request in the metrics, and log it at the level debug."""
+    seconds = time.perf_counter() - began
     _counter(method, route, status).inc()
-    _timer(route).observe(time.perf_counter() - began)
+    _timer(route).observe(seconds)
+    # the route, because a path may have a userid or a code in it
+    logger.debug("%s %s is answered with %s in %.1f ms", method, route, status, 1000 * seconds)
 
 
 class _ResponseChannel:
     """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
 
-    def __init__(self, receive: Receive, send: Send, path: str, *, bodiless: bool) -> None:
+    def __init__(
+        self, receive: Receive, send: Send, path: str, request_id: str, *, bodiless: bool
+    ) -> None:
         self.status = "500"
+        self._request_id = request_id.encode()
         self.path = path
         self._receive = receive
         self._send = send
@@ -94,7 +106,7 @@ class _ResponseChannel:
             self.status = str(message["status"])
             if self.status == _TOO_MANY:
                 await pause()
-            _add_headers(message, self.path)
+            _add_headers(message, self.path, self._request_id)
         elif self._without_body:
             return
         await self._send(message)
@@ -118,17 +130,19 @@ class HttpMiddleware:
             return
         asked: Any = scope
         method, began = str(asked["method"]), asked.get(BEGAN) or time.perf_counter()
-        answer = _ResponseChannel(receive, send, str(asked["path"]), bodiless=method == "HEAD")
+        path, id_ = str(asked["path"]), request_id_of(asked)
+        answer = _ResponseChannel(receive, send, path, id_, bodiless=method == "HEAD")
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
-        try:
-            with attempts_from(self._source(asked)):
-                if method != "OPTIONS" or not await self._answer_options(answer):
-                    await self._app(asked, answer.receive, answer.send)
-        finally:
-            route = str(asked.get("path_template") or "none")
-            method = method if method in _METHODS else "other"
-            count_request(method, route, answer.status, began)
+        with LoggedWith(request_id=id_):
+            try:
+                with attempts_from(self._source(asked)):
+                    if method != "OPTIONS" or not await self._answer_options(answer):
+                        await self._app(asked, answer.receive, answer.send)
+            finally:
+                route = str(asked.get("path_template") or "none")
+                method = method if method in _METHODS else "other"
+                count_request(method, route, answer.status, began)
 
     def _source(self, scope: Any) -> AttemptSource:
         network = network_of_request(scope, behind_proxy=self._behind_proxy)
@@ -147,11 +161,11 @@ class HttpMiddleware:
         return True
 
 
-def _add_headers(start: HTTPResponseStartEvent, path: str) -> None:
+def _add_headers(start: HTTPResponseStartEvent, path: str, request_id: bytes) -> None:
     """Add the headers that every answer has."""
     headers = list(start["headers"])
     present = dict(headers)
-    headers += _COMMON_HEADERS
+    headers += [*_COMMON_HEADERS, (REQUEST_ID_HEADER, request_id)]
     if b"cache-control" not in present:
         headers.append(_NO_STORE)
     if path.startswith("/api") and present.get(b"content-type", b"").startswith(_RENDERED_TYPES):

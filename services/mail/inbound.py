@@ -28,7 +28,7 @@ from infra.mail.processed import (
 )
 from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
-from infra.people.password_attempts import AttemptSource, attempts_from
+from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
 from services.app.context import App
 from services.language import Answer, Language, Origin

@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 def run(settings: Settings) -> int:
     """Run until a stop signal, and return the exit code. Print `ready` once everything runs."""
-    log_to_stderr("serve")
+    log_to_stderr("serve", settings)
     raise_limit()
     try:
         with ExitStack() as stack:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import redis
 
+from infra.redis.clients import make_client
 from infra.valkey.binary import find_binary
 from infra.valkey.local_cluster import form_cluster, free_ports
 
@@ -154,6 +155,10 @@ class Cluster:
         """Return the URL, which names all nodes."""
         return "redis+cluster://" + ",".join(f"127.0.0.1:{port}" for port in self.ports)
 
+    def client(self, blocking_timeout: float = 0.0) -> redis.Redis:
+        """Return a client of the cluster; the caller closes it."""
+        return make_client(self.url, blocking_timeout=blocking_timeout)
+
     def start(self) -> None:
         """Start all nodes and form the cluster."""
         for node in self.nodes:
@@ -260,6 +265,10 @@ class SentinelPair:
         """Return the URL, which names the sentinels."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.sentinels)
         return f"redis+sentinel://{hosts}/{self.service}"
+
+    def client(self, blocking_timeout: float = 0.0) -> redis.Redis:
+        """Return a client of the primary, whichever it is; the caller closes it."""
+        return make_client(self.url, blocking_timeout=blocking_timeout)
 
     def start(self) -> None:
         """Start all, and wait until the sentinels know each other and the replica."""

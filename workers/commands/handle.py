@@ -29,6 +29,7 @@ from domain.match.history import (
 )
 from domain.match.state import MatchState, initial, next_due
 from infra.liveness import LIVENESS
+from infra.log_context import LoggedWith
 from infra.seed_chains import LostSeedsError
 from infra.store import outcomes
 from infra.store.port import (
@@ -107,6 +108,18 @@ class CommandHandler:
         state after this one.
         """
         LIVENESS.step()
+        sent = task.sent
+        with LoggedWith(board=sent.match, command_id=sent.id, account=sent.actor):
+            write = self._decide(task, verdict)
+            if isinstance(write, Undecided):
+                logger.debug("a command is not decided: %s", write.name)
+            else:
+                logger.debug(
+                    "a command is decided: %s", "accepted" if write.snapshot else "refused"
+                )
+            return write
+
+    def _decide(self, task: Task, verdict: Rejection | None) -> Write | Undecided:
         sent, received, shard = task.sent, task.entry.received, task.entry.shard
         match = self._matches[sent.match]
         if match.damaged:

@@ -18,6 +18,7 @@ from infra.people.accounts.record import (
     Account,
     MailAddress,
     Profile,
+    changed_fields,
     decode,
     decode_profile,
     encode,
@@ -31,13 +32,15 @@ from infra.people.accounts.validation import (
     read_name,
     replace_addresses,
 )
-from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts, attempt_source
+from infra.people.attempt_source import attempt_source
+from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from infra.rate_limits import LoginRateLimit
 from infra.redis import keys, scripts
 from infra.redis.clients import time_ms
 from infra.redis.reads import Read, read_one, read_strings
+from infra.security_log import SecurityEvent, note_security
 
 ID_BYTES: Final = 8
 
@@ -96,6 +99,7 @@ class Accounts:
             raise _name_taken(name)
         # crash window: the account exists and expires; its first login makes it permanent
         self._persist(account)
+        note_security(SecurityEvent.ACCOUNT_MADE, account)
         if read:
             self._ask_for_codes(account)
         return account
@@ -165,6 +169,7 @@ class Accounts:
         Sessions(self._client).end_others(account, session)
         if tokens:
             Tokens(self._client).forget(account)
+            note_security(SecurityEvent.TOKENS_ENDED, account)
 
     def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
         """Make an account an arbiter or revoke that; the operator needs no password."""
@@ -177,6 +182,8 @@ class Accounts:
         if yes:
             self._client.sadd(keys.ARBITERS, found[0])
         self._store(*found, lambda a: replace(a, arbiter=yes))
+        event = SecurityEvent.ARBITER_MADE if yes else SecurityEvent.ARBITER_DISMISSED
+        note_security(event, found[0])
         if not yes:
             self._client.srem(keys.ARBITERS, found[0])
         return found[0]
@@ -211,6 +218,7 @@ class Accounts:
         self._client.srem(keys.ARBITERS, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
+        note_security(SecurityEvent.ACCOUNT_DELETED, account)
         return account
 
     def record_of(self, account: AccountId) -> Profile | None:
@@ -273,16 +281,14 @@ class Accounts:
         found = self._users.read(name)
         if found is not None and self._is_recent(decode(found[1]).password, password):
             return found
-        with self._passwords.waiting_slot():
-            counted = self._attempts.count(name, found and found[0])
-            try:
-                self._check(name, found, password)
-            except Refusal as reason:
-                if reason.code == Code.BUSY:  # nothing was tried
-                    self._attempts.give_back(counted)
-                raise
+        try:
+            with self._passwords.waiting_slot():
+                self._count_and_check(name, found, password)
+        except Refusal as reason:
+            note_security(SecurityEvent.LOGIN_FAILED, found and found[0], why=reason.code)
+            raise
         assert found is not None
-        self._attempts.give_back(counted)
+        note_security(SecurityEvent.LOGIN, found[0])
         self._attempts.remember(found[0])
         return found[0], self._after_login(*found, password)
 
@@ -294,6 +300,19 @@ class Accounts:
         """
         place = attempt_source()
         return not place.strangers and self._recent.has(stored, password, place.network)
+
+    def _count_and_check(
+        self, name: str, found: tuple[AccountId, bytes] | None, password: str
+    ) -> None:
+        """Count an attempt, and uncount it if the password was right, or was not tried."""
+        counted = self._attempts.count(name, found and found[0])
+        try:
+            self._check(name, found, password)
+        except Refusal as reason:
+            if reason.code == Code.BUSY:  # nothing was tried
+                self._attempts.give_back(counted)
+            raise
+        self._attempts.give_back(counted)
 
     def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
         """Refuse a wrong password; an unknown userid takes as long."""
@@ -308,7 +327,7 @@ class Accounts:
         if self._passwords.is_outdated(decode(data).password):
             new = encode(replace(decode(data), password=self._passwords.hash(password)))
             # a change in between wins, because it has replaced the record that was read
-            data = new if self._replace(account, data, new) else data
+            data = new if self._write(account, data, new) else data
         # the steps that a killed signup did not reach
         self._persist(account)
         self._users.add(decode(data).name)
@@ -316,18 +335,16 @@ class Accounts:
         return data
 
     def _store(self, account: AccountId, data: bytes, change: Callable[[Account], Account]) -> None:
-        """Store a changed record; `busy` if it is not as it was read."""
+        """Store a changed record; `busy` if it is not as it was read, or was deleted meanwhile."""
         old = decode(data)
         new = change(old)
-        if not self._replace(account, data, encode(new)):
+        if not self._write(account, data, encode(new)):
             raise _changed_elsewhere()
+        if changed := changed_fields(old, new):
+            note_security(SecurityEvent.ACCOUNT_CHANGED, account, changed=changed)
         # crash window: the addresses are changed, and no mail is sent to the old ones
         if _mailboxes(old) != _mailboxes(new):
             self._addresses_changed(old)
-
-    def _replace(self, account: AccountId, data: bytes, new: bytes) -> bool:
-        # a record that was deleted meanwhile is not as it was read, so it is not restored
-        return self._write(account, data, new)
 
     def _write(self, account: AccountId, data: bytes, new: bytes, milliseconds: int = 0) -> bool:
         """Replace a record that is still `data` together with its MAC; an empty `new` deletes both."""

@@ -15,7 +15,7 @@ from argon2.exceptions import VerificationError
 from cachetools import TTLCache
 
 from domain.errors import Code, Refusal
-from infra.people.password_attempts import attempt_source
+from infra.people.attempt_source import attempt_source
 
 HASHES_AT_ONCE: Final = 2
 """An argon2 hash takes 64 MiB and four threads; more at once would starve the moves."""

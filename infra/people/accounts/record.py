@@ -64,6 +64,12 @@ class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
         return f"Account({self.name!r})"
 
 
+def changed_fields(old: Account, new: Account) -> list[str]:
+    """Return the names of the fields that differ, but for `arbiter`, which is an event of its own."""
+    names = (name for name in old.__struct_fields__ if name != "arbiter")
+    return [name for name in names if getattr(old, name) != getattr(new, name)]
+
+
 encode: Final = msgspec.msgpack.Encoder().encode
 decode: Final = msgspec.msgpack.Decoder(Account).decode
 decode_profile: Final = msgspec.msgpack.Decoder(Profile).decode

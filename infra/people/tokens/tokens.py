@@ -27,6 +27,7 @@ from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, CommandWords
 from infra.redis.clients import Clock
 from infra.redis.server_time import ServerTime
+from infra.security_log import SecurityEvent, note_security
 
 UNLISTED_MS: Final = 3_600_000
 """How long a record lasts before it is listed, because nobody could revoke it."""
@@ -64,6 +65,8 @@ class Tokens:
         )
         text = make_token()
         self._keep(digest_of(text), token, days)
+        scopes = sorted(token.scopes)
+        note_security(SecurityEvent.TOKEN_MADE, account, token=token.id, scopes=scopes)
         return FreshToken(text=text, **asdict(token))
 
     def list_of(self, account: AccountId) -> list[Token]:
@@ -77,7 +80,10 @@ class Tokens:
 
     def revoke(self, account: AccountId, id_: str) -> bool:
         """End a token of the account, at once and everywhere; False when it has none of this id."""
-        return self._index.end(account, id_)
+        ended = self._index.end(account, id_)
+        if ended:
+            note_security(SecurityEvent.TOKEN_ENDED, account, token=id_)
+        return ended
 
     def forget(self, account: AccountId) -> None:
         """Erase all tokens of an account; safe to repeat."""

@@ -126,7 +126,9 @@ def answer_wrong_media_type(_: AnyRequest, error: WrongMediaTypeError) -> Respon
 
 def answer_unexpected_error(request: AnyRequest, error: Exception) -> Response[Problem]:
     """Answer an unexpected error, and log it for the operator."""
-    logger.error("%s %s failed", request.method, request.scope["path"], exc_info=error)
+    # the route, because a path may have a userid or a code in it
+    route = request.scope.get("path_template") or "a path without a route"
+    logger.error("%s %s failed", request.method, route, exc_info=error)
     return problem_response(
         Code.INTERNAL, "the server failed on this request; the error is in its log"
     )

@@ -15,6 +15,7 @@ import msgspec
 from litestar import Litestar
 from litestar.types import ASGIApp, Receive, Send
 
+from infra.log_context import LoggedWith
 from infra.people.tokens import Scope as TokenScope
 from services.app.commands import WAIT_SECONDS
 from services.http.api.auth import BEARER, FAILED, Caller
@@ -23,6 +24,8 @@ from services.http.api.routes.commands import AnyAsked, carry_out
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
 from services.http.middleware import BEGAN, USUAL_HEADERS, count_request
+from services.http.request_ids import HEADER as REQUEST_ID_HEADER
+from services.http.request_ids import request_id_of
 
 PATH_TEMPLATE: Final = "/api/matches/{board}/commands"
 """The path of the route, as metrics name it."""
@@ -64,6 +67,12 @@ class ShortPath:
         if usual is None:
             await self._others(scope, receive, send)
             return
+        with LoggedWith(request_id=request_id_of(scope)):
+            await self._answer_usual(usual, scope, receive, send, began)
+
+    async def _answer_usual(
+        self, usual: _UsualRequest, scope: Any, receive: Receive, send: Send, began: float
+    ) -> None:
         message = await receive()
         asked = _body_of(message)
         body = None
@@ -135,7 +144,8 @@ def _again(message: Any, receive: Receive) -> Receive:
 
 async def _answer(scope: Any, send: Send, body: bytes) -> None:
     """Answer in one write if the connection can, otherwise as ASGI has it."""
-    headers = [_JSON, (b"content-length", b"%d" % len(body)), *USUAL_HEADERS]
+    id_ = (REQUEST_ID_HEADER, request_id_of(scope).encode())
+    headers = [_JSON, (b"content-length", b"%d" % len(body)), *USUAL_HEADERS, id_]
     if scope["extensions"][ANSWER_AT_ONCE](headers, body):
         return
     start: Any = {"type": "http.response.start", "status": 200, "headers": headers}

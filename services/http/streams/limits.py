@@ -13,6 +13,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.metrics import STREAMS_LIMIT, STREAMS_OPEN
 from infra.open_files import open_files
+from infra.security_log import SecurityEvent, note_security
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +46,12 @@ class StreamLimits:
         if self._networks.total() >= self._most:
             raise Refusal(Code.BUSY, "the server has as many event streams open as it can")
         if self._networks[network] >= self._by_network:
+            note_security(SecurityEvent.LIMIT, network=network, limit="streams")
             raise Refusal(
                 Code.TOO_FAST, f"{self._by_network} event streams are open from your address"
             )
         if account is not None and self._accounts[account] >= self._by_account:
+            note_security(SecurityEvent.LIMIT, account, network, limit="streams")
             raise Refusal(
                 Code.TOO_FAST, f"{self._by_account} event streams of your account are open"
             )

@@ -1,0 +1,196 @@
+"""The form of log lines: text or JSON, for all modules alike, without what is personal."""
+
+import json
+import logging
+import re
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+from redis.exceptions import ResponseError
+
+from domain.errors import Code, Refusal
+from infra.durability import DurabilityError
+from infra.log_context import LoggedWith, add_log_fields, log_fields
+from infra.security_log import LOGGER, SecurityEvent, note_security
+from infra.settings import Settings, SettingsError
+from services.serve.json_log import json_lines
+from services.serve.log_lines import TextLines, error_text, redact
+from services.serve.logging import log_to_stderr
+
+TOKEN = "mp_" + "x" * 49
+
+
+@pytest.fixture(autouse=True)
+def untouched() -> Iterator[None]:
+    """What `log_to_stderr` changes in this process is as before at the end."""
+    names = ("", "domain", "infra", "services", "workers", "httpx", "py.warnings", LOGGER)
+    loggers = [logging.getLogger(name) for name in names]
+    before = [(one.level, one.handlers[:], one.propagate) for one in loggers]
+    hooks = sys.excepthook, threading.excepthook, warnings.showwarning
+    # handlers of pytest are put back, and must not be closed
+    loggers[0].handlers = []
+    yield
+    logging.captureWarnings(capture=False)
+    sys.excepthook, threading.excepthook, warnings.showwarning = hooks
+    for one, (level, handlers, propagate) in zip(loggers, before, strict=True):
+        for opened in set(one.handlers) - set(handlers):
+            opened.close()
+        one.setLevel(level)
+        one.handlers, one.propagate = handlers, propagate
+
+
+def settings(tmp_path, **values) -> Settings:
+    return Settings(data=tmp_path, **values)
+
+
+def record(text: str, *values: object, error: BaseException | None = None) -> logging.LogRecord:
+    exc_info = None if error is None else (type(error), error, error.__traceback__)
+    return logging.LogRecord("infra.some", logging.WARNING, "", 0, text, values, exc_info)
+
+
+def lines_of(capsys) -> list[dict]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def raised(error: Exception, cause: Exception | None = None) -> Exception:
+    try:
+        raise error from cause
+    except type(error) as found:
+        return found
+
+
+def test_a_json_line_names_the_process_and_all_that_it_works_on():
+    with LoggedWith(request_id="r-1", command_id=b"\x01\xff"):
+        add_log_fields(board=7)
+        line = json.loads(json_lines("web-1").format(record("match %d waits", 7)))
+    assert line.pop("time").endswith("Z")
+    assert line.pop("host")
+    assert line.pop("pid")
+    assert line == {
+        "level": "warning",
+        "logger": "infra.some",
+        "message": "match 7 waits",
+        "role": "web-1",
+        "request_id": "r-1",
+        "command_id": "01ff",
+        "board": 7,
+    }
+    assert log_fields() == {}
+
+
+@pytest.mark.parametrize("form", [TextLines("mail"), json_lines("mail")])
+def test_a_line_has_no_address_no_token_and_no_command_to_redis(form):
+    text = (
+        f"<alice@example.org> {TOKEN} Command # 2 (SET k alice of pipeline) of pipeline caused error: OOM\n"
+        "unknown command 'X', with args beginning with: 'alice' 'secret' "
+    )
+    shown = form.format(record("%s", text))
+    assert not {"alice", "secret", TOKEN} & set(shown.replace("'", " ").split())
+    assert "Command # 2 of pipeline caused error: OOM" in shown
+    assert redact("unix:///x/y.sock and redis://***@host:6379/0") == (
+        "unix:///x/y.sock and redis://***@host:6379/0"
+    )
+
+
+def test_an_error_is_shown_with_its_place_and_a_sentence_only_if_that_quotes_nobody():
+    for quoting in (
+        KeyError("alice"),
+        Refusal(Code.UNKNOWN_USER, "alice"),
+        msgspec.ValidationError("alice"),
+    ):
+        shown = error_text(raised(DurabilityError("no disk"), raised(quoting)))
+        assert "alice" not in shown
+        assert f"{type(quoting).__qualname__}: [text left out]" in shown
+        assert "test_logs.py" in shown
+        assert shown.endswith("DurabilityError: no disk")
+    assert error_text(ResponseError("OOM")) == "ResponseError: OOM"
+    assert "alice" not in error_text(ExceptionGroup("alice", [KeyError("alice")]))
+
+
+def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp_path, capsys):
+    log_to_stderr("web", settings(tmp_path, log_format="json"))
+    logging.getLogger("rq.worker").warning("from a library")
+    with warnings.catch_warnings(action="always"):
+        warnings.warn("from Python", stacklevel=1)
+    sys.excepthook(KeyError, KeyError("alice"), None)
+    thread = threading.Thread(target={}.pop, args=["alice"])
+    thread.start()
+    thread.join()
+    lines = lines_of(capsys)
+    assert [(line["logger"], line["level"]) for line in lines] == [
+        ("rq.worker", "warning"),
+        ("py.warnings", "warning"),
+        ("services.serve.logging", "critical"),
+        ("services.serve.logging", "critical"),
+    ]
+    assert "alice" not in str(lines)
+    assert "KeyError" in lines[2]["exception"]
+
+
+def test_the_level_is_that_of_our_modules_and_libraries_log_no_details(tmp_path, capsys):
+    log_to_stderr("web", settings(tmp_path, log_level="debug"))
+    for name in ("infra.some", "some.library"):
+        logging.getLogger(name).debug("details of %s", name)
+    log_to_stderr("web", settings(tmp_path, log_level="error"))
+    for name in ("infra.some", "some.library"):
+        logging.getLogger(name).warning("a warning")
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("web DEBUG details of infra.some")
+
+
+def test_the_security_log_is_among_the_others_whatever_their_level(tmp_path, capsys):
+    log_to_stderr("web", settings(tmp_path, log_level="error"))
+    note_security(SecurityEvent.TOKEN_MADE, b"\x01" * 8, token="t", scopes=["play", "read"])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("web INFO token-made account=0101010101010101 token=t scopes=play,read")
+
+
+def test_the_security_log_has_a_file_that_may_be_moved_away(tmp_path, capsys):
+    file = tmp_path / "security.log"
+    log_to_stderr("web", settings(tmp_path, security_log=file))
+    note_security(SecurityEvent.LOGIN, b"\x01" * 8)
+    file.rename(tmp_path / "moved.log")
+    note_security(SecurityEvent.ACCOUNT_MADE, b"\x02" * 8)
+    for name, event, account in (("moved", "login", "01"), ("security", "account-made", "02")):
+        line = json.loads((tmp_path / f"{name}.log").read_text())
+        assert (line["message"], line["account"]) == (event, account * 8)
+        assert (line["logger"], line["role"]) == (LOGGER, "web")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert capsys.readouterr().err == ""
+
+
+def test_a_security_log_that_cant_be_written_is_refused_with_a_sentence(tmp_path):
+    with pytest.raises(SettingsError, match=r"the security log can't be written: .*No such file"):
+        log_to_stderr("web", settings(tmp_path, security_log=tmp_path / "no" / "security.log"))
+
+
+def test_structlog_is_imported_for_json_lines_only():
+    code = (
+        "import sys; from infra.settings import load; from services.serve.logging import log_to_stderr;"
+        "log_to_stderr('web', load({}, {}));"
+        "assert 'structlog' not in sys.modules;"
+        "log_to_stderr('web', load({'log_format': 'json'}, {})); assert 'structlog' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_the_page_has_every_event_and_every_field():
+    page = (Path(__file__).parents[2] / "docs" / "logs.md").read_text()
+    events = page.partition("| event |")[2].partition("\n\n")[0]
+    listed = [
+        name for row in events.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])
+    ]
+    assert sorted(listed) == sorted(SecurityEvent)
+    fields = page.partition("| field |")[2].partition("\n\n")[0]
+    listed = [
+        name for row in fields.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])
+    ]
+    with LoggedWith(request_id="r", board=1, command_id=b"c", account=b"a"):
+        line = json.loads(json_lines("web").format(record("a", error=raised(OSError("b")))))
+    assert listed == list(line)
