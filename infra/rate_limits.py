@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import redis
@@ -41,7 +41,7 @@ class CountStorage(RedisStorage):
         # the URL and the pool are not used, because all commands go by `get_connection`
         super().__init__("redis://", connection_pool=client.connection_pool, key_prefix=prefix)
 
-    def get_connection(self, readonly: bool = False) -> redis.Redis:  # noqa: FBT001, FBT002, ARG002 - as in `limits`
+    def get_connection(self, readonly: bool = False) -> Any:  # noqa: FBT001, FBT002, ARG002 - as in `limits`
         """Return the client."""
         return self._client
 

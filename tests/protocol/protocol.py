@@ -7,6 +7,7 @@ programs rely on may get more, and never less.
 """
 
 import json
+import logging
 import re
 import sys
 from argparse import ArgumentParser, _SubParsersAction
@@ -36,13 +37,16 @@ from domain.rules import all_rules, rules_id  # noqa: E402
 from domain.sentences import all_templates  # noqa: E402
 from infra import rq_jobs  # noqa: E402
 from infra.failpoints import FAILPOINTS  # noqa: E402
+from infra.log_context import LoggedWith  # noqa: E402
 from infra.redis import keys  # noqa: E402
+from infra.security_log import SecurityEvent  # noqa: E402
 from infra.settings import setting_table  # noqa: E402
 from infra.store import outcomes  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.http.middleware import REGISTRY  # noqa: E402
 from services.language.commands import FORMS  # noqa: E402
+from services.serve.json_log import json_lines  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
 
 Protocol = dict[str, Any]
@@ -82,6 +86,8 @@ def gather() -> Protocol:
             rq_jobs.PUBLISHED_LOG: [rq_jobs.PUBLISH],
             rq_jobs.MAINTENANCE: [rq_jobs.REBUILD, rq_jobs.CHECK],
         },
+        "log fields": dict.fromkeys(log_line(), True),
+        "security events": dict.fromkeys(SecurityEvent, True),
         "fault points": dict.fromkeys(FAILPOINTS, True),
         "keys": dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys.__doc__, re.MULTILINE), True),
         "metrics": dict.fromkeys(
@@ -97,6 +103,15 @@ def tags(union: Any) -> Protocol:
     return {
         str(kind.__struct_config__.tag): list(kind.__struct_fields__) for kind in get_args(union)
     }
+
+
+def log_line() -> Protocol:
+    """Return a JSON line of the log with all fields."""
+    error = OSError("no disk")
+    values = logging.ERROR, "", 0, "text", None, (type(error), error, None)
+    with LoggedWith(request_id="r", board=1, command_id=b"c", account=b"a"):
+        line: Protocol = json.loads(json_lines("web").format(logging.LogRecord("infra", *values)))
+    return line
 
 
 def programs() -> Protocol:

@@ -132,7 +132,11 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
             Level.BAD,
             "59 min left, longer than",
         ),
-        (with_("server", not_durable=("it is Redis 6; buy a new one",)), Level.BAD, "it is Redis 6$"),
+        (
+            with_("server", not_durable=("it is Redis 6; buy a new one",)),
+            Level.BAD,
+            "it is Redis 6$",
+        ),
         (msgspec.structs.replace(FACTS, files=1_024), Level.WARN, "may have 1024 files open"),
         (
             with_("server", shards=(ShardFacts(0, 3, 1_000_000 - 7_200_000, 0, 0),)),
