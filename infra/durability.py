@@ -44,6 +44,9 @@ MINIMUM_VERSION: Final = (7, 2)
 BARRIER_TIMEOUT: Final = 5000
 """Milliseconds a barrier waits for the disk; less than a client's timeout."""
 
+RECEIPT_TIMEOUT: Final = 1000
+"""Milliseconds for which it waits at first until replicas have received the writes."""
+
 # no-appendfsync-on-rewrite would silently suspend the syncs, and eviction would drop commits
 REQUIRED: Final[Mapping[str, str]] = {
     "appendonly": "yes",
@@ -247,7 +250,13 @@ def append_barrier(
     """Add the barrier as the last command of a commit's pipeline; nothing when `mode` has none.
 
     It covers every write sent before it on the same connection. `timeout` is in milliseconds.
+
+    Under `replicated` a WAIT comes before it. A replica answers the server's question for its progress before
+    it syncs the write that came with it. Without a second question, which the next command asks, its next
+    answer would come a second later.
     """
+    if mode is Mode.REPLICATED:
+        pipeline.wait(replicas, min(timeout, RECEIPT_TIMEOUT))
     if mode.verified:
         pipeline.waitaof(1, replicas if mode is Mode.REPLICATED else 0, timeout)
 

@@ -52,6 +52,8 @@ class Role(StrEnum):
     """Sends reminders, lets flags fall, and repeats lost wake-ups."""
     PUBLISHER = "publisher"
     """Publishes the logs."""
+    MAINTENANCE = "maintenance"
+    """Rebuilds, checks, retires and offloads."""
     ROBOTS = "robots"
     """Moves for robots, and analyses matches."""
     WEB = "web"

@@ -42,7 +42,7 @@ class CountStorage(RedisStorage):
         super().__init__("redis://", connection_pool=client.connection_pool, key_prefix=prefix)
 
     def get_connection(self, readonly: bool = False) -> Any:  # noqa: FBT001, FBT002, ARG002 - as in `limits`
-        """Return the client."""
+        """Return the client, whose arguments have other names than those that `limits` declares."""
         return self._client
 
 

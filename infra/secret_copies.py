@@ -3,13 +3,14 @@
 import hmac
 import secrets
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.objects.location import FOLDER_NAME, open_objects
-from infra.objects.port import ObjectNotFoundError, ObjectStore
+from infra.objects.port import ObjectDiffersError, ObjectNotFoundError, ObjectStore
 from infra.people.account_macs import KEYS_FOLDER, MacKeyError, read_mac_key
 from infra.secret_record import Secret, SecretCopy
 from infra.settings import Settings
@@ -31,12 +32,13 @@ def read_copy(secret: Secret, settings: Settings) -> SecretCopy:
 
 
 def make_id(secret: Secret, settings: Settings) -> None:
-    """Give a folder of seeds or an object store an id by which machines can compare it, if it has none."""
+    """Write the id by which machines compare a folder of seeds or an object store, if it has none."""
     data = secrets.token_hex(_ID_BYTES).encode()
     if secret is Secret.SEEDS:
         create_once(seeds_folder(settings) / STORE_ID, data)
-    elif secret is Secret.STORE and _id_of(objects := _objects(settings)) is None:
-        objects.create(STORE_ID, data)
+    elif secret is Secret.STORE:
+        with suppress(ObjectDiffersError):  # another process made one first, and that is the id
+            _objects(settings).create(STORE_ID, data)
 
 
 def seeds_folder(settings: Settings) -> Path:

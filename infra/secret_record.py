@@ -1,4 +1,4 @@
-"""The record of a server's secrets: their fingerprints, which all machines compare with what they have.
+"""The record of a server's secrets: their fingerprints, which all machines compare with their own.
 
 | key | what |
 |---|---|
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 
 class Secret(StrEnum):
-    """What all machines of a server have to share."""
+    """A thing that all machines of a server have to share."""
 
     SEEDS = "seeds"
     """The folder with the secret ends of the chains of seeds."""

@@ -94,10 +94,10 @@ class Settings(LogSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         _Listening,
         about(
             "an address such as 127.0.0.1:9100, or off",
-            "Where the process of the HTTP API serves `/metrics` for Prometheus; `off` serves none. "
-            "Each such process shows its own figures and needs an address of its own: of several "
-            "under `serve` the second takes the next port, and so on. Let only your own programs "
-            "reach it.",
+            "Where a process serves `/metrics` for Prometheus; `off` serves none. Each process shows its own "
+            "figures and needs an address of its own: of several under `serve` the second takes the next "
+            "port, and so on, the processes of the HTTP API first (docs/metrics.md has the order). Let only "
+            "your own programs reach it.",
             "`off`",
         ),
     ] = "off"

@@ -1,4 +1,4 @@
-"""Which secrets each process needs, and the check at its start that they are the server's."""
+"""The secrets that each process needs, and the check that those of this machine are the server's."""
 
 import logging
 from collections.abc import Mapping
@@ -83,3 +83,19 @@ def accept_secrets(settings: Settings, data: redis.Redis) -> None:
             if mismatch(copy, recorded):
                 logger.warning("the %s was replaced or is lost; look at %s", secret, copy.place)
             record.accept(copy)
+
+
+def read_other_secrets(settings: Settings, client: redis.Redis) -> tuple[str, ...]:
+    """Return why secrets of this machine are not the server's: a sentence for each."""
+    recorded = SecretRecord(client).read()
+    found = []
+    for secret in Secret:
+        try:
+            copy = read_copy(secret, settings)
+        except (ObjectStoreError, LostKeyError, OSError) as error:
+            found.append(f"the {secret} can't be read; {error}")
+            continue
+        # the doctor may run where no process does, so a secret may be missing
+        if not copy.missing and (why := mismatch(copy, recorded.get(secret, ""))):
+            found.append(why)
+    return tuple(found)

@@ -12,7 +12,7 @@ from redis import Redis
 
 from infra.redis.clients import make_client
 from infra.valkey.server import EmbeddedServer
-from tests.helpers.clusters import Cluster, running
+from tests.helpers.clusters import Cluster, SentinelPair, running
 
 # compiled modules are kept, because each server of the tests starts several processes
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -44,6 +44,13 @@ def redis_client(valkey: EmbeddedServer) -> Iterator[Redis]:
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """A cluster of three nodes with fsync on; `.url` names it."""
     with running(Cluster(tmp_path_factory.mktemp("cluster"), primaries=3, replicas=0)) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def sentinels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SentinelPair]:
+    """A primary with a replica, watched by three sentinels; `.url` names these."""
+    with running(SentinelPair(tmp_path_factory.mktemp("sentinels"))) as found:
         yield found
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from domain.errors import Code
 from domain.match.clock_commands import all_late_are_robots
-from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer
+from domain.match.commands import CommandEnvelope, FlagPlayer, RemindPlayer, tag_of
 from domain.match.events import SERVER_ACCOUNT, command_id
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import next_due, reminder_is_due
@@ -257,7 +257,7 @@ class Scheduler:
 
 def _log_refusal(one: _DueMatch, needs: _DueCommand, code: str) -> None:
     """Log that a command was refused: the first time a warning, then an alarm."""
-    what = _tag_of(needs.command)
+    what = tag_of(needs.command)
     if not one.attempt:
         logger.warning("match %d: its %s is refused as %s; retrying", needs.board, what, code)
     elif not one.logged:
@@ -294,16 +294,11 @@ def _due_command(
     return _DueCommand(board, state.seq, command, state.ply)
 
 
-def _tag_of(command: FlagPlayer | RemindPlayer) -> str:
-    """Return `flag` or `nag`."""
-    return str(type(command).__struct_config__.tag)
-
-
 def _submission(one: _DueMatch) -> Submission:
     needs = one.needs
     assert needs is not None
     # part of the ids of commands that were sent by earlier versions, so it never changes
-    key = f"{needs.board} {needs.seq} {_tag_of(needs.command).capitalize()}"
+    key = f"{needs.board} {needs.seq} {tag_of(needs.command).capitalize()}"
     if one.attempt:
         key += f" {one.attempt}"
     id_ = command_id(SENDER, SERVER_ACCOUNT, key)

@@ -200,6 +200,11 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = RecordDecoder(CommandEnvelope)
 
 
+def tag_of(command: Command) -> str:
+    """Return the kind of a command as its bytes have it, such as `move`."""
+    return str(type(command).__struct_config__.tag)
+
+
 def encode_command(sent: CommandEnvelope) -> bytes:
     """Return the bytes for the inbox."""
     return _ENCODER.encode(sent)

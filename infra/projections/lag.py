@@ -33,11 +33,11 @@ class Lag(msgspec.Struct, frozen=True):
     """Whether it is being rebuilt or compared."""
 
 
-def lag(store: Store, client: redis.Redis, spec: Spec) -> Lag:
-    """Return the lag of a projection; O(shards and buckets)."""
+def lag(store: Store, client: redis.Redis, spec: Spec, mark: Watermark | None = None) -> Lag:
+    """Return the lag of a projection behind a watermark, or behind that of now; O(shards and buckets)."""
     generations = Generations(client, spec)
     live = generations.live()
-    mark = store.watermark()
+    mark = store.watermark() if mark is None else mark
     found = generations.checkpoints(live[1]) if live else []
     checkpoints = [one for one in found if one is not None]
     if live is None or len(checkpoints) < len(found):

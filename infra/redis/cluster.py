@@ -135,14 +135,14 @@ class ClusterPipeline(Pipeline):
     def _send(self, commands: Sequence[Queued]) -> list[Any]:
         end = time.monotonic() + REDIRECT_SECONDS
         replies: list[Any] = [None] * len(commands)
-        barrier = str(commands[-1][0][0]) in _BARRIERS
-        confirmed: list[Any] = []
-        waiting = [_Sent(at, None) for at in range(len(commands) - barrier)]
+        barriers = _barriers_of(commands)
+        confirmed: list[list[Any]] = []
+        waiting = [_Sent(at, None) for at in range(len(commands) - len(barriers))]
         groups = self._groups(commands, waiting)
-        if barrier and not waiting:
+        if barriers and not waiting:
             groups = [(node, []) for node in self._slots.primaries()]
         while groups:
-            confirmed += self._exchange(commands, groups, replies, barrier=barrier)
+            confirmed += self._exchange(commands, groups, replies, barriers)
             again = [
                 sent for sent in waiting if isinstance(replies[sent.at], (AskError, TryAgainError))
             ]
@@ -156,8 +156,8 @@ class ClusterPipeline(Pipeline):
         for reply in replies:
             if isinstance(reply, ClusterDownError):
                 raise self._down(reply) from reply
-        if barrier:
-            replies[-1] = _least(confirmed)
+        for at, of_nodes in enumerate(zip(*confirmed, strict=True), len(commands) - len(barriers)):
+            replies[at] = _least(of_nodes)
         return replies
 
     def _redirected(self, error: Exception) -> redis.Redis | None:
@@ -193,10 +193,9 @@ class ClusterPipeline(Pipeline):
         commands: Sequence[Queued],
         groups: Sequence[tuple[redis.Redis, Sequence[_Sent]]],
         replies: list[Any],
-        *,
-        barrier: bool,
-    ) -> list[Any]:
-        """Send the commands of each node, then read all replies; return those to the barriers."""
+        barriers: Sequence[Queued],
+    ) -> list[list[Any]]:
+        """Send the commands of each node, then read all replies; return those to the barriers of each."""
         confirmed = []
         connections: list[Any] = []  # redis-py types little of them
         read = 0
@@ -213,7 +212,7 @@ class ClusterPipeline(Pipeline):
                     for sent in sents
                     for one in ([("ASKING",)] if sent.asked else []) + [commands[sent.at][0]]
                 ]
-                words += [commands[-1][0]] if barrier else []
+                words += [words_of_one for words_of_one, _ in barriers]
                 connection.send_packed_command(connection.pack_commands(words))
             for at, (_, sents) in enumerate(groups):
                 connection = connections[at]
@@ -221,8 +220,7 @@ class ClusterPipeline(Pipeline):
                     if sent.asked:
                         self._reply(connection, (("ASKING",), {}))
                     replies[sent.at] = self._reply(connection, commands[sent.at])
-                if barrier:
-                    confirmed.append(self._reply(connection, commands[-1]))
+                confirmed.append([self._reply(connection, barrier) for barrier in barriers])
                 read += 1
         except (redis.ConnectionError, redis.TimeoutError):
             self._slots.node_lost(_address_of(groups[at][0]))
@@ -254,6 +252,14 @@ class ClusterPipeline(Pipeline):
 def _address_of(node: redis.Redis) -> Address:
     options = node.connection_pool.connection_kwargs
     return str(options["host"]), int(options["port"])
+
+
+def _barriers_of(commands: Sequence[Queued]) -> Sequence[Queued]:
+    """Return the barriers at the end of a pipeline."""
+    start = len(commands)
+    while start and str(commands[start - 1][0][0]) in _BARRIERS:
+        start -= 1
+    return commands[start:]
 
 
 def _least(confirmed: Sequence[Any]) -> Any:

@@ -187,6 +187,7 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
     EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),
     EndlessKey("{boards}:shape", "infra.store.layout", "it describes the data", _ONE),
+    EndlessKey("{boards}:secrets", "infra.secret_record", "other machines compare with it", _ONE),
     EndlessKey("{scrub}", "infra.store.scrub_notes", "the next round begins there", _ONE),
     EndlessKey("{clock}", "infra.store.server_clock", "a step of the clock is found by it", _ONE),
     EndlessKey("{p:<name>}:live", _GENERATIONS, "it is a pointer", "projections"),
@@ -195,6 +196,5 @@ ENDLESS_KEYS: Final = (
         "{p:erased}", "infra.projections.erasure", "a rebuild leaves them out", "deleted accounts"
     ),
     EndlessKey("{mail}:read", "infra.mail.progress", "it is the mailer's cursor", "shards"),
-    EndlessKey("{boards}:secrets", "infra.secret_record", "other machines compare with it", _ONE),
     EndlessKey("{mail}:key", "infra.secret_record", "other machines compare with it", _ONE),
 )

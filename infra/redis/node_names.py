@@ -27,6 +27,19 @@ def node_name(client: redis.Redis) -> str:
     return ""
 
 
+def node_address(client: redis.Redis) -> str:
+    """Return host and port of a server; `socket` for one on a socket of this machine.
+
+    Of a primary under sentinels it is the last one that was connected; before that the name that they know.
+    """
+    pool = client.connection_pool
+    if isinstance(pool, SentinelConnectionPool):
+        host, port = pool.master_address or (pool.service_name, 0)
+        return f"{host}:{port}" if port else str(host)
+    options = pool.connection_kwargs
+    return "socket" if "path" in options else f"{options['host']}:{options['port']}"
+
+
 @contextmanager
 def naming_node(client: redis.Redis) -> Iterator[None]:
     """Let the text of an error that is raised here begin with the name of the node of a client."""

@@ -14,6 +14,7 @@ from domain.match.commands import CommandEnvelope
 from domain.match.events import CommandId
 from infra.failpoints import failpoint
 from infra.log_context import add_log_fields
+from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.clients import ANSWER_TIMEOUT
 from infra.redis.keys import Lane
 from infra.redis.microbatch import MicroBatcher
@@ -124,7 +125,8 @@ class AsyncCommandGateway:
             failpoint("submit.ready")
             # one wake-up of this task, by the outcome or by what the store said instead
             self._batches(sending).submit(sending, future)
-            stored = await future
+            with outcome_wait():
+                stored = await future
         finally:
             if sending.end is not None:
                 sending.end.cancel()
@@ -168,6 +170,7 @@ class AsyncCommandGateway:
     async def _submit(self, sendings: Sequence[_Sending]) -> list[bytes | None]:
         """Submit commands; return the outcomes that are known, and None for the others."""
         answers = await self._store.submit([one.submission for one in sendings])
+        count_submissions(answers)
         pairs = zip(sendings, answers, strict=True)
         queued = [one for one, answer in pairs if isinstance(answer, Queued)]
         if queued:
@@ -250,6 +253,7 @@ def _result_of(sending: _Sending, answer: SubmitResult) -> bytes | None:
 
 def _set_pending(future: asyncio.Future[bytes]) -> None:
     if not future.done():
+        OUTCOMES_PENDING.inc()
         future.set_exception(OutcomePending(PENDING_TEXT))
 
 

@@ -19,6 +19,7 @@ from domain.match.commands import CommandEnvelope
 from infra.durability_watch import DurabilityNotes
 from infra.failpoints import failpoint
 from infra.log_context import LoggedWith
+from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.keys import Lane
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
@@ -200,7 +201,15 @@ class CommandGateway:
             return self._confirmed(outcome_before_limit(stored, submission.digest))
         self._check_durability()
         failpoint("submit.ready")
-        (answer,) = self._store.submit([submission])
+        with outcome_wait():
+            return self._submit_and_wait(sent, submission, seconds)
+
+    def _submit_and_wait(
+        self, sent: CommandEnvelope, submission: Submission, seconds: float
+    ) -> CommandOutcome:
+        answers = self._store.submit([submission])
+        count_submissions(answers)
+        (answer,) = answers
         if (known := outcome_of(answer, submission.digest)) is not None:
             return self._confirmed(known)
         failpoint("submit.queued")
@@ -217,7 +226,8 @@ class CommandGateway:
         """
         for start in range(0, len(sents), _BATCH):
             some = sents[start : start + _BATCH]
-            self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
+            answers = self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
+            count_submissions(answers)
             shape = self._store.layout()
             for lane in {shape.lane_of(one.match) for one in some}:
                 self._request_drain(lane)
@@ -245,6 +255,7 @@ class CommandGateway:
             stored_now = self._store.outcome(sent.match, sent.id)
             if stored_now is not None:
                 return self._confirmed(parse(stored_now))
+        OUTCOMES_PENDING.inc()
         raise OutcomePending(PENDING_TEXT)
 
     def _confirmed(self, outcome: CommandOutcome) -> CommandOutcome:

@@ -6,6 +6,7 @@ from typing import Any
 import redis
 
 from infra.redis import keys, scripts
+from infra.redis.cluster import in_cluster
 from infra.store.durable_scripts import DurableScripts
 from infra.store.log_streams import log_streams, read_leaves, read_log_streams, read_streams
 from infra.store.trimmed_leaves import TrimmedLeaves
@@ -45,10 +46,10 @@ class LeafReader:
         if found and self._durably.have_barrier:
             # the barrier covers what its connection has written; so it writes after it has read
             with self._client.pipeline(transaction=False) as pipe:
-                # of a kind that is done with a full memory, too
-                shard = min(found)
-                words = [keys.published(shard), "reads", str(starts[shard])]
-                pipe.eval(scripts.SET_FIELDS.source, 1, *words)
+                # in a cluster to the node of each shard; and of a kind that is done with a full memory, too
+                for shard in found if in_cluster(self._client) else [min(found)]:
+                    words = [keys.published(shard), "reads", str(starts[shard])]
+                    pipe.eval(scripts.SET_FIELDS.source, 1, *words)
                 self._durably.append_barrier(pipe)
                 replies = pipe.execute()
             self._durably.check(

@@ -7,7 +7,6 @@ one disk, so rates are this machine's. What a move costs a node holds for other 
 
 import os
 import time
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,11 +17,10 @@ import redis
 
 from domain.match.audit import verify
 from infra.redis.clients import make_client
-from infra.redis.keys import slot_of
 from infra.store.layout import Numbering
-from infra.store.redis_store import RedisStore
-from infra.valkey.local_cluster import SLOTS, LocalCluster
+from infra.valkey.local_cluster import LocalCluster
 from infra.valkey.queue_server import queue_server
+from services.bench import cluster_http
 from services.bench.baselines import redis_only
 from services.bench.harness import (
     MICRO_BATCH,
@@ -32,7 +30,13 @@ from services.bench.harness import (
     new_store,
     workers,
 )
-from services.bench.node_figures import NodeFigures, read_figures
+from services.bench.node_figures import (
+    NodeFigures,
+    figures_of,
+    moves_of_nodes,
+    per_node,
+    read_figures,
+)
 from services.bench.pipeline import TERMS, VERIFIED
 from services.bench.processor import processor_seconds
 from services.bench.report import Report
@@ -58,10 +62,7 @@ class ClusterRun(msgspec.Struct, frozen=True):
         return {
             "moves a second": round(self.rate, 1),
             "processor us a move": self.processor_us,
-            "nodes, for each of their moves": [
-                {"moves": count} | node.per_move(count)
-                for node, count in zip(self.nodes, self.moves, strict=True)
-            ],
+            "nodes, for each of their moves": per_node(self.nodes, self.moves),
             "moves a second at which a node has no time left": self.walls(),
         }
 
@@ -77,24 +78,31 @@ class ClusterRun(msgspec.Struct, frozen=True):
 
 
 def run(
-    bench: BenchEnvironment, nodes: Sequence[int], worker_counts: Sequence[int], matches: int
+    bench: BenchEnvironment,
+    nodes: Sequence[int],
+    worker_counts: Sequence[int],
+    matches: int,
+    http_matches: int,
 ) -> Report:
     """Measure each number of nodes with each number of workers; the rate is that with the most of both."""
     played = games(matches)
     peers = {"redis_limit, one server": redis_only.measure(bench, played, TERMS)}
     runs: dict[str, ClusterRun] = {}
+    over_http: dict[str, Any] = {}
     for count in nodes:
         peers[f"redis_limit, nodes: {count}"] = _limit(bench, count, played)
         for worker_count in worker_counts:
             runs[f"nodes: {count}, workers: {worker_count}"] = _measure(
                 bench, count, worker_count, played
             )
+        over_http[f"nodes: {count}, over HTTP"] = _over_http(bench, count, http_matches)
     return Report(
         rate=runs[f"nodes: {max(nodes)}, workers: {max(worker_counts)}"].rate,
         unit="moves",
         peers=peers,
         details={
             **{name: one.details() for name, one in runs.items()},
+            **over_http,
             "matches": len(played),
             "moves": sum(len(game.moves) for game in played),
             "shards": SHARDS,
@@ -120,6 +128,12 @@ def _limit(bench: BenchEnvironment, nodes: int, played: Sequence[PlannedGame]) -
         return redis_only.measure_on(bench, store, played, TERMS)
 
 
+def _over_http(bench: BenchEnvironment, nodes: int, matches: int) -> dict[str, Any]:
+    folder = bench.folder / f"http-{nodes}"
+    with _cluster(bench, folder, nodes) as cluster:
+        return cluster_http.measure(bench, cluster, folder, SHARDS, matches)
+
+
 def _measure(
     bench: BenchEnvironment, nodes: int, worker_count: int, played: Sequence[PlannedGame]
 ) -> ClusterRun:
@@ -135,9 +149,9 @@ def _measure(
         what = f"{nodes} nodes, {worker_count} workers"
         load.submit_all(starts(played, TERMS), f"{what}: starts", len(played))
         total = sum(len(game.moves) for game in played)
-        before, used_before = _nodes(cluster), _processor_seconds(signals)
+        before, used_before = figures_of(cluster), _processor_seconds(signals)
         seconds = load.submit_all(moves(played), f"{what}: moves", total)
-        after, used = _nodes(cluster), _processor_seconds(signals)
+        after, used = figures_of(cluster), _processor_seconds(signals)
         figures = [now.since(then) for now, then in zip(after, before, strict=True)]
         processor = {role: 1e6 * (used[role] - used_before[role]) / total for role in used}
         processor["nodes"] = sum(node.processor_us for node in figures) / total
@@ -147,16 +161,8 @@ def _measure(
             total / seconds,
             {role: round(us, 1) for role, us in processor.items()},
             figures,
-            _moves_of_nodes(store, nodes, played),
+            moves_of_nodes(SHARDS, nodes, played),
         )
-
-
-def _nodes(cluster: LocalCluster) -> list[NodeFigures]:
-    found = []
-    for node in cluster.nodes:
-        with node.client() as client:
-            found.append(read_figures(client))
-    return found
 
 
 def _processor_seconds(queue: redis.Redis) -> dict[str, float]:
@@ -166,12 +172,3 @@ def _processor_seconds(queue: redis.Redis) -> dict[str, float]:
         "submitting": time.process_time(),
         "server of the queue": read_figures(queue).processor_us / 1e6,
     }
-
-
-def _moves_of_nodes(store: RedisStore, nodes: int, played: Sequence[PlannedGame]) -> list[int]:
-    """Return how many of the moves each node keeps."""
-    layout = store.layout()
-    counts: Counter[int] = Counter()
-    for game in played:
-        counts[slot_of(layout.shard_of(game.board)) * nodes // SLOTS] += len(game.moves)
-    return [counts[node] for node in range(nodes)]

@@ -63,14 +63,14 @@ def _measured(bench: BenchEnvironment, name: str, clients: int, matches: int, we
         orders = start_matches(data, played)
         # the peer is measured warm, too
         warming, played = played[:clients], played[clients:]
-        _load(url, _shares(orders, warming, clients), 0.0)
+        play_matches(url, orders, warming, clients)
         half = len(played) // 2
         before = processor_seconds(pid)
-        fast = _load(url, _shares(orders, played[:half], clients), 0.0)
+        fast = play_matches(url, orders, played[:half], clients)
         used = processor_seconds(pid)
         # half speed: each client takes twice as long from one move to the next
         pause = clients / (fast.rate / 2)
-        calm = _load(url, _shares(orders, played[half:], clients), pause)
+        calm = play_matches(url, orders, played[half:], clients, pause)
     processor = {
         role: round(1e6 * (seconds - before.get(role, 0.0)) / fast.moves)
         for role, seconds in used.items()
@@ -89,7 +89,9 @@ def _measured(bench: BenchEnvironment, name: str, clients: int, matches: int, we
     return Report(rate=fast.rate, unit="moves", peers={}, details=details)
 
 
-class _LoadResult(msgspec.Struct, frozen=True):
+class HttpLoad(msgspec.Struct, frozen=True):
+    """The moves of whole matches over HTTP."""
+
     rate: float
     """Moves a second."""
     moves: int
@@ -110,12 +112,19 @@ def _shares(
     return shares
 
 
-def _load(url: str, shares: list[list[bytes]], pause: float) -> _LoadResult:
+def play_matches(
+    url: str,
+    orders: dict[int, list[bytes]],
+    played: Sequence[PlannedGame],
+    clients: int,
+    pause: float = 0.0,
+) -> HttpLoad:
     """Let each client send its share, in another process so that no lock is shared."""
+    shares = _shares(orders, played, clients)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         seconds, latencies = pool.apply(_play, (url, shares, pause))
     count = sum(map(len, shares))
-    return _LoadResult(rate=count / seconds, moves=count, latencies=latencies)
+    return HttpLoad(rate=count / seconds, moves=count, latencies=latencies)
 
 
 def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, list[float]]:

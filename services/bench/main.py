@@ -186,6 +186,7 @@ def _cluster(parser: Any) -> None:
         help="numbers of command workers (default 1,2,4)",
     )  # fmt: skip
     _add(parser, "--matches", 400, "whole games of pow2")
+    _add(parser, "--http-matches", 64, "whole games over HTTP")
 
 
 def _rebuild(parser: Any) -> None:

@@ -1,9 +1,15 @@
 """The work of a node, by its own counts."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import redis
+
+from infra.redis.keys import shard_of, slot_of
+from infra.valkey.local_cluster import SLOTS, LocalCluster
+from services.bench.workload import PlannedGame
 
 
 class NodeFigures(msgspec.Struct, frozen=True):
@@ -58,3 +64,28 @@ def read_figures(node: redis.Redis) -> NodeFigures:
         busy_us=found["eventloop_duration_sum"],
         sync_us=found["eventloop_duration_aof_sum"],
     )
+
+
+def figures_of(cluster: LocalCluster) -> list[NodeFigures]:
+    """Return the figures of each node since its start."""
+    found = []
+    for node in cluster.nodes:
+        with node.client() as client:
+            found.append(read_figures(client))
+    return found
+
+
+def moves_of_nodes(shards: int, nodes: int, played: Sequence[PlannedGame]) -> list[int]:
+    """Return how many of the moves each node keeps."""
+    counts: Counter[int] = Counter()
+    for game in played:
+        counts[slot_of(shard_of(game.board, shards)) * nodes // SLOTS] += len(game.moves)
+    return [counts[node] for node in range(nodes)]
+
+
+def per_node(figures: Sequence[NodeFigures], moves: Sequence[int]) -> list[dict[str, float]]:
+    """Return the figures of each node for one of the moves that it keeps."""
+    return [
+        {"moves": count} | (node.per_move(count) if count else {})
+        for node, count in zip(figures, moves, strict=True)
+    ]

@@ -79,12 +79,15 @@ def start_matches(
     played: Sequence[PlannedGame],
     pairs: int = 1,
     pair_at: Callable[[int], int] = lambda _: 0,
+    *,
+    settings: Settings | None = None,
 ) -> dict[int, list[bytes]]:
     """Sign up pairs of players, start all matches, and return the requests of each board's moves.
 
-    `pair_at` returns the pair that plays the match at a place of `played`.
+    `pair_at` returns the pair that plays the match at a place of `played`. `settings` are needed where the
+    server is no embedded one.
     """
-    with App(Settings(data=data)) as parts:
+    with App(settings or Settings(data=data)) as parts:
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         accounts = Accounts(parts.data, cheap)
         signed_up: list[Pair] = [

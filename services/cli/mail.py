@@ -24,6 +24,7 @@ from services.heartbeating import heartbeating
 from services.mail.inbound import InboundMail, password_limit
 from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.sockets import listen_for_mail
@@ -57,6 +58,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
         addresses = ServerAddresses(secret, settings.mail_domain)
         counter = SerialExecutor(lambda: _office(settings, addresses))
         stack.enter_context(heartbeating(settings, Role.MAIL, mail_key=addresses.fingerprint))
+        stack.enter_context(serving_role_metrics(settings, Role.MAIL, "mail"))
         try:
             asyncio.run(serve(counter, settings.mail_domain, sockets))
         finally:

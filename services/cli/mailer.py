@@ -11,6 +11,7 @@ from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.jobs import make_mailer
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_end, log_to_stderr
 from workers.mail import mailer
@@ -41,5 +42,8 @@ def _run(settings: Settings, relay: str) -> None:
         secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         addresses = ServerAddresses(secret, settings.mail_domain)
         made = make_mailer(parts, relay, addresses)
-        with heartbeating(settings, Role.MAILER, mail_key=addresses.fingerprint):
+        with (
+            heartbeating(settings, Role.MAILER, mail_key=addresses.fingerprint),
+            serving_role_metrics(settings, Role.MAILER, "mailer"),
+        ):
             mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)

@@ -13,10 +13,10 @@ from infra.durability import verify
 from infra.log.key_files import generate_keys, keys_folder, missing_keys, named_host
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import create_robot_accounts
-from infra.redis.addresses import Topology, redact_url, topology_of
+from infra.redis.addresses import redact_url
 from infra.secret_record import Secret, SecretRecord
 from infra.settings import Settings
-from infra.store.layout import Layout, Numbering
+from infra.store.layout import initial_layout
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.lane_texts import division
@@ -25,7 +25,7 @@ from services.serve.log_keys import record_published_sizes
 
 
 def run(settings: Settings) -> int:
-    """Create the layout, the keys and the robots' accounts; print what there is. Return the exit code."""
+    """Create the layout, the keys and the robots' accounts; print where they are. Return the exit code."""
     if settings.redis_url is None:
         sentence = (
             "set MATCHPOST_REDIS_URL to the server of the data; `matchpost serve` prepares its own"
@@ -34,14 +34,8 @@ def run(settings: Settings) -> int:
         return EXIT_UNKNOWN
     with App(settings) as parts:
         verify(parts.data, settings.durability, settings.replicas)
-        on_cluster = topology_of(settings.redis_url) is Topology.CLUSTER
-        layout = parts.store.create(
-            Layout(
-                settings.shards,
-                min(settings.workers, settings.shards),
-                Numbering.SHARD if on_cluster else Numbering.SERVER,
-            )
-        )
+        lanes = settings.workers
+        layout = parts.store.create(initial_layout(parts.data, settings.shards, lanes))
         print(f"The data is on the server at {redact_url(settings.redis_url)}: {division(layout)}")
         _make_keys(settings, parts.data)
         record = SecretRecord(parts.data)

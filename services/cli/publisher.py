@@ -14,6 +14,7 @@ from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from workers.log import job
@@ -28,7 +29,8 @@ def run(settings: Settings, name: str) -> int:
     """Publish until a stop signal, and return the exit code."""
     log_to_stderr(name, settings)
     LIVENESS.watch()
-    return run_role(lambda: _publish(settings))
+    with serving_role_metrics(settings, Role.PUBLISHER, name):
+        return run_role(lambda: _publish(settings))
 
 
 def _publish(settings: Settings) -> None:

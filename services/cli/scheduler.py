@@ -21,6 +21,8 @@ from infra.store.server_clock import ServerClockRecord
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
+from services.metrics.collector import server_figures
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
@@ -49,11 +51,12 @@ def run(settings: Settings, name: str) -> int:
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
-    return run_role(lambda: _run(settings, stopping))
+    return run_role(lambda: _run(settings, name, stopping))
 
 
-def _run(settings: Settings, stopping: Event) -> None:
-    with App(settings) as parts:
+def _run(settings: Settings, name: str, stopping: Event) -> None:
+    serving = serving_role_metrics(settings, Role.SCHEDULER, name)
+    with App(settings) as parts, server_figures(parts), serving:
         parts.store.layout()
         check_secrets(settings, parts.data, Role.SCHEDULER)
         _tick_until(parts, stopping)

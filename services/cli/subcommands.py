@@ -221,6 +221,20 @@ SUBCOMMANDS: Final = (
         "services.cli.secret_list",
     ),
     Subcommand(
+        "acl",
+        "print one user a role for the access control of a server",
+        "Print the lines of the `aclfile` of a Redis or Valkey: one user a role, which can do that role's "
+        "work and no more.",
+        (
+            ("server", {"choices": ("data", "queue"), "help": "for which server"}),
+            ("--passwords", {
+                "type": Path, "required": True, "metavar": "DIR",
+                "help": "a folder with a file for each user, which has the password",
+            }),
+        ),
+        has_settings=False,
+    ),
+    Subcommand(
         "referee",
         "judge moves: one JSON object a line in, one a line out; needs no server",
         "Judge moves as a filter: one JSON object a line in, one a line out.",

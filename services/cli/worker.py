@@ -28,6 +28,7 @@ from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services.cli.errors import run_role
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
@@ -53,14 +54,23 @@ def run(settings: Settings, name: str, role: str) -> int:
     log_to_stderr(name, settings)
     LIVENESS.watch()
     work = {"maintenance": _maintain, "robots": _play, "side": _project, "worker": _decide}[role]
-    return run_role(lambda: work(settings))
+    if role == "maintenance":
+        # its jobs are processes of their own, whose figures nobody would see
+        return run_role(lambda: work(settings))
+    with serving_role_metrics(settings, Role(role), name):
+        return run_role(lambda: work(settings))
 
 
 def _maintain(settings: Settings) -> None:
+    from services.heartbeating import heartbeating  # noqa: PLC0415
+
     with make_client(settings.redis_url or socket_url(settings.data)) as data:
         read_layout(data)
         check_secrets(settings, data, "maintenance")
-    with make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue:
+    with (
+        make_client(queue_url(settings), blocking_timeout=IDLE_SECONDS) as queue,
+        heartbeating(settings, Role.MAINTENANCE),
+    ):
         worker = ForkingWorker(
             queue,
             MAINTENANCE,

@@ -23,13 +23,13 @@ def check_durability(settings: Settings, server: ServerFacts) -> Iterator[Findin
 
 def _promise(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
     if not server.not_durable:
-        yield _kept(settings)
+        yield _kept(settings, server)
     for fault in server.not_durable:
         what, _, remedy = fault.rpartition("; ")
         yield bad("durability", what or remedy, remedy if what else "look at the server's settings")
 
 
-def _kept(settings: Settings) -> Finding:
+def _kept(settings: Settings, server: ServerFacts) -> Finding:
     match settings.durability:
         case Mode.NONE:
             return warn(
@@ -47,17 +47,22 @@ def _kept(settings: Settings) -> Finding:
             copies = count(settings.replicas, "replica", "replicas")
             return ok(
                 "durability",
-                f"every accepted move is on the disks of the server and of {copies}",
+                f"every accepted move is on the disks of {_who(server)} and of {copies}",
             )
         case _:
-            return ok("durability", "every accepted move is on the server's disk")
+            where = "the server's disk" if server.nodes == 1 else "the disk of its node"
+            return ok("durability", f"every accepted move is on {where}")
+
+
+def _who(server: ServerFacts) -> str:
+    return "the server" if server.nodes == 1 else "its node"
 
 
 def _replicas(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
     if len(server.replicas) > settings.replicas:
         yield note(
             "durability",
-            f"the server has {len(server.replicas)} replicas, and a move waits for "
+            f"{'the server' if server.nodes == 1 else 'a node'} has {len(server.replicas)} replicas, and a move waits for "
             f"{settings.replicas} of them: promote the one that has most, or raise "
             "MATCHPOST_REPLICAS",
         )

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import redis
@@ -38,12 +38,10 @@ from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import NotRunningError, socket_url
 from infra.witness.witness_status import WitnessReport, read_witness_report
+from services.app.monitoring import OVERDUE_MS
 from services.doctor.directory import DirectoryFacts, read_directory
-from services.doctor.other_secrets import read_other_secrets
 from services.doctor.queue_facts import QueueFacts, read_queue
-
-OVERDUE_MS: Final = 60_000
-"""Milliseconds after which a missing reminder or flag is reported; a tick takes one second."""
+from services.secret_checks import read_other_secrets
 
 
 class ShardFacts(msgspec.Struct, frozen=True):

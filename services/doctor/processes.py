@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from infra.heartbeats import HeartbeatRecord, Role
+from services.app.monitoring import expected_roles
 from services.doctor.facts import Facts
 from services.doctor.findings import Finding, bad, count, note, ok, span, warn
 
@@ -15,6 +16,7 @@ _NAMES: Final[Mapping[Role, str]] = {
     Role.PROJECTIONS: "projection worker",
     Role.SCHEDULER: "scheduler",
     Role.PUBLISHER: "publisher",
+    Role.MAINTENANCE: "maintenance worker",
     Role.ROBOTS: "robot process",
     Role.WEB: "web process",
     Role.MAIL: "mail intake",
@@ -26,6 +28,8 @@ _WITHOUT: Final[Mapping[Role, str]] = {
     Role.SCHEDULER: "no reminder is sent, no flag falls and lost jobs stay lost; `matchpost serve` or "
     "`matchpost scheduler` starts one",
     Role.PUBLISHER: "no log is published; `matchpost serve` or `matchpost publisher` starts one",
+    Role.MAINTENANCE: "no match leaves the memory and nothing is scrubbed; `matchpost serve` or `matchpost maintenance` "
+    "starts one",
     Role.ROBOTS: "no robot moves; `matchpost serve` or `matchpost robots` starts one, and MATCHPOST_ROBOTS=0 "
     "says that there is none",
     Role.WEB: "pages and the API do not answer; `matchpost serve` or `matchpost web` starts one",
@@ -61,26 +65,11 @@ def check_processes(facts: Facts) -> Iterator[Finding]:
 
 def _missing(facts: Facts, alive: Sequence[HeartbeatRecord]) -> Iterator[Finding]:
     there = {beat.role for beat in alive}
-    for role in _expected(facts):
+    ran = {beat.role for beat in facts.server.beats} if facts.server else set()
+    for role in expected_roles(facts.settings, ran):
         if role not in there:
             found = bad if role is Role.SCHEDULER else warn
             yield found("processes", f"no {_NAMES[role]} sends signs of life", _WITHOUT[role])
-
-
-def _expected(facts: Facts) -> list[Role]:
-    """Return the roles that have to run: by the settings, or because one ran recently."""
-    settings = facts.settings
-    wanted = {
-        Role.PROJECTIONS: True,
-        Role.SCHEDULER: True,
-        Role.PUBLISHER: settings.durability.durable,
-        Role.ROBOTS: settings.robots > 0,
-        Role.WEB: settings.http != "off",
-        Role.MAIL: settings.smtp != "off" or settings.lmtp is not None,
-        Role.MAILER: settings.relay is not None,
-    }
-    had = {beat.role for beat in facts.server.beats} if facts.server else set()
-    return [role for role in _WITHOUT if wanted[role] or role in had]
 
 
 def _silent(silent: Sequence[HeartbeatRecord], clock: int) -> Iterator[Finding]:

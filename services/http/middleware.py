@@ -11,17 +11,16 @@ from litestar import Litestar
 from litestar.enums import ScopeType
 from litestar.routes import BaseRoute, HTTPRoute
 from litestar.types import HTTPResponseStartEvent, Message, Receive, Scope, Send
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import Counter, Histogram
 
 from infra.log_context import LoggedWith
+from infra.metrics import REGISTRY
 from infra.people.attempt_source import AttemptSource, attempts_from
 from services.http.client_network import network_of_request
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER
 from services.http.request_ids import request_id_of
 
 logger = logging.getLogger(__name__)
-
-REGISTRY: Final = CollectorRegistry()
 
 _REQUESTS: Final = Counter(
     "matchpost_http_requests_total",

@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Refusal
 from infra.durability import DurabilityError
+from infra.metrics import count_received_mail
 from infra.valkey.server import NotRunningError
 from services.mail.inbound import TryAgainError
 from services.mail.parse.mime import UnfitError
@@ -28,6 +29,9 @@ _TAKEN: Final = "250 2.0.0 accepted"
 _LATER: Final = "451 4.3.0 not accepted now; try again later"
 _ONE: Final = "452 4.5.3 only one recipient per mail"
 _NOBODY: Final = "550 5.1.1 there is no such address here"
+
+_RESULTS: Final = {"2": "accepted", "4": "later", "5": "refused"}
+"""Results for the metrics, by the first digit of an answer."""
 
 _AWAY: Final = (RedisError, DurabilityError, NotRunningError, OSError)
 """Errors that are not the mail's fault: the server of the matches is away or unreliable."""
@@ -124,6 +128,11 @@ class Handler:
         self, _server: SMTP, _session: Session, envelope: Envelope
     ) -> str:
         """Process a mail and answer it."""
+        answer = await self._process(envelope)
+        count_received_mail(_RESULTS[answer[0]])
+        return answer
+
+    async def _process(self, envelope: Envelope) -> str:
         data = envelope.original_content or b""
         recipient, sender = envelope.rcpt_tos[0], envelope.mail_from or ""
         try:
@@ -139,6 +148,7 @@ class Handler:
 
     async def handle_exception(self, error: Exception) -> str:
         """Answer after an unexpected error, and log it without the mail."""
+        count_received_mail("failed")
         # only the place is logged, because the message may quote the mail
         place = traceback.extract_tb(error.__traceback__)[-1]
         logger.error("a mail failed: %s, %s:%s", type(error).__name__, place.filename, place.lineno)

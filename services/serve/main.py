@@ -37,6 +37,7 @@ from services.serve.processes import (
     scheduler_child,
     side_child,
     web_children,
+    with_metrics_ports,
     worker_child,
 )
 from services.serve.sockets import address_of, listen, listen_for_mail
@@ -97,23 +98,25 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
             check_secrets(settings, data, role)
     make_accounts_key(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
-    workers = [worker_child(n, for_children, url) for n in range(1, settings.workers + 1)]
-    children = [*workers, side_child(for_children, url), scheduler_child(for_children, url)]
+    each = with_metrics_ports(for_children)
+    scheduler = scheduler_child(next(each), url)
+    workers = [worker_child(n, next(each), url) for n in range(1, settings.workers + 1)]
+    children = [*workers, side_child(next(each), url), scheduler]
     children.append(maintenance_child(for_children, url))
-    children += robot_children(for_children, url)
+    children += robot_children(settings.robots, each, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))
         record_published_sizes(settings, data, queue, shape)
-        children.append(publisher_child(for_children, url))
+        children.append(publisher_child(next(each), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
         children += web_children(for_children, url, listener)
     if mail := listen_for_mail(settings, stack):
-        children.append(mail_child(for_children, url, mail))
+        children.append(mail_child(next(each), url, mail))
     if settings.relay is not None:
         begin_mailing(store, data)
-        children.append(mailer_child(for_children, url))
+        children.append(mailer_child(next(each), url))
     notes = [server.note_synced for server in servers]
     supervisor = Supervisor(children, tick=partial(call_all, notes), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))

@@ -1,8 +1,9 @@
 """The child processes of `serve`: the console script, once for each role."""
 
+import itertools
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from socket import socket
 
@@ -36,10 +37,10 @@ def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
     return _child("maintenance", "maintenance", settings, redis_url)
 
 
-def robot_children(settings: Settings, redis_url: str) -> list[ProcessChild]:
-    """Return the processes of the robots for the server at `redis_url`."""
-    numbers = range(1, settings.robots + 1)
-    return [_child("robots", f"robots-{number}", settings, redis_url) for number in numbers]
+def robot_children(count: int, each: Iterator[Settings], redis_url: str) -> list[ProcessChild]:
+    """Return so many processes of the robots for the server at `redis_url`, with the next settings."""
+    numbers = range(1, count + 1)
+    return [_child("robots", f"robots-{number}", next(each), redis_url) for number in numbers]
 
 
 def publisher_child(settings: Settings, redis_url: str) -> ProcessChild:
@@ -56,7 +57,7 @@ def web_children(settings: Settings, redis_url: str, listener: socket) -> list[P
     """Return the web processes, which all answer on one socket that listens already."""
     count = settings.web
     names = [f"web-{number}" for number in range(1, count + 1)] if count > 1 else ["web"]
-    own = [replace(settings, metrics=_next_port(settings.metrics, n)) for n in range(count)]
+    own = [with_metrics_port(settings, n) for n in range(count)]
     fd = listener.fileno()
     return [_web_child(name, one, redis_url, fd) for name, one in zip(names, own, strict=True)]
 
@@ -67,10 +68,24 @@ def _web_child(name: str, settings: Settings, redis_url: str, fd: int) -> Proces
     return ProcessChild(name, argv, env=environment, pass_fds=[fd], watched=True)
 
 
-def _next_port(address: str, offset: int) -> str:
-    """Return an address with a port that is so much higher; port 0 stays, which means any."""
-    host, _, port = address.rpartition(":")
-    return address if port in ("off", "0") else f"{host}:{int(port) + offset}"
+def with_metrics_ports(settings: Settings) -> Iterator[Settings]:
+    """Yield the settings of one process after the other, each with the next port for its metrics.
+
+    The first ports are those of the web processes.
+    """
+    first = settings.web if settings.http != "off" else 0
+    return (with_metrics_port(settings, number) for number in itertools.count(first))
+
+
+def with_metrics_port(settings: Settings, offset: int) -> Settings:
+    """Return settings for a process whose metrics have a port that is so much higher.
+
+    Port 0 stays, which means any.
+    """
+    host, _, port = settings.metrics.rpartition(":")
+    if port in ("off", "0"):
+        return settings
+    return replace(settings, metrics=f"{host}:{int(port) + offset}")
 
 
 def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]) -> ProcessChild:

@@ -20,6 +20,7 @@ from infra.store.outcomes import tail
 from infra.store.port import NotDurable, Queued, Submission, Write
 from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
 from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
+from tests.helpers.clusters import Cluster
 from tests.helpers.lanes import LANE
 
 SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
@@ -312,3 +313,21 @@ def test_the_keys_of_a_shard_are_in_its_slot_and_no_two_shards_in_one() -> None:
 def test_shards_are_spread_evenly_over_the_slots(shards: int) -> None:
     slots = sorted(map(keys.slot_of, range(shards)))
     assert slots == list(range(0, keys.SLOTS, keys.SLOTS // shards))
+
+
+def test_leaves_are_durable_when_each_node_that_has_shown_some_confirms_a_write(
+    cluster: Cluster, cluster_client: Redis
+) -> None:
+    store = RedisStore(cluster_client, Mode.FSYNC, layout=Layout(8, 1, Numbering.SHARD))
+    for shard in range(8):
+        cluster_client.xadd(keys.log(shard), {"l": b"leaf"}, id="0-1")
+    for node in cluster.primaries:
+        with node.client() as client:
+            client.config_resetstat()
+    assert len(store.durable_leaves(dict.fromkeys(range(8), 0), 10)) == 8
+    for node in cluster.primaries:
+        with node.client() as client:
+            found = client.info("commandstats")
+        # the barrier confirms what was written on its connection before
+        assert found["cmdstat_eval"]["calls"] > 0
+        assert found["cmdstat_waitaof"]["calls"] == 1

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from threading import Event, Lock, Thread
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import httpx
 import uvicorn
@@ -20,9 +20,10 @@ from infra.durability import Mode
 from infra.mail.address_change import address_change_mailer
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope, Tokens
+from infra.redis.clients import make_client
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import initial_layout
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
@@ -32,10 +33,13 @@ from services.http.connections import ConnectionLimits, server_config
 from services.http.context import DEFAULT_INTERVALS, TaskIntervals
 from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
+from tests.helpers.clusters import Cluster, SentinelPair
 from tests.helpers.conformance import Conformance
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
 from workers.projections.worker import ProjectionWorker
+
+DataServers: TypeAlias = EmbeddedServer | Cluster | SentinelPair
 
 PASSWORD = "builder2"
 
@@ -48,7 +52,8 @@ ROOMY = ConnectionLimits(by_address=MANY)
 class Api:
     """A web process's API, and all that works behind it; `with` starts and stops them.
 
-    `url` is where it answers; `parts` is what it works with.
+    `url` is where it answers; `parts` is what it works with. The data are on an embedded server of its own,
+    or on the `servers`, which are empty, with the server of the queue at a URL.
     """
 
     def __init__(
@@ -58,9 +63,11 @@ class Api:
         intervals: TaskIntervals = DEFAULT_INTERVALS,
         bounds: ConnectionLimits = ROOMY,
         hasher: PasswordHasher = CHEAP,
+        servers: DataServers | None = None,
         **settings: Any,
     ) -> None:
         self._folder = folder
+        self._servers = servers
         self._limits = bounds
         self._hasher = hasher
         self._intervals = intervals
@@ -73,12 +80,14 @@ class Api:
         self._numbers = iter(range(1, MANY))
 
     def __enter__(self) -> Self:
-        self.server = self._stack.enter_context(EmbeddedServer(self._folder / "data"))
+        self.server = self._servers or self._stack.enter_context(
+            EmbeddedServer(self._folder / "data")
+        )
         self.settings = Settings(
             data=self._folder / "data", redis_url=self.server.url, **self._allocated
         )
         client = self._stack.enter_context(self.server.client(blocking_timeout=5))
-        RedisStore(client, Mode.FSYNC).create(Layout(shards=4, lanes=1))
+        RedisStore(client, Mode.FSYNC).create(initial_layout(client, 4, 1))
         rate = self.settings.password_rate
         told = address_change_mailer(client, self.settings.mail_domain)
         accounts = Accounts(client, self._hasher, password_rate=rate, readdressed=told)
@@ -176,8 +185,8 @@ class Api:
 
     def drain_silently(self) -> None:
         """Decide what waits, while the drain is asleep; no door is told."""
-        with self.server.client(blocking_timeout=5) as client, memory_client() as nobody:
-            self._turn(client, nobody)
+        with self.server.client() as client, self._queue() as queue, memory_client() as nobody:
+            self._turn(client, queue, nobody)
 
     def _work(self) -> None:
         for work in (self._drain, self._side):
@@ -186,13 +195,17 @@ class Api:
             self._stack.callback(thread.join)
             self._stack.callback(self._stopping.set)
 
+    def _queue(self) -> Redis:
+        """A client of the queue's server; the caller closes it."""
+        return make_client(self.settings.queue_url or self.server.url, blocking_timeout=5)
+
     def _drain(self) -> None:
         """Work the lane, turn after turn."""
-        with self.server.client(blocking_timeout=5) as client:
+        with self.server.client(blocking_timeout=5) as client, self._queue() as queue:
             while not self._stopping.is_set():
                 self._awake.wait()
                 with self._surviving(), self._turning:
-                    self._turn(client, client)
+                    self._turn(client, queue, queue)
 
     @contextmanager
     def _surviving(self) -> Iterator[None]:
@@ -202,21 +215,20 @@ class Api:
         except RedisError:
             self._stopping.wait(0.05)
 
-    def _turn(self, client: Redis, doors: Redis) -> None:
-        store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(client, [].append)
+    def _turn(self, client: Redis, queue: Redis, doors: Redis) -> None:
+        store, lanes = RedisStore(client, Mode.FSYNC), LaneLeases(queue, [].append)
         seeds = SeedChains(store, self._folder / "seeds")
-        Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds, linger=1.0).run()
+        Drain(store, lanes, doors, LANE, self._pausing, seeds=seeds, data=client, linger=1.0).run()
 
     def _pausing(self) -> bool:
         return self._stopping.is_set() or not self._awake.is_set()
 
     def _side(self) -> None:
-        with self.server.client(blocking_timeout=5) as client:
+        with self.server.client(blocking_timeout=5) as client, self._queue() as queue:
             while not self._stopping.is_set():
                 with self._surviving():
-                    ProjectionWorker(RedisStore(client, Mode.FSYNC), client).run(
-                        self._stopping.is_set
-                    )
+                    side = ProjectionWorker(RedisStore(client, Mode.FSYNC), client, queue=queue)
+                    side.run(self._stopping.is_set)
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))

@@ -10,10 +10,11 @@ from domain.match.decide import decide
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from infra.durability import Mode
+from infra.redis.cluster import ClusterClient
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store.gateway import submission_of
-from infra.store.layout import Layout
+from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import SubmitResult
@@ -27,14 +28,17 @@ from workers.commands.handle import Decider
 class Bench:
     """One lane over four shards."""
 
-    def __init__(self, client: Redis, seeds: Path) -> None:
+    def __init__(self, client: Redis, seeds: Path, queue: Redis | None = None) -> None:
+        """`queue` is a client of the queue's own server, which a cluster needs."""
         self.client = client
-        self.queue = client
+        self.queue = client if queue is None else queue
         self.folder = seeds
         self.woken: list[Lane] = []
         self.store = RedisStore(client, Mode.FSYNC)
-        self.store.create(Layout(shards=4, lanes=1))
-        self.lanes = LaneLeases(client, self.woken.append)
+        by_shard = isinstance(client, ClusterClient)
+        numbering = Numbering.SHARD if by_shard else Numbering.SERVER
+        self.store.create(Layout(shards=4, lanes=1, numbering=numbering))
+        self.lanes = LaneLeases(self.queue, self.woken.append)
         self.seeds = SeedChains(self.store, seeds)
         self._numbers = 0
 

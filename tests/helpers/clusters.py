@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import redis
 
+from infra.redis.clients import make_client
 from infra.valkey.binary import find_binary
 from infra.valkey.local_cluster import form_cluster, free_ports
 
@@ -18,7 +19,7 @@ NODE_TIMEOUT_MS = 2_000
 
 PATIENCE_SECONDS = 60.0
 
-_DURABLE = {
+DURABLE = {
     "appendonly": "yes",
     "appendfsync": "always",
     "no-appendfsync-on-rewrite": "no",
@@ -43,6 +44,8 @@ class Node:
         self._settings = {"port": str(port), "bind": "127.0.0.1", "dir": str(folder), **settings}
         self._words = words
         self._process: subprocess.Popen[bytes] | None = None
+        self.login: dict[str, str] = {}
+        """Username and password of the test's own clients, where the server asks for them."""
         folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -64,7 +67,9 @@ class Node:
     def client(self, **options: Any) -> redis.Redis:
         """Return a client of this server alone, as redis-py makes it."""
         return redis.Redis(
-            host="127.0.0.1", port=self.port, **{"socket_timeout": 5, "protocol": 2, **options}
+            host="127.0.0.1",
+            port=self.port,
+            **{"socket_timeout": 5, "protocol": 2, **self.login, **options},
         )
 
     def configure(self, settings: dict[str, str]) -> None:
@@ -123,7 +128,7 @@ class Cluster:
         self._replicas = replicas
         ports = free_ports(primaries * (1 + replicas))
         common = {
-            **_DURABLE,
+            **DURABLE,
             "cluster-enabled": "yes",
             "cluster-node-timeout": str(NODE_TIMEOUT_MS),
             "cluster-replica-validity-factor": "0",
@@ -149,6 +154,10 @@ class Cluster:
     def url(self) -> str:
         """Return the URL, which names all nodes."""
         return "redis+cluster://" + ",".join(f"127.0.0.1:{port}" for port in self.ports)
+
+    def client(self, blocking_timeout: float = 0.0) -> redis.Redis:
+        """Return a client of the cluster; the caller closes it."""
+        return make_client(self.url, blocking_timeout=blocking_timeout)
 
     def start(self) -> None:
         """Start all nodes and form the cluster."""
@@ -223,7 +232,7 @@ class SentinelPair:
     ) -> None:
         self.folder = folder
         ports = free_ports(2 + sentinels)
-        common = {**_DURABLE, "repl-diskless-sync-delay": "0", **settings}
+        common = {**DURABLE, "repl-diskless-sync-delay": "0", **settings}
         self.servers = [Node(folder / f"server-{port}", port, common) for port in ports[:2]]
         self.ports = [guard(port) if guard else port for port in ports[:2]]
         """Of each server, the port that clients use."""
@@ -256,6 +265,10 @@ class SentinelPair:
         """Return the URL, which names the sentinels."""
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.sentinels)
         return f"redis+sentinel://{hosts}/{self.service}"
+
+    def client(self, blocking_timeout: float = 0.0) -> redis.Redis:
+        """Return a client of the primary, whichever it is; the caller closes it."""
+        return make_client(self.url, blocking_timeout=blocking_timeout)
 
     def start(self) -> None:
         """Start all, and wait until the sentinels know each other and the replica."""

@@ -129,6 +129,20 @@ def test_the_barrier_is_sent_to_each_node_that_was_written_and_to_no_other(
         assert calls(node, "waitaof") == (calls(node, "set") > 0)
 
 
+def test_several_barriers_at_the_end_are_sent_to_each_node_and_answered_in_order(
+    client: redis.Redis, empty: Cluster
+) -> None:
+    one, two, _ = EVERYWHERE
+    way = ByClient(client)
+    *_, received, synced = way.send(
+        ("SET", one, 1), ("SET", two, 2), ("WAIT", 0, 0), ("WAITAOF", 1, 0, 0)
+    )
+    assert received == 0
+    assert synced[0] == 1
+    for node in empty.primaries:
+        assert calls(node, "wait") == calls(node, "waitaof") == (calls(node, "set") > 0)
+
+
 def test_a_barrier_alone_is_sent_to_all_nodes(client: redis.Redis, empty: Cluster) -> None:
     assert client.execute_command("WAITAOF", 1, 0, 0)[0] == 1
     assert [calls(node, "waitaof") for node in empty.primaries] == [1, 1, 1]

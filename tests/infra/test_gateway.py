@@ -17,6 +17,7 @@ from tests.fakes.app import FakeApp
 from tests.fakes.memory import memory_client
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
+from tests.helpers.metrics import value
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
@@ -105,3 +106,27 @@ def test_a_move_passes_the_fault_points_in_order(
     monkeypatch.setattr("infra.store.gateway.failpoint", passed.append)
     assert app.gateway.send(MOVE, 0).accepted
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]
+
+
+def test_answers_of_inboxes_and_the_time_to_an_outcome_are_counted(app: FakeApp) -> None:
+    names = ("queued", "known", "too-many-refusals")
+    before = [value("matchpost_submissions_total", answer=name) for name in names]
+    waits, pending = "matchpost_outcome_wait_seconds_count", "matchpost_outcomes_pending_total"
+    waited, pended = value(waits), value(pending)
+    app.gateway.send(MOVE, 0)
+    app.gateway.send(MOVE, 0)
+    for number in range(MOST_REFUSALS):
+        app.gateway.send(sent(ALICE, PlayMove(text="nonsense"), 10 + number), 1)
+    with pytest.raises(Refusal):
+        app.gateway.send(sent(ALICE, PlayMove(text="nonsense"), 9), 1)
+    app.awake = False
+    with pytest.raises(OutcomePending):
+        app.gateway.send(sent(BOB, ResignMatch(), 8), 1, seconds=0)
+    after = [value("matchpost_submissions_total", answer=name) for name in names]
+    assert [one - other for one, other in zip(after, before, strict=True)] == [
+        MOST_REFUSALS + 2,
+        1,
+        1,
+    ]
+    assert value(waits) - waited == MOST_REFUSALS + 2
+    assert value(pending) - pended == 1

@@ -32,6 +32,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{boards}",
         "{boards}:words",
         "{boards}:shape",
+        "{boards}:secrets",
         "{scrub}",
         "{clock}",
         "{p:<name>}:live",

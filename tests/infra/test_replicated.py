@@ -252,6 +252,18 @@ def test_managed_verifies_nothing_but_that_it_is_a_primary(pair: Pair, redis_cli
         assert len(pipe) == 0
 
 
+def test_replicas_are_asked_a_second_time_when_they_have_received_the_writes(pair: Pair) -> None:
+    # the answer to the first question comes before the sync, and the next one a second later
+    pair.client.config_resetstat()
+    with pair.client.pipeline(transaction=False) as pipe:
+        pipe.set("x", 1)
+        append_barrier(pipe, Mode.REPLICATED)
+        *_, synced = pipe.execute()
+    assert check_barrier(synced, Mode.REPLICATED)
+    found = pair.client.info("commandstats")
+    assert [found[f"cmdstat_{name}"]["calls"] for name in ("set", "wait", "waitaof")] == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("reply", "replicas", "verdict"),
     [

@@ -14,6 +14,7 @@ from services.http.client_network import network_of
 from services.http.connections import ConnectionLimits, JoinedWrites, limits_for
 from services.http.streams import limits
 from tests.helpers.api import Api, code_of, until
+from tests.helpers.metrics import value
 
 HURRIED = ConnectionLimits(
     head_seconds=0.4, body_seconds=0.4, head_bytes=8_192, connections=12, by_address=6
@@ -233,6 +234,7 @@ def test_streams_over_the_limits_are_refused_and_make_room_when_they_end(few_str
     one, other = few_streams.players()
     board = few_streams.match(one, other)
     path, kind = f"/api/matches/{board}/events", {"Accept": "text/event-stream"}
+    before = value("matchpost_streams_open")
     with ExitStack() as stack:
 
         def opened(*player) -> None:
@@ -261,6 +263,8 @@ def test_streams_over_the_limits_are_refused_and_make_room_when_they_end(few_str
         full = elsewhere.get(path, headers=kind)
         assert (full.status_code, code_of(full)) == (503, "busy")
         assert full.headers["Retry-After"]
+        assert value("matchpost_streams_open") - before == value("matchpost_streams_limit") == 5
+    until(lambda: value("matchpost_streams_open") == before)
     until(lambda: not few_streams_open(few_streams, one, path))
 
 

@@ -9,7 +9,7 @@ import pytest
 from infra.projections.leaderboards import Leaderboards
 from infra.projections.ratings import RatingsQuery
 from services.http.api.bodies import MAX_BODY_BYTES
-from services.http.metrics import serving_metrics
+from services.metrics.endpoint import serving_metrics
 from tests.helpers.api import Api, Player, code_of
 
 

@@ -2,34 +2,44 @@
 
 import pytest
 
+from infra.redis.keys import slot_of
 from services.bench.cluster import ClusterRun
 from services.bench.node_figures import NodeFigures
 from services.bench.report import detail_lines
-from services.bench.workload import games
+from services.bench.workload import PlannedGame, games
 from tests.services.test_bench import bench
 
 
 @pytest.mark.slow
-def test_a_cluster_is_measured_by_nodes_and_workers() -> None:
-    found = bench("cluster", "--nodes", "1,2", "--workers", "1", "--matches", "4")
+def test_a_cluster_is_measured_in_bulk_and_over_http() -> None:
+    words = ("--nodes", "2", "--workers", "1", "--matches", "4", "--http-matches", "2")
+    found = bench("cluster", *words)
     assert found["unit"] == "moves"
-    limits = {"redis_limit, nodes: 1", "redis_limit, nodes: 2", "redis_limit, one server"}
-    assert set(found["peers"]) == limits
-    total = sum(len(game.moves) for game in games(4))
-    for count in (1, 2):
-        details = found["details"][f"nodes: {count}, workers: 1"]
-        nodes = details["nodes, for each of their moves"]
-        assert len(nodes) == count
-        assert sum(node["moves"] for node in nodes) == total
-        for node in nodes:
-            # at least the command's submit and its commit
-            assert node["commands"] > 2
-            assert min(node["bytes in"], node["log bytes"]) > 100
-            assert 0 < node["sync us"] < node["busy us"]
-            assert node["barriers"] > 0
-        used = details["processor us a move"]
-        assert set(used) == {"nodes", "server of the queue", "submitting", "workers"}
-    assert found["rate"] == details["moves a second"]
+    assert set(found["peers"]) == {"redis_limit, nodes: 2", "redis_limit, one server"}
+    in_bulk = found["details"]["nodes: 2, workers: 1"]
+    nodes = in_bulk["nodes, for each of their moves"]
+    assert [node["moves"] for node in nodes] == _moves_of_two_nodes(games(4))
+    for node in nodes:
+        # at least the command's submit and its commit
+        assert node["commands"] > 2
+        assert min(node["bytes in"], node["log bytes"]) > 100
+        assert 0 < node["sync us"] < node["busy us"]
+        assert node["barriers"] > 0
+    used = in_bulk["processor us a move"]
+    assert set(used) == {"nodes", "server of the queue", "submitting", "workers"}
+    assert found["rate"] == in_bulk["moves a second"]
+    over_http = found["details"]["nodes: 2, over HTTP"]
+    assert over_http["moves"] == sum(len(game.moves) for game in games(34)[32:])
+    assert len(over_http["nodes, for each of their moves"]) == 2
+    assert {"nodes", "web", "worker", "side"} < over_http["processor us a move"].keys()
+
+
+def _moves_of_two_nodes(played: list[PlannedGame]) -> list[int]:
+    """Return how many moves are in the lower and in the upper half of the slots."""
+    on_first = [slot_of(game.board % 64) < 8_192 for game in played]
+    moves = [len(game.moves) for game in played]
+    first = sum(count for count, here in zip(moves, on_first, strict=True) if here)
+    return [first, sum(moves) - first]
 
 
 def _figures(**own: int) -> NodeFigures:

@@ -21,7 +21,6 @@ from infra.heartbeats import (
     read_heartbeats,
 )
 from infra.mail.email import Email, Purpose
-from infra.mail.key_check import MailKeyMismatchError, check_mail_key
 from infra.mail.outbox import Outbox, RelayBackoff
 from infra.redis import keys
 from infra.settings import Settings
@@ -166,6 +165,16 @@ def test_seeds_that_a_worker_lacks_are_told(facts: Facts) -> None:
     )
 
 
+def test_a_secret_that_is_not_the_server_s_is_told(facts: Facts) -> None:
+    (finding,) = judge_secrets(with_(facts, other_secrets=("the seeds here differ; share them",)))
+    assert (finding.level, finding.what) == (Level.BAD, "the seeds here differ")
+    assert "share them" in finding.remedy
+
+
+def judge_secrets(facts: Facts) -> list[Finding]:
+    return [one for one in judge(facts) if one.about == "secrets"]
+
+
 def test_different_versions_are_worth_knowing(facts: Facts) -> None:
     (_, finding) = told(changed(facts, Role.WEB, version="2"))
     assert (finding.level, finding.what) == (Level.NOTE, "they run different versions: 1, 2")
@@ -235,21 +244,6 @@ def test_a_thread_beats_until_it_is_left(valkey: EmbeddedServer, redis_client: R
     with HeartbeatThread(connect, Heartbeat(Role.WEB, "1")):
         until(lambda: read_heartbeats(redis_client))
     assert read_heartbeats(redis_client) == []
-
-
-def test_a_mail_key_that_others_work_with_is_not_replaced(redis_client: Redis) -> None:
-    check_mail_key(redis_client, "one", 0)
-    check_mail_key(redis_client, "one", 0)
-    other = Heartbeat(Role.MAILER, "1", mail_key="one")
-    other.write(redis_client)
-    now = read_heartbeats(redis_client)[0].at
-    with pytest.raises(
-        MailKeyMismatchError, match="the mail key here differs from that of the mailer"
-    ):
-        check_mail_key(redis_client, "two", now)
-    other.remove(redis_client)
-    check_mail_key(redis_client, "two", now)
-    check_mail_key(redis_client, "two", now)
 
 
 # whole servers

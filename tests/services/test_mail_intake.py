@@ -18,6 +18,7 @@ from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import CONNECTIONS, MAILS, Connections
 from services.serve.sockets import listen, listen_unix
 from tests.helpers.mails import mail
+from tests.helpers.metrics import value
 from tests.helpers.served import until
 from tests.helpers.wire import Wire
 
@@ -136,6 +137,16 @@ def test_the_real_client_of_the_library_is_served(running, taker):
     with smtplib.LMTP(str(running.lmtp)) as client:
         assert client.sendmail("a@example.org", [HERE], mail("m13-j7")) == {}
     assert len(taker.is_processed) == 2
+
+
+def test_mails_are_counted_by_their_answers(running, taker):
+    results = ("accepted", "later", "refused", "failed")
+    before = [value("matchpost_mail_received_total", result=one) for one in results]
+    for error in (None, TryAgainError("pending"), UnfitError("it is torn"), KeyError("a bug")):
+        taker.raises = error
+        sent(running)
+    after = [value("matchpost_mail_received_total", result=one) for one in results]
+    assert after == [count + 1 for count in before]
 
 
 def test_a_mail_from_nobody_is_taken(running, taker):

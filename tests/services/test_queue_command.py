@@ -30,7 +30,7 @@ from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.app.operator_figures import RetirementFigures, read_operator_figures
 from services.cli import queue
-from services.http.metrics import queue_metrics
+from services.metrics.collector import server_figures
 from tests.helpers.bench import Bench
 from tests.helpers.given import BOB
 from tests.helpers.served import Served, until
@@ -90,7 +90,7 @@ def test_queues_show_jobs_and_failures(parts: App) -> None:
 def test_the_metrics_have_the_same_figures(parts: App) -> None:
     parts.store.submit([submission(1, 1)])
     note_turn(parts.queue, SHAPE.lane_of(1), outcomes=3, batches=1, seconds=0.5)
-    with queue_metrics(parts, CollectorRegistry()) as registry:
+    with server_figures(parts, CollectorRegistry()) as registry:
         text = generate_latest(registry).decode()
     lane = f'lane="{SHAPE.lane_of(1)}"'
     assert f"matchpost_inbox_commands{{{lane}}} 1.0" in text
@@ -106,7 +106,7 @@ def test_the_metrics_say_when_the_queue_does_not_answer(parts: App, tmp_path) ->
     settings = Settings(
         data=tmp_path, redis_url=parts.settings.redis_url, queue_url="unix:///nowhere"
     )
-    with App(settings) as lost, queue_metrics(lost, CollectorRegistry()) as registry:
+    with App(settings) as lost, server_figures(lost, CollectorRegistry()) as registry:
         text = generate_latest(registry).decode()
     assert "matchpost_queue_up 0.0" in text
     assert "matchpost_inbox_commands{" not in text
@@ -184,7 +184,7 @@ def test_the_archive_shows_what_is_due_and_the_last_run(parts: App, tmp_path: Pa
 
 def test_the_metrics_have_the_logs_and_the_archive(parts: App, tmp_path: Path) -> None:
     bench_of(parts, tmp_path)
-    with queue_metrics(parts, CollectorRegistry()) as registry:
+    with server_figures(parts, CollectorRegistry()) as registry:
         text = generate_latest(registry).decode()
         assert "matchpost_last_retirement" not in text
         note_retire_run(parts.queue, 1, retired=1, kept=2, seconds=0.25)
@@ -221,7 +221,7 @@ def test_with_durability_none_nothing_is_said_to_be_late(parts: App, tmp_path: P
     bench_of(parts, tmp_path)
     with App(msgspec.structs.replace(parts.settings, durability=Mode.NONE)) as weak:
         assert read_operator_figures(weak).log is None
-        with queue_metrics(weak, CollectorRegistry()) as registry:
+        with server_figures(weak, CollectorRegistry()) as registry:
             text = generate_latest(registry).decode()
     assert "matchpost_log" not in text
     assert "matchpost_archived_matches 0.0" in text

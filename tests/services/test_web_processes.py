@@ -5,7 +5,7 @@ import re
 import signal
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import cycle
 from pathlib import Path
 from threading import Thread
@@ -31,12 +31,25 @@ class Two(NamedTuple):
     """The port of the first process's metrics; the second has the next."""
 
 
+def first_of_free_ports(count: int) -> int:
+    """Return a port that is free, and so are those after it."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as free, ExitStack() as stack:
+            port = free.getsockname()[1]
+            try:
+                for number in range(1, count):
+                    stack.enter_context(socket.create_server(("127.0.0.1", port + number)))
+            except OSError:
+                continue
+            return int(port)
+
+
 def serve_two(folder: Path) -> tuple[Served, int]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = first_of_free_ports(8)
     env = {
         "MATCHPOST_HTTP": "127.0.0.1:0",
         "MATCHPOST_WEB": "2",
+        "MATCHPOST_WORKERS": "1",
         "MATCHPOST_METRICS": f"127.0.0.1:{port}",
         "MATCHPOST_ADDRESS_RATE": "100000",
     }
@@ -85,7 +98,7 @@ def counts(two: Two) -> list[float | None]:
 
 def _count(port: int) -> float | None:
     try:
-        text = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=60).text
+        text = scraped(port)
     except httpx.HTTPError:
         return None
     return sum(map(float, _COUNTED.findall(text)))
@@ -123,6 +136,34 @@ def test_moves_tokens_and_pages_go_to_either_process(clients: list[httpx.Client]
             shown = client.get(f"/api/matches/{board}").json()
             assert shown["moves"][-1] == text
             assert client.get(f"/m/{board}").status_code == 200
+
+
+def test_each_process_shows_its_work_at_a_port_of_its_own(
+    two: Two, clients: list[httpx.Client]
+) -> None:
+    """In the order of docs/metrics.md; one of the web processes comes with the figures of all."""
+    token(clients[0], "frank")
+    start(clients[0], token(clients[0], "grace"), "grace", "frank")
+    names = ["web-1", "web-2", "scheduler", "worker-1", "side", "publisher"]
+    pages = [scraped(two.metrics + at) for at in range(len(names))]
+    found = [re.findall(r'matchpost_process_info{name="([\w-]+)"', page) for page in pages]
+    assert found == [[name] for name in names]
+    decided = [
+        name
+        for name, page in zip(names, pages, strict=True)
+        if 'accepted_total{command="start"}' in page
+    ]
+    assert decided == ["worker-1"]
+    for page in pages[:3]:
+        assert 'matchpost_role_processes{role="side"} 1.0' in page
+        assert "matchpost_moves_accepted 1.0" in page
+        assert 'matchpost_server_up{node="socket",server="queue"} 1.0' in page
+    assert "matchpost_durable_write_seconds_count 0.0" not in pages[2]
+    assert "matchpost_role_processes" not in pages[-1]
+
+
+def scraped(port: int) -> str:
+    return httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False, timeout=60).text
 
 
 def test_who_logs_in_at_one_process_is_logged_in_at_the_other(clients: list[httpx.Client]) -> None:

@@ -11,10 +11,26 @@ from tests.fakes.memory import memory_client
 from tests.helpers.bench import Bench
 from workers.commands import limits
 
+ON_A_CLUSTER = frozenset({
+    "test_commit_stored", "test_drain", "test_drain_chunks", "test_gate", "test_lane_recovery", "test_lanes",
+    "test_retire_job",
+})  # fmt: skip
+"""Modules whose tests with a `bench` run on one server and on a cluster."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if (
+        metafunc.module.__name__.rpartition(".")[2] in ON_A_CLUSTER
+        and "bench" in metafunc.fixturenames
+    ):
+        metafunc.parametrize("bench", ["server", "cluster"], indirect=True)
+
 
 @pytest.fixture
-def bench(redis_client: Redis, tmp_path: Path) -> Bench:
-    return Bench(redis_client, tmp_path / "seeds")
+def bench(request: pytest.FixtureRequest, redis_client: Redis, tmp_path: Path) -> Bench:
+    if getattr(request, "param", "server") == "server":
+        return Bench(redis_client, tmp_path / "seeds")
+    return Bench(request.getfixturevalue("cluster_client"), tmp_path / "seeds", redis_client)
 
 
 @pytest.fixture

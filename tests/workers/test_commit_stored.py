@@ -169,7 +169,7 @@ def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves
     bench: Bench,
 ) -> None:
     end(bench)
-    listener = OutcomeListener(bench.client, "door:test")
+    listener = OutcomeListener(bench.queue, "door:test")
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
     retire(bench)
     assert bench.drain() == 1
@@ -187,7 +187,7 @@ def test_a_gateway_refuses_a_command_for_a_match_in_the_archive(bench: Bench) ->
     end(bench)
     retire(bench)
     with (
-        CommandGateway(bench.store, bench.lanes, bench.client) as gateway,
+        CommandGateway(bench.store, bench.lanes, bench.queue) as gateway,
         pytest.raises(Refusal) as caught,
     ):
         gateway.send(bench.order(ALICE, PlayMove(text="m13-m9")), 0)

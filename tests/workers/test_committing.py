@@ -186,9 +186,14 @@ def test_a_drain_killed_with_the_last_reveal_has_started_the_match_or_not_begun(
         assert waits
         with pytest.raises(Killed):
             Drain(
-                store(bench.client, Mode.FSYNC), bench.lanes, bench.client, LANE, seeds=bench.seeds
+                store(bench.client, Mode.FSYNC),
+                bench.lanes,
+                bench.queue,
+                LANE,
+                seeds=bench.seeds,
+                data=bench.client,
             ).run()
-        bench.client.delete(keys.lease(LANE))
+        bench.queue.delete(keys.lease(LANE))
     assert drawn(bench, 3) == (1, 1)
     bench.drain()
     assert [type(body) for body in bodies(bench, 3, MatchStarted | Revealed)] == [

@@ -97,8 +97,8 @@ def test_an_id_used_again_for_another_command_gets_the_first_ones_outcome(bench:
 def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
     bench.start(1)
     web, mail = (
-        OutcomeListener(bench.client, "door:web"),
-        OutcomeListener(bench.client, "door:mail"),
+        OutcomeListener(bench.queue, "door:web"),
+        OutcomeListener(bench.queue, "door:mail"),
     )
     first, second = bench.order(ALICE, PlayMove(text="m13-m9")), bench.order(CAROL, ResignMatch())
     bench.submit(first, "door:web")
@@ -112,7 +112,7 @@ def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
 
 def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench: Bench) -> None:
     bench.start(1, 2)
-    subscribed: Any = bench.client.pubsub()
+    subscribed: Any = bench.queue.pubsub()
     subscribed.psubscribe("board:*")
     subscribed.get_message(timeout=60)
     bench.send(ALICE, PlayMove(text="m13-m9"), 1)
@@ -129,7 +129,7 @@ def test_a_change_of_a_match_is_published_once_a_batch_with_its_last_event(bench
 
 def test_the_shards_with_new_leaves_are_published_once_a_batch(bench: Bench) -> None:
     bench.start(1, 2)
-    news = LogListener(bench.client)
+    news = LogListener(bench.queue)
     news.wait(5)  # for the confirmation
     bench.send(ALICE, PlayMove(text="m13-m9"), 1)
     bench.send(ALICE, PlayMove(text="nonsense"), 2)
@@ -211,9 +211,9 @@ def test_what_another_drain_wrote_in_between_is_noticed(bench: Bench) -> None:
 
     def overtake() -> None:
         bench.send(BOB, PlayMove(text="a13-a9"))
-        bench.client.delete(keys.lease(LANE))
+        bench.queue.delete(keys.lease(LANE))
         bench.drain()
-        bench.client.delete(keys.lease(LANE))
+        bench.queue.delete(keys.lease(LANE))
         bench.send(ALICE, PlayMove(text="m9-m13"))
 
     one_after_the_other(bench, overtake)

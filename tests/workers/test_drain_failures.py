@@ -136,12 +136,12 @@ def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
     bench.start(1, 2)
     orders = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (1, 2)]
     assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.FREE
-    bench.client.delete(keys.lease(LANE))
+    bench.queue.delete(keys.lease(LANE))
     with caplog.at_level(logging.WARNING):
         assert bench.drain() == 2
     assert "commands now worked one by one: 2" in caplog.text
     assert all(bench.outcome(order) for order in orders)
-    assert not bench.client.exists(keys.lease_mark(LANE))
+    assert not bench.queue.exists(keys.lease_mark(LANE))
 
 
 def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
@@ -150,7 +150,7 @@ def test_a_command_that_killed_three_drains_is_refused(bench: Bench) -> None:
     (entry,) = bench.store.read_inbox(range(4), 10)
     for _ in range(TRIES):
         bench.store.count_attempt(entry.shard, entry.id)
-    bench.client.set(keys.lease_mark(LANE), "a drain that is killed")
+    bench.queue.set(keys.lease_mark(LANE), "a drain that is killed")
     assert bench.drain() == 1
     outcome = bench.outcome(order)
     assert outcome is not None
@@ -196,9 +196,9 @@ def test_a_server_that_fails_in_the_commit_is_not_the_commands_fault(bench: Benc
     for _ in range(2 * TRIES):
         store = Broken(bench.client, Mode.FSYNC)
         with pytest.raises(RedisConnectionError):
-            Drain(store, bench.lanes, bench.client, LANE).run()
-        assert bench.client.exists(keys.lease_mark(LANE))
-        bench.client.delete(keys.lease(LANE))
+            Drain(store, bench.lanes, bench.queue, LANE, data=bench.client).run()
+        assert bench.queue.exists(keys.lease_mark(LANE))
+        bench.queue.delete(keys.lease(LANE))
     bench.drain()
     outcome = bench.outcome(order)
     assert outcome is not None

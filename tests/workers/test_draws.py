@@ -6,7 +6,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from redis import Redis
 
 from domain.errors import Code
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed, entropy_text, previous_seed
@@ -17,6 +16,7 @@ from domain.match.state import position_of
 from infra.audit.stored_match import check, damaged_matches
 from infra.durability import Mode
 from infra.redis import keys
+from infra.redis.cluster import servers_of
 from infra.seed_chains import SeedChains, abandoned_chains
 from infra.store.leases import LaneLeases
 from infra.store.port import CommitResult, Write
@@ -95,11 +95,10 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
 
     def run() -> None:
         # four drains that all believe the lane to be theirs, as zombies do
-        client = Redis(connection_pool=bench.client.connection_pool)
-        client.delete(keys.lease(LANE))
-        store = RedisStore(client, Mode.FSYNC)
-        seeds = SeedChains(store, bench.folder)
-        Drain(store, LaneLeases(client, bench.woken.append), client, LANE, seeds=seeds).run()
+        bench.queue.delete(keys.lease(LANE))
+        store = RedisStore(bench.client, Mode.FSYNC)
+        lanes, seeds = LaneLeases(bench.queue, bench.woken.append), SeedChains(store, bench.folder)
+        Drain(store, lanes, bench.queue, LANE, seeds=seeds, data=bench.client).run()
 
     threads = [Thread(target=run) for _ in range(4)]
     for thread in threads:
@@ -107,7 +106,7 @@ def test_concurrent_starts_repeat_and_skip_no_seed(bench: Bench) -> None:
     for thread in threads:
         thread.join()
     while bench.store.inbox_size(range(4)):
-        bench.client.delete(keys.lease(LANE))
+        bench.queue.delete(keys.lease(LANE))
         bench.drain()
     assert all((outcome := bench.outcome(order)) and outcome.accepted for order in orders)
     draws = sorted((draw_of(bench, board) for board in boards), key=lambda draw: draw.k)
@@ -243,7 +242,7 @@ def test_a_start_that_waits_is_never_refused_as_a_suspect(bench: Bench, tmp_path
     lost = bench.send(ALICE, drain_start(), 7)
     for _ in range(TRIES + 2):
         # the drain before was cut off, so everything that waits is suspected
-        bench.client.set(keys.lease_mark(0), "x")
+        bench.queue.set(keys.lease_mark(0), "x")
         bench.drain()
     assert bench.client.hlen(keys.attempts(3)) == 0
     bench.seeds = there
@@ -297,14 +296,19 @@ def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
 
 def put_back(bench: Bench, stored: Mapping[bytes, bytes]) -> None:
     """Put the data back as it was stored."""
-    bench.client.flushdb()
+    for server in servers_of(bench.client):
+        server.flushdb()
     for name, value in stored.items():
         bench.client.restore(name, 0, value)
 
 
 def stored(bench: Bench) -> dict[bytes, bytes]:
     """Everything there is, but the scripts."""
-    return {name: bench.client.dump(name) for name in bench.client.scan_iter()}
+    return {
+        name: bench.client.dump(name)
+        for server in servers_of(bench.client)
+        for name in server.scan_iter()
+    }
 
 
 def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
@@ -354,8 +358,15 @@ def test_draws_that_were_cut_off_are_no_alarm(
     for board in (7, 11):
         bench.send(ALICE, drain_start(), board)
     with pytest.raises(KeyboardInterrupt):
-        Drain(store, bench.lanes, bench.client, LANE, seeds=SeedChains(store, bench.folder)).run()
-    bench.client.delete(keys.lease(LANE))
+        Drain(
+            store,
+            bench.lanes,
+            bench.queue,
+            LANE,
+            data=bench.client,
+            seeds=SeedChains(store, bench.folder),
+        ).run()
+    bench.queue.delete(keys.lease(LANE))
     assert [draw.chain for draw in start_all(bench, 15)] == [2]
     assert dict(damaged_matches(bench.store, (3, 7, 11, 15))) == {}
     assert "draws were cut off" in caplog.text
@@ -374,7 +385,14 @@ def test_the_mark_is_on_the_disk_before_the_draw_is_committed(bench: Bench) -> N
     store = Looking(bench.client, Mode.FSYNC)
     for board in (3, 7):
         bench.send(ALICE, drain_start(), board)
-    Drain(store, bench.lanes, bench.client, LANE, seeds=SeedChains(store, bench.folder)).run()
+    Drain(
+        store,
+        bench.lanes,
+        bench.queue,
+        LANE,
+        data=bench.client,
+        seeds=SeedChains(store, bench.folder),
+    ).run()
     assert marks == [b"       1        2\n"]
 
 

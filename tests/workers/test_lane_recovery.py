@@ -47,7 +47,7 @@ def store(bench: Bench) -> Counting:
 def cut_off(bench: Bench) -> None:
     """Leave the lane as a drain does that is killed."""
     assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.FREE
-    bench.client.delete(keys.lease(LANE))
+    bench.queue.delete(keys.lease(LANE))
 
 
 def send_many(bench: Bench, boards: int = MANY) -> list[CommandEnvelope]:
@@ -69,7 +69,7 @@ def test_a_drain_that_is_told_to_stop_leaves_after_one_suspect(
     assert bench.drain(stopping=lambda: True) == 1
     assert store.commits == [1]
     assert bench.woken == [LANE]
-    assert bench.client.get(keys.lease(LANE)) == REQUESTED.encode()
+    assert bench.queue.get(keys.lease(LANE)) == REQUESTED.encode()
 
 
 def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(
@@ -80,7 +80,7 @@ def test_only_what_the_dead_drain_can_have_read_is_worked_one_by_one(
     assert bench.drain() == MANY
     rest = [1] * (SMALL_BATCH - SUSPECTS)
     assert store.commits == [1] * SUSPECTS + in_chunks(MANY - SMALL_BATCH) + rest
-    assert not bench.client.exists(keys.lease_mark(LANE))
+    assert not bench.queue.exists(keys.lease_mark(LANE))
 
 
 def test_suspects_that_are_left_are_suspects_of_the_next_drain(
@@ -133,7 +133,7 @@ def test_a_command_in_a_large_batch_that_kills_is_found_and_its_batch_suspected(
     orders = send_many(bench, 100)
     with pytest.raises(SystemExit):
         bench.drain(decider=kills(orders[60]))
-    bench.client.delete(keys.lease(LANE))
+    bench.queue.delete(keys.lease(LANE))
     later = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in range(200, 210)]
     while bench.store.inbox_size(range(4)):
         bench.drain()
@@ -152,7 +152,7 @@ def test_a_command_that_kills_again_and_again_is_refused_and_the_others_are_deci
             bench.drain(decider=kills(poison))
         except SystemExit:
             deaths += 1
-            bench.client.delete(keys.lease(LANE))
+            bench.queue.delete(keys.lease(LANE))
     outcomes = [outcome for order in orders if (outcome := bench.outcome(order))]
     assert [o.accepted for o in outcomes] == [True] * 60 + [False] + [True] * 39
     assert deaths == 4
@@ -180,7 +180,7 @@ def test_a_lease_that_is_lost_among_suspects_ends_the_drain(bench: Bench, store:
 
     class Overtaken(Counting):
         def commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-            bench.client.set(keys.lease(LANE), "another", px=1_000)
+            bench.queue.set(keys.lease(LANE), "another", px=1_000)
             return super().commit(writes)
 
     bench.store = Overtaken(bench.client)
@@ -200,4 +200,4 @@ def test_a_killed_drain_is_no_exception_that_the_drain_swallows(bench: Bench) ->
     bench.store = Dying(bench.client, Mode.FSYNC)
     with pytest.raises(Killed):
         bench.drain()
-    assert bench.client.exists(keys.lease_mark(LANE))
+    assert bench.queue.exists(keys.lease_mark(LANE))

@@ -49,12 +49,12 @@ def test_a_drain_overtaken_between_deciding_and_committing_writes_nothing(bench:
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
 
     def overtake() -> None:
-        bench.client.delete(keys.lease(LANE))
+        bench.queue.delete(keys.lease(LANE))
         assert bench.drain() == 1
 
     store = Between(bench.client, Mode.FSYNC)
     store.happens = overtake
-    Drain(store, bench.lanes, bench.client, LANE).run()
+    Drain(store, bench.lanes, bench.queue, LANE, data=bench.client).run()
     assert len(bench.store.events(1)) == 2
     assert bench.outcome(order) is not None
 
@@ -93,9 +93,9 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
         # its sender sees the lease and asks for nobody
         assert not bench.lanes.request(LANE)
 
-    lanes = Slow(bench.client, bench.woken.append)
+    lanes = Slow(bench.queue, bench.woken.append)
     lanes.happens = late
-    Drain(bench.store, lanes, bench.client, LANE).run()
+    Drain(bench.store, lanes, bench.queue, LANE, data=bench.client).run()
     assert bench.woken == [LANE]
 
 
@@ -107,11 +107,11 @@ def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
 
 def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) -> None:
     bench.lanes.acquire(LANE, "a")
-    assert 0 < bench.client.pttl(keys.lease(LANE)) <= LEASE_MS
+    assert 0 < bench.queue.pttl(keys.lease(LANE)) <= LEASE_MS
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
-    bench.client.pexpire(keys.lease(LANE), LEASE_MS // 10)
+    bench.queue.pexpire(keys.lease(LANE), LEASE_MS // 10)
     assert bench.lanes.renew(LANE, "a")
-    assert LEASE_MS // 2 < bench.client.pttl(keys.lease(LANE)) <= LEASE_MS
+    assert LEASE_MS // 2 < bench.queue.pttl(keys.lease(LANE)) <= LEASE_MS
     assert not bench.lanes.renew(LANE, "b")
     assert not bench.lanes.release(LANE, "b")
     assert bench.lanes.release(LANE, "a")
@@ -120,7 +120,7 @@ def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) 
 
 def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
     bench.lanes.acquire(LANE, "a")
-    bench.client.flushall()
+    bench.queue.flushall()
     assert bench.lanes.renew(LANE, "a")
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.BUSY
 
@@ -147,8 +147,8 @@ def test_drains_in_threads_of_their_own_decide_every_command_once(bench: Bench) 
     ]
 
     def run() -> None:
-        bench.client.delete(keys.lease(LANE))
-        Drain(bench.store, bench.lanes, bench.client, LANE).run()
+        bench.queue.delete(keys.lease(LANE))
+        Drain(bench.store, bench.lanes, bench.queue, LANE, data=bench.client).run()
 
     # the limits are for the main thread: these drains decide without
     threads = [Thread(target=run) for _ in range(4)]
@@ -170,17 +170,22 @@ def test_a_drain_that_lingers_is_woken_by_the_next_command(
     def drain() -> None:
         with valkey.client(blocking_timeout=5) as client:
             lanes = LaneLeases(client, bench.woken.append)
-            store = RedisStore(client, Mode.FSYNC)
             # it would wait an hour for the command, unless it is woken
             drain = Drain(
-                store, lanes, client, LANE, lambda: bench.outcome(order) is not None, linger=3600
+                RedisStore(bench.client, Mode.FSYNC),
+                lanes,
+                client,
+                LANE,
+                lambda: bench.outcome(order) is not None,
+                linger=3600,
+                data=bench.client,
             )
             done.append(drain.run())
 
     thread = Thread(target=drain)
     thread.start()
     # before it waits it would find the command by itself, and be gone when it is asked for
-    wait_until(lambda: bench.client.info("clients")["blocked_clients"] == 1)
+    wait_until(lambda: bench.queue.info("clients")["blocked_clients"] == 1)
     bench.submit(order)
     assert not bench.lanes.request(LANE)
     thread.join()
@@ -211,7 +216,9 @@ def test_a_drain_of_one_command_waits_for_the_next_without_another_look(
 
     monkeypatch.setattr(bench.store, "read_inbox", reads)
     monkeypatch.setattr(bench.lanes, "wait", waits)
-    assert Drain(bench.store, bench.lanes, bench.client, LANE, linger=0.1).run() == 2
+    assert (
+        Drain(bench.store, bench.lanes, bench.queue, LANE, data=bench.client, linger=0.1).run() == 2
+    )
     assert all(bench.outcome(order) for order in (first, *later))
     assert steps[:4] == ["read", "wait", "read", "wait"]
     assert steps[-1] == "read", "the lease is released before the last look"
@@ -221,13 +228,13 @@ def test_a_holder_is_woken_once_however_many_ask(bench: Bench) -> None:
     bench.lanes.acquire(LANE, "a")
     for _ in range(3):
         assert not bench.lanes.request(LANE)
-    assert bench.client.llen(keys.wakeups(LANE)) == 1
+    assert bench.queue.llen(keys.wakeups(LANE)) == 1
     assert bench.lanes.wait(LANE, 5) == (True, False)
-    assert not bench.client.exists(keys.wakeups(LANE))
+    assert not bench.queue.exists(keys.wakeups(LANE))
 
 
 def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench: Bench) -> None:
-    enqueue_drain(bench.client, LANE)
+    enqueue_drain(bench.queue, LANE)
     bench.start(1)
     waits: list[float] = []
 
@@ -236,13 +243,13 @@ def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench: Ben
             waits.append(seconds)
             return super().wait(what, seconds)
 
-    lanes = Patient(bench.client, bench.woken.append)
-    Drain(bench.store, lanes, bench.client, LANE, linger=3600).run()
+    lanes = Patient(bench.queue, bench.woken.append)
+    Drain(bench.store, lanes, bench.queue, LANE, data=bench.client, linger=3600).run()
     assert waits == []
 
 
 def test_two_kinds_of_leases_do_not_meet(bench: Bench) -> None:
-    others = Leases(bench.client, lambda _: None, queue="other")
+    others = Leases(bench.queue, lambda _: None, queue="other")
     assert others.acquire("mail", "a") is LeaseResult.FREE
     assert bench.lanes.acquire(LANE, "b") is LeaseResult.FREE
     assert others.acquire("mail", "c") is LeaseResult.BUSY
@@ -258,7 +265,7 @@ HOURS_MS = 3_600_000
 
 def ahead(bench: Bench, key: str) -> None:
     """Have a key live as long as one does that was set before the clock went back."""
-    assert bench.client.pexpireat(key, bench.store.now() + HOURS_MS)
+    assert bench.queue.pexpireat(key, bench.store.now() + HOURS_MS)
 
 
 def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench) -> None:
@@ -267,7 +274,7 @@ def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench
     bench.lanes.acquire(LANE, "killed")
     ahead(bench, keys.lease(LANE))
     assert bench.lanes.acquire(LANE, "next") is LeaseResult.EXPIRED
-    assert 0 < bench.client.pttl(keys.lease(LANE)) <= LEASE_MS
+    assert 0 < bench.queue.pttl(keys.lease(LANE)) <= LEASE_MS
     assert bench.lanes.acquire(LANE, "third") is LeaseResult.BUSY
     bench.lanes.release(LANE, "next")
     assert bench.drain() == 1
@@ -276,8 +283,8 @@ def test_a_lease_with_more_time_left_than_it_can_have_is_taken_over(bench: Bench
 
 def test_a_drain_is_asked_for_though_a_lease_seems_to_last(bench: Bench) -> None:
     for holder in ("killed", "wanted"):
-        bench.client.set(keys.lease(LANE), holder, px=1)
-        bench.client.set(keys.lease(LANE), holder, px=HOURS_MS)
+        bench.queue.set(keys.lease(LANE), holder, px=1)
+        bench.queue.set(keys.lease(LANE), holder, px=HOURS_MS)
         assert bench.lanes.request(LANE)
         assert not bench.lanes.request(LANE)
 
@@ -304,7 +311,7 @@ def test_an_overtaken_drain_takes_back_a_lease_that_seems_to_last(bench: Bench) 
 def test_a_page_asks_for_a_drain_though_a_lease_seems_to_last(
     bench: Bench, valkey: EmbeddedServer
 ) -> None:
-    bench.client.set(keys.lease(LANE), "killed", px=HOURS_MS)
+    bench.queue.set(keys.lease(LANE), "killed", px=HOURS_MS)
 
     async def ask() -> None:
         async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:

@@ -20,6 +20,7 @@ from infra.people.accounts import MailAddress
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, work_out
+from tests.helpers.metrics import value
 from workers.mail.deliver import (
     BACKOFF_MS,
     GIVE_UP_MS,
@@ -142,7 +143,11 @@ def test_an_address_that_is_refused_for_good_is_marked_and_written_to_no_more(
     caplog.set_level("INFO")
     sink.to_recipient = lambda to: f"550 5.1.1 <{to}> is nobody" if "bob" in to else "250 OK"
     mailing.outbox.enqueue_all([notice(1), notice(2), notice(3, CAROL)])
+    results = ("sent", "no-address")
+    before = [value("matchpost_mail_deliveries_total", result=one) for one in results]
     mailing.mail()
+    after = [value("matchpost_mail_deliveries_total", result=one) for one in results]
+    assert after == [count + 1 for count in before]
     assert recipients(sink.messages) == ["carol"]
     assert sink.recipients.count(HOMES[BOB]) == 1
     assert bounced(mailing) == "550 5.1.1 <bob@example.org> is nobody"

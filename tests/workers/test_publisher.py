@@ -120,7 +120,8 @@ def test_a_look_at_logs_without_new_leaves_is_one_command(bench: Bench):
 
 def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(bench: Bench):
     publisher = bench.publisher()
-    publisher.round(wait_ms=0)
+    bench.add(0, 1)
+    publisher.round()  # from here on the server knows the scripts
     for shard in range(SHARDS):
         bench.add(shard, 2)
     bench.client.config_resetstat()

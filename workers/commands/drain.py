@@ -26,6 +26,7 @@ from domain.match.decide import Rejection, decide
 from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
+from infra.metrics import COMMIT_SECONDS, COMMIT_SIZE, count_decision
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store import outcomes
@@ -79,9 +80,10 @@ _AT_WORK: Final = b"w"
 
 
 class _Decided(NamedTuple):
-    """The write of a command, and the channel on which its sender listens."""
+    """The write of a command, its kind, and the channel on which its sender listens."""
 
     write: Write
+    kind: str
     reply_to: str
 
 
@@ -314,12 +316,15 @@ class Drain:
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            decided.append(_Decided(write, task.entry.reply_to))
+            kind = commands.tag_of(task.sent.command)
+            decided.append(_Decided(write, kind, task.entry.reply_to))
         failpoint("drain.decided")
         return decided
 
     def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        results = self._store.commit(writes)
+        COMMIT_SIZE.observe(len(writes))
+        with COMMIT_SECONDS.time():
+            results = self._store.commit(writes)
         failpoint("drain.committed")
         return results
 
@@ -327,7 +332,7 @@ class Drain:
         """Keep an outcome until it is published; return False for a conflict, which has none."""
         if isinstance(result, CommitConflict):
             return False
-        write, channel = decided
+        write, kind, channel = decided
         if isinstance(result, CommitClosed):
             if self._gate:
                 self._gate.close(write.shard, result.end)
@@ -335,9 +340,11 @@ class Drain:
         self._suspects.discard(write.board, write.id)
         self._to_publish.setdefault(channel, []).append((write.id, result.stored))
         self._grown.add(write.shard)
-        if isinstance(result, CommitDone) and write.snapshot is not None:
-            first = outcomes.parse(result.stored).seq
-            self._changed[write.board] = first + len(write.leaves) - 1
+        if isinstance(result, CommitDone):
+            outcome = outcomes.parse(result.stored)
+            count_decision(kind, outcome.code)
+            if write.snapshot is not None:
+                self._changed[write.board] = outcome.seq + len(write.leaves) - 1
         return True
 
     def _leave(self, task: Task, why: Undecided) -> None:

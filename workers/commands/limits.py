@@ -10,6 +10,7 @@ many decisions do. The first is repeated: its handler looks when the decision in
 the second back as long as none has taken too long.
 """
 
+import atexit
 import resource
 import signal
 from types import FrameType, TracebackType
@@ -72,6 +73,8 @@ class _Limited:
         """Handle the timers' signals from now on; from the main thread of the process."""
         signal.signal(signal.SIGVTALRM, self._tick)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        # Python drops its handlers at its end, and a timer that runs then would kill the process
+        atexit.register(self._stop)
         self._installed = True
 
     def _tick(self, signum: int, frame: FrameType | None) -> None:

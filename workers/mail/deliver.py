@@ -25,6 +25,7 @@ from infra.mail.smtp_client import (
     SmtpRelay,
     SmtpSession,
 )
+from infra.metrics import count_sent_mail
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.accounts.validation import mailbox
 from workers.mail.context import wants_mail
@@ -131,6 +132,7 @@ class EmailDelivery:
 
     def _record(self, leased: LeasedEmail, sent: DeliveryResult, *, blamed: bool = True) -> None:
         """Record the result of an e-mail; `blamed` is whether its address may be at fault."""
+        count_sent_mail(sent.delivery_status)
         now = self._outbox.now()
         if sent.delivery_status == DeliveryStatus.LATER and now - leased.since < GIVE_UP_MS:
             self._outbox.retry_at(leased, now + RETRY_MS[min(leased.tries, len(RETRY_MS)) - 1])

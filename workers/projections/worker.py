@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 import redis
 
+from infra.metrics import PROJECTED
 from infra.projections.buckets import BUCKETS, Bucket
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
@@ -81,6 +82,7 @@ class ProjectionWorker:
         while not stopping():
             began = time.monotonic()
             done = self.round()
+            PROJECTED.inc(done)
             if done >= BATCH // 2:
                 continue
             if done:

@@ -11,6 +11,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.metrics import STREAMS_LIMIT, STREAMS_OPEN
 from infra.open_files import open_files
 from infra.security_log import SecurityEvent, note_security
 
@@ -36,6 +37,7 @@ class StreamLimits:
         self._by_network = by_network
         self._by_account = by_account
         self._most = in_all or min(MAX_STREAMS, max(8, open_files() // 2))
+        STREAMS_LIMIT.set(self._most)
         self._networks: Counter[str] = Counter()
         self._accounts: Counter[AccountId] = Counter()
 
@@ -86,12 +88,14 @@ class StreamLimits:
     @contextmanager
     def _counted(self, network: str, account: AccountId | None) -> Iterator[None]:
         self.check(network, account)
+        STREAMS_OPEN.inc()
         self._networks[network] += 1
         if account is not None:
             self._accounts[account] += 1
         try:
             yield
         finally:
+            STREAMS_OPEN.dec()
             _decrement(self._networks, network)
             if account is not None:
                 _decrement(self._accounts, account)

@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
+from operator import le
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
@@ -14,8 +15,13 @@ from redis.exceptions import RedisError
 
 from domain.match.commands import CommandEnvelope
 from infra.durability import DurabilityError, Mode
+from infra.log.key_files import FOLDER_NAME, read_public_keys
+from infra.log.names import shard_key
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShards
+from infra.store.log_gate import read_ends
 from infra.store.outcomes import CommandOutcome
+from infra.store.published_sizes import read_published_sizes
 from services.app.context import App
 from tests.faults.harness.checker import Violation, check
 from tests.faults.harness.elsewhere import elsewhere
@@ -24,6 +30,12 @@ from tests.faults.harness.firewall import Firewall
 from tests.faults.harness.held import Held
 from tests.faults.harness.load import Load
 from tests.faults.harness.projected import projected
+from tests.faults.harness.published import (
+    ObjectWatcher,
+    check_checkpoints,
+    check_objects,
+    read_objects,
+)
 from tests.faults.harness.record import Invocation
 from tests.faults.harness.station import Station
 from tests.faults.harness.topologies import REPLICATED, GuardedCluster, GuardedPair, Topology
@@ -31,6 +43,9 @@ from tests.helpers.clusters import Node, free_ports
 from tests.helpers.served import until
 
 DRAINED_SECONDS: Final = 180
+
+_ALARM: Final = "leaves are published, and the data end"
+"""What the log of `serve` says of a shard that was rolled back."""
 
 _QUEUE: Final = {"save": "", "appendonly": "no"}
 
@@ -60,11 +75,20 @@ class FailoverStation(Station):
             "MATCHPOST_SCRUB_PERCENT": "0",
         }
         super().__init__(folder, {**ours, **(env or {})}, url=url)
+        self.watcher = ObjectWatcher(self.data / "log")
         self._settings = Settings(
             data=self.data, redis_url=url, queue_url=self.queue.url, durability=mode
         )
         self.taken_back = self.stale = 0
         """Reads that a failover explains, since the last check."""
+
+    def start(self) -> None:
+        """Make the keys of the published log, start the server, and watch what it publishes."""
+        made = self.served.run("keygen")
+        assert made.returncode == 0, made.stderr
+        super().start()
+        self.count = self.shards()
+        self._stack.enter_context(self.watcher)
 
     def __enter__(self) -> Self:
         try:
@@ -107,8 +131,9 @@ class FailoverStation(Station):
         self.queue.start()
 
     def violations(self, *, drained: bool = True, again: bool = True) -> list[str]:
-        """Wait until nothing waits, and return what is wrong; reads that a failover explains are counted."""
+        """Wait until all is published, and return what is wrong; reads that a failover explains are counted."""
         del drained, again
+        until(self.is_published, DRAINED_SECONDS)
         found: list[Held] = []
 
         def ready() -> bool:
@@ -121,9 +146,56 @@ class FailoverStation(Station):
         until(ready, DRAINED_SECONDS)
         return list(map(str, self.check(found[0])))
 
+    def alarms(self) -> int:
+        """Return how often the log of `serve` says that a shard was rolled back."""
+        return (self.folder / "serve.log").read_text().count(_ALARM)
+
+    def published(self) -> list[int]:
+        """Return the published size of each shard, as the queue server has it."""
+        with self.connect_queue() as queue:
+            return [one.size for one in read_published_sizes(queue, self.count)]
+
+    def ends(self) -> list[int]:
+        """Return how many leaves each log has."""
+        with self.connect() as client:
+            return read_ends(client, range(self.count))
+
+    def is_open(self) -> bool:
+        """Return whether no shard is closed and no log lacks published leaves."""
+        try:
+            with self.connect() as client:
+                closed = ClosedShards(client).read(range(self.count))
+            return not closed and all(map(le, self.published(), self.ends()))
+        except RedisError:  # a server is away
+            return False
+
+    def is_published(self) -> bool:
+        """Return whether every leaf is published."""
+        try:
+            return self.is_open() and self.published() == self.ends()
+        except RedisError:  # a server is away
+            return False
+
     def check(self, held: Held) -> list[Violation]:
         """Return what is wrong with what the store holds."""
-        return self.check_calls(self.record, held)
+        rolled_back = self.alarms()
+        found = [Violation("I5", f"{rolled_back} times shards were rolled back")] * (
+            rolled_back > 0
+        )
+        return [*found, *self.check_published(held), *self.check_calls(self.record, held)]
+
+    def check_published(self, held: Held) -> list[Violation]:
+        """Return where the published log, as it was at any time, is not what the store's leaves give."""
+        self.watcher.look()
+        found = [*self.watcher.violations]
+        objects = read_objects(self.data / "log")
+        (public,) = read_public_keys(self.data / FOLDER_NAME)
+        for shard, log in held.logs.items():
+            leaves = [leaf for _, leaf in log]
+            notes = self.watcher.notes.get(f"s{shard:02}/checkpoint", [])
+            found += check_objects(shard, leaves, objects)
+            found += check_checkpoints(leaves, notes, shard_key(public, shard))
+        return found
 
     def check_calls(self, calls: Iterable[Invocation], held: Held) -> list[Violation]:
         """Return where the store and these calls disagree."""

@@ -6,13 +6,14 @@ A failover has ended when each part of the data has a primary and a replica that
 import random
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from infra.redis import keys
 from tests.faults.harness.failover_station import FailoverStation
 from tests.faults.harness.kills import OUTCOME_SECONDS
+from tests.faults.harness.load import Load
 from tests.faults.harness.record import now
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.station import outcomes_of, progress, since
@@ -102,33 +103,39 @@ def kill_queue(station: FailoverStation, chance: random.Random) -> str:
     return "killed"
 
 
-def faults(name: str, what: str, kind: Kind, fault: Fault, count: int, folder: Path) -> Outcome:
+CLUSTER, SENTINEL = "cluster", "sentinel"
+KINDS: Final[Mapping[str, Kind]] = {CLUSTER: GuardedCluster, SENTINEL: GuardedPair}
+
+FAULTS: Final[Mapping[str, tuple[Fault, str]]] = {
+    "kill-primary": (kill_primary, "SIGKILL of a primary"),
+    "failover": (force_failover, "a replica promoted while its primary runs"),
+    "cut-off": (cut_off, "a primary cut off from the others, and half of the time from clients"),
+    "move-slots": (move_slots, "slots moved to another primary"),
+    "kill-queue": (kill_queue, "SIGKILL of the queue's server"),
+}
+"""Each fault by its name, with what it is."""
+
+
+def under_load(kind: str, fault: str, count: int, folder: Path) -> Outcome:
     """Do a fault so many times under load; nothing that was acknowledged may be lost."""
     chance = random.Random(count)
+    do, what = FAULTS[fault]
     times: list[float] = []
     done: Counter[str] = Counter()
-    with FailoverStation(folder, kind) as station:
+    with FailoverStation(folder, KINDS[kind]) as station:
         with station.play(players=4, pace=0.02) as load:
             for _ in range(count):
                 progress(load, chance.randint(10, MOST_BETWEEN), HEALED_SECONDS)
-                done[fault(station, chance)] += 1
-                ended = now()
-                outcomes_of(load, load.in_flight(), HEALED_SECONDS)
-                # play goes on by itself, not only what was in flight
-                progress(load, 5, HEALED_SECONDS)
-                times.append(since(ended))
+                done[do(station, chance)] += 1
+                times.append(recovered(load))
         return Outcome(
-            name=name,
-            what=what,
+            name=f"{kind}-{fault}",
+            what=f"{what}, under durability `replicated`",
             wanted=count,
             faults=done.total(),
             acknowledged=station.record.acknowledged(),
             violations=station.violations(),
-            late=[
-                f"an outcome came {t:.1f} s after the failover"
-                for t in times
-                if t > OUTCOME_SECONDS
-            ],
+            late=late(times),
             seconds=max(times, default=0.0),
             details={
                 "how": dict(done),
@@ -136,3 +143,16 @@ def faults(name: str, what: str, kind: Kind, fault: Fault, count: int, folder: P
                 "stale_reads": station.stale,
             },
         )
+
+
+def recovered(load: Load) -> float:
+    """Return the seconds until all commands in flight have outcomes, and play goes on by itself."""
+    ended = now()
+    outcomes_of(load, load.in_flight(), HEALED_SECONDS)
+    progress(load, 5, HEALED_SECONDS)
+    return since(ended)
+
+
+def late(times: Sequence[float]) -> list[str]:
+    """Return a sentence for each time that is too long."""
+    return [f"an outcome came {t:.1f} s after the failover" for t in times if t > OUTCOME_SECONDS]

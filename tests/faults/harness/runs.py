@@ -7,7 +7,18 @@ from pathlib import Path
 import msgspec
 
 from infra.failpoints import FAILPOINTS
-from tests.faults.harness import chance, copies, kills, log_kills, lost, poison, power, room
+from tests.faults.harness import (
+    chance,
+    copies,
+    failovers,
+    kills,
+    log_kills,
+    lossy_failovers,
+    lost,
+    poison,
+    power,
+    room,
+)
 from tests.faults.harness.results import Outcome
 from tests.faults.harness.web import WEB_POINTS
 
@@ -34,6 +45,14 @@ LOG_POINTS = (
 
 STOPPED_AT = ("drain.read", "drain.loaded", "drain.decided", "commit.answered")
 
+_FULL = {"kill-primary": 100, "failover": 100, "cut-off": 50, "kill-queue": 100}
+
+FAILOVERS = {
+    failovers.CLUSTER: {**_FULL, "move-slots": 50},
+    failovers.SENTINEL: _FULL,
+}
+"""How often the full run does each fault of a cluster, and of a Sentinel pair."""
+
 RUNS: tuple[Run, ...] = (
     *(
         Run(f"kill-{p}", "kills", partial(kills.at_point, p), 1, 100)
@@ -53,4 +72,13 @@ RUNS: tuple[Run, ...] = (
     Run("disk-full", "room", room.disk, 1, 20),
     Run("memory-full", "room", room.memory, 1, 20),
     *(Run(f"stop-{p}", "zombies", partial(kills.zombies, p), 1, 25) for p in STOPPED_AT),
+    *(
+        Run(f"{kind}-{fault}", kind, partial(failovers.under_load, kind, fault), 2, full)
+        for kind, faults in FAILOVERS.items()
+        for fault, full in faults.items()
+    ),
+    *(
+        Run(f"{kind}-lossy", kind, partial(lossy_failovers.under_load, kind), 1, 20)
+        for kind in FAILOVERS
+    ),
 )

@@ -1,0 +1,160 @@
+"""Counters and measurements of the work of this process, for Prometheus; `services.metrics` serves them.
+
+A metric keeps its name, labels and unit. A label has few values, and never an account or a match. An operator's
+page, docs/metrics.md, has all of them.
+"""
+
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from domain.errors import Code
+from infra.store.port import AlreadyDecided, NotAccepted, SubmitResult
+
+REGISTRY: Final = CollectorRegistry()
+"""The metrics of this process."""
+
+_LATENCIES: Final = (
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
+)  # fmt: skip
+
+_ACCEPTED: Final = Counter(
+    "matchpost_commands_accepted_total",
+    "Commands that this process has decided and committed as accepted, by kind.",
+    ["command"],
+    registry=REGISTRY,
+)
+_REFUSED: Final = Counter(
+    "matchpost_commands_refused_total",
+    "Commands that this process has decided and committed as refused, by code.",
+    ["code"],
+    registry=REGISTRY,
+)
+_SUBMITTED: Final = Counter(
+    "matchpost_submissions_total",
+    "Commands that players sent, by answer: queued, known, or the code of those that no inbox took.",
+    ["answer"],
+    registry=REGISTRY,
+)
+_OUTCOME_WAIT: Final = Histogram(
+    "matchpost_outcome_wait_seconds",
+    "How long a player's command took from its submission to its outcome.",
+    buckets=_LATENCIES,
+    registry=REGISTRY,
+)
+OUTCOMES_PENDING: Final = Counter(
+    "matchpost_outcomes_pending_total",
+    "Commands whose sender heard `pending`, because no outcome came in time.",
+    registry=REGISTRY,
+)
+COMMIT_SECONDS: Final = Histogram(
+    "matchpost_commit_seconds",
+    "How long a commit took, with the sync that makes it durable.",
+    buckets=_LATENCIES,
+    registry=REGISTRY,
+)
+COMMIT_SIZE: Final = Histogram(
+    "matchpost_commit_commands",
+    "Commands of a commit, which share a sync.",
+    buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
+    registry=REGISTRY,
+)
+TRIAL_WRITE_SECONDS: Final = Histogram(
+    "matchpost_durable_write_seconds",
+    "How long a trial write of the scheduler took until it was durable.",
+    buckets=_LATENCIES,
+    registry=REGISTRY,
+)
+PROJECTED: Final = Counter(
+    "matchpost_projected_leaves_total",
+    "Leaves that this process has read for the projections.",
+    registry=REGISTRY,
+)
+_SENT: Final = Counter(
+    "matchpost_mail_deliveries_total",
+    "E-mails that this process has given to the relay, by result: sent, later, no-address, unwanted.",
+    ["result"],
+    registry=REGISTRY,
+)
+_RECEIVED: Final = Counter(
+    "matchpost_mail_received_total",
+    "E-mails that came in, by result: accepted, later, refused, failed.",
+    ["result"],
+    registry=REGISTRY,
+)
+STREAMS_OPEN: Final = Gauge(
+    "matchpost_streams_open", "Streams of events that are open in this process.", registry=REGISTRY
+)
+STREAMS_LIMIT: Final = Gauge(
+    "matchpost_streams_limit", "Streams of events that this process takes.", registry=REGISTRY
+)
+_INFO: Final = Gauge(
+    "matchpost_process_info",
+    "Role, name and version of this process; always 1.",
+    ["role", "name", "version"],
+    registry=REGISTRY,
+)
+ALARMS: Final = Counter(
+    "matchpost_alarms_total",
+    "Lines with ALARM that this process has logged.",
+    registry=REGISTRY,
+)
+
+# cached because a look-up by labels takes longer than counting
+_accepted: Final = cache(_ACCEPTED.labels)
+_refused: Final = cache(_REFUSED.labels)
+_submitted: Final = cache(_SUBMITTED.labels)
+
+
+def count_decision(command: str, code: str) -> None:
+    """Count a command of this kind that was committed; `code` is empty if it was accepted."""
+    (_refused(code) if code else _accepted(command)).inc()
+
+
+def count_submissions(answers: Iterable[SubmitResult]) -> None:
+    """Count the answers of inboxes to commands."""
+    for answer in answers:
+        _submitted(_answer_label(answer)).inc()
+
+
+def _answer_label(answer: SubmitResult) -> str:
+    if isinstance(answer, NotAccepted):
+        return str(answer.code)
+    return "known" if isinstance(answer, AlreadyDecided) else "queued"
+
+
+@contextmanager
+def outcome_wait() -> Iterator[None]:
+    """Measure how long the body waits for an outcome, unless it raises."""
+    began = time.perf_counter()
+    yield
+    _OUTCOME_WAIT.observe(time.perf_counter() - began)
+
+
+def count_sent_mail(result: str) -> None:
+    """Count an e-mail that was given to the relay; `result` is its delivery status."""
+    _SENT.labels(result).inc()
+
+
+def count_received_mail(result: str) -> None:
+    """Count an e-mail that came in."""
+    _RECEIVED.labels(result).inc()
+
+
+def describe_process(role: str, name: str, version: str) -> None:
+    """Set the role, the name and the version of this process."""
+    _INFO.labels(role, name, version).set(1)
+
+
+# a counter that begins with its first 1 is no increase to Prometheus
+_refused(str(Code.INTERNAL))
+for _answer in ("queued", "known", Code.BUSY, Code.UNAVAILABLE, Code.DAMAGED):
+    _submitted(str(_answer))
+for _status in ("sent", "later", "no-address", "unwanted"):
+    _SENT.labels(_status)
+for _result in ("accepted", "later", "refused", "failed"):
+    _RECEIVED.labels(_result)

@@ -1,0 +1,60 @@
+"""Moves over HTTP on a cluster: a real `serve` with one web process and one worker, its data on the nodes.
+
+Commands come one by one, and lists and ratings follow them, so a move costs a node more than in bulk.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+from infra.settings import Settings
+from infra.valkey.local_cluster import LocalCluster
+from infra.valkey.queue_server import queue_server
+from services.bench.harness import BenchEnvironment
+from services.bench.http import play_matches
+from services.bench.node_figures import figures_of, moves_of_nodes, per_node
+from services.bench.processor import processor_seconds
+from services.bench.report import median_and_p99
+from services.bench.served import serving, start_matches
+from services.bench.workload import games
+
+CLIENTS: Final = 32
+
+
+def measure(
+    bench: BenchEnvironment, cluster: LocalCluster, folder: Path, shards: int, matches: int
+) -> dict[str, Any]:
+    """Return the details of moves by `CLIENTS` keep-alive connections."""
+    with queue_server(folder) as queue:
+        servers = {
+            "MATCHPOST_REDIS_URL": cluster.url,
+            "MATCHPOST_QUEUE_URL": queue.url,
+            "MATCHPOST_SHARDS": str(shards),
+            "MATCHPOST_WORKERS": "1",
+        }
+        played = games(CLIENTS + matches)
+        with serving(bench, f"{folder.name}/http", **servers) as (url, data, pid):
+            settings = Settings(
+                data=data, redis_url=cluster.url, queue_url=queue.url, shards=shards
+            )
+            orders = start_matches(data, played, settings=settings)
+            warming, played = played[:CLIENTS], played[CLIENTS:]
+            play_matches(url, orders, warming, CLIENTS)
+            before, used_before = figures_of(cluster), processor_seconds(pid)
+            load = play_matches(url, orders, played, CLIENTS)
+            used = processor_seconds(pid)
+            figures = [
+                now.since(then) for now, then in zip(figures_of(cluster), before, strict=True)
+            ]
+    processor = {
+        role: 1e6 * (used[role] - used_before.get(role, 0.0)) / load.moves for role in used
+    }
+    processor["nodes"] = sum(node.processor_us for node in figures) / load.moves
+    return {
+        "moves a second": round(load.rate, 1),
+        "moves": load.moves,
+        "latency, us": median_and_p99(load.latencies),
+        "processor us a move": {role: round(us, 1) for role, us in processor.items()},
+        "nodes, for each of their moves": per_node(
+            figures, moves_of_nodes(shards, len(figures), played)
+        ),
+    }

@@ -1,0 +1,127 @@
+"""A server on two machines with data directories of their own: every role on both, killed and started at will."""
+
+import random
+from collections.abc import Iterator
+from itertools import cycle
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from msgspec.structs import replace
+from redis import Redis
+
+from infra.heartbeats import read_heartbeats
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import Accounts, MailAddress
+from tests.fakes.sink import Sink
+from tests.helpers.games import whole_game
+from tests.helpers.machines import (
+    ROLES,
+    Machine,
+    ServerPair,
+    WebPlayer,
+    data_client,
+    machines,
+    wait_for_roles,
+    web_url,
+)
+from tests.helpers.served import until
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+
+GAMES = ("torere", "pow2")
+
+
+class PlayedGame:
+    """Two players who play a whole game, and begin further matches that a seed is drawn for."""
+
+    def __init__(self, urls: list[str], number: int) -> None:
+        self.failure: BaseException | None = None
+        self.board = 0
+        self.players = [WebPlayer(urls, f"player{number}{side}", number % 2) for side in "ab"]
+        self._game = GAMES[number % len(GAMES)]
+        self.thread = Thread(target=self._play)
+
+    @property
+    def names(self) -> list[str]:
+        """The userids of the players."""
+        return [player.name for player in self.players]
+
+    def _play(self) -> None:
+        try:
+            self.board = self.players[0].start(self._game, *self.names)
+            movers = cycle(self.players)
+            for ply, move in enumerate(whole_game(self._game)):
+                next(movers).move(self.board, move, ply)
+                if ply % 10 == 0:
+                    self.players[0].start("powerdrain", *self.names)
+            assert self.players[0].match(self.board)["state"] == "over"
+        except BaseException as error:  # noqa: BLE001 - the test's thread raises it
+            self.failure = error
+        finally:
+            for player in self.players:
+                player.close()
+
+
+@pytest.fixture
+def sink() -> Iterator[Sink]:
+    with Sink(auth_require_tls=False) as one:
+        yield one
+
+
+def test_whole_games_are_played_while_every_role_is_killed_and_started(
+    tmp_path: Path, sink: Sink
+) -> None:
+    more = {
+        "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
+        "MATCHPOST_SMTP": "127.0.0.1:0",
+    }
+    servers = ServerPair(tmp_path / "servers")
+    with machines(tmp_path, servers, ("one", "two"), more) as both, data_client(servers) as client:
+        for machine in both:
+            machine.start(*ROLES)
+        wait_for_roles(client, both)
+        games = [PlayedGame([web_url(one) for one in both], number) for number in range(3)]
+        for game in games:
+            enrol(game, client, tmp_path / "shared" / "keys")
+        for game in games:
+            game.thread.start()
+        chance = random.Random(1)
+        for role in chance.sample(ROLES, len(ROLES)):
+            machine = chance.choice(both)
+            machine.kill(role)
+            machine.start(role)
+        for game in games:
+            game.thread.join(240)
+            assert game.failure is None, game.failure
+        wait_for_roles(client, both)
+        for game in games:
+            until(lambda game=game: is_mailed(sink, game), 120)
+        check_all(both)
+        assert [code for machine in both for code in machine.end().values()] == [0] * 2 * len(ROLES)
+        assert servers.denials() == []
+        assert read_heartbeats(client) == [], "those of the killed processes were removed"
+
+
+def enrol(game: PlayedGame, client: Redis, keys: Path) -> None:
+    """Make the accounts of a game's players, with addresses that are proven."""
+    accounts = Accounts(client, macs=AccountMacs(keys))
+    for player in game.players:
+        player.sign_up()
+        proven = (MailAddress(f"{player.name}@example.org", verified=True),)
+        account = accounts.id_of(player.name)
+        accounts.change_of(account, lambda record, to=proven: replace(record, addresses=to))
+
+
+def is_mailed(sink: Sink, game: PlayedGame) -> bool:
+    """Return whether the second player was sent a mail about the game."""
+    mails = sink.to(f"{game.names[1]}@example.org")
+    return any(mail["Subject"].startswith(f"match {game.board}:") for mail in mails)
+
+
+def check_all(both: list[Machine]) -> None:
+    """Check every match and every list, from either machine."""
+    both[0].run("verify", "--all")
+    both[1].run("rebuild", "--check")
+    for machine in both:
+        assert "ALARM" not in machine.log
