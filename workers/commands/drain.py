@@ -110,7 +110,6 @@ class Drain:
     ) -> None:
         shape = store.layout()
         self._store = store
-        self._queue = queue
         self._lane = lane
         self._shards = lane.shards(shape.shards)
         self._gate = gate
