@@ -1,0 +1,44 @@
+"""What a drain publishes of a batch: the outcomes, and which matches and logs have changed."""
+
+import redis
+
+from infra.failpoints import failpoint
+from infra.store.board_channel import add_news
+from infra.store.log_channel import add_log_news
+from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
+from infra.store.port import Write
+
+
+class OutcomePublisher:
+    """Collects what has been committed, and publishes it on the server of the queue."""
+
+    def __init__(self, queue: redis.Redis) -> None:
+        self._queue = queue
+        self._outcomes: dict[str, list[OutcomeMessage]] = {}
+        """Committed outcomes, by the channels on which their senders listen."""
+        self._changed: dict[int, int] = {}
+        """The matches that have changed, each with the number of its last event."""
+        self._grown: set[int] = set()
+        """The shards whose logs have new leaves."""
+
+    def add_outcome(self, channel: str, write: Write, stored: bytes) -> None:
+        """Add the outcome of a command."""
+        self._outcomes.setdefault(channel, []).append((write.id, stored))
+        self._grown.add(write.shard)
+
+    def add_change(self, board: int, seq: int) -> None:
+        """Add that a match has events up to `seq`."""
+        self._changed[board] = seq
+
+    def publish(self) -> None:
+        """Publish what was added since the last time."""
+        if not self._outcomes:
+            return
+        with self._queue.pipeline(transaction=False) as pipe:
+            add_outcomes(pipe, self._outcomes)
+            for board, seq in self._changed.items():
+                add_news(pipe, board, seq)
+            add_log_news(pipe, self._grown)
+            pipe.execute()
+        self._outcomes, self._changed, self._grown = {}, {}, set()
+        failpoint("drain.announced")
