@@ -26,7 +26,7 @@ from domain.match.decide import Rejection, decide
 from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
-from infra.metrics import count_decision, measured_commit
+from infra.metrics import COMMIT_SECONDS, COMMIT_SIZE, count_decision
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store import outcomes
@@ -42,8 +42,8 @@ from infra.store.port import (
     Store,
     Write,
 )
-from workers.commands.announcements import Announcements
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
+from workers.commands.outcome_publisher import OutcomePublisher
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspect, Suspects, suspect
 from workers.leased_run import LeasedRun
@@ -127,7 +127,7 @@ class Drain:
         """Whether the last batch was the only command that waited, so that the next comes with a wake-up."""
         self._left = 0
         """Commands of those matches among what was last read."""
-        self._announcements = Announcements(queue)
+        self._publisher = OutcomePublisher(queue)
         self.batches = 0
         """How many batches were committed."""
 
@@ -184,7 +184,7 @@ class Drain:
             return 0 if self._left > before or len(tasks) < len(entries) else None
         failpoint("drain.read")
         done = self._work(_next_batch(waiting))
-        self._announcements.publish()
+        self._publisher.publish()
         self._is_alone = self._lingers and done == len(entries) == 1
         return done
 
@@ -224,7 +224,7 @@ class Drain:
                 continue
             if not self._run.renew(now=True):
                 return done
-            self._announcements.publish()
+            self._publisher.publish()
             verdict = self._suspects.count_attempt(task)
             done += self._run_batch([task], blocked_matches, verdict)
             if self._run.is_over:
@@ -296,12 +296,14 @@ class Drain:
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            decided.append(_Decided(write, commands.tag_of(task.sent.command), task.entry.reply_to))
+            kind = commands.tag_of(task.sent.command)
+            decided.append(_Decided(write, kind, task.entry.reply_to))
         failpoint("drain.decided")
         return decided
 
     def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        with measured_commit(len(writes)):
+        COMMIT_SIZE.observe(len(writes))
+        with COMMIT_SECONDS.time():
             results = self._store.commit(writes)
         failpoint("drain.committed")
         return results
@@ -316,7 +318,7 @@ class Drain:
                 self._gate.close(write.shard, result.end)
             return False
         self._suspects.discard(write.board, write.id)
-        self._announcements.add_outcome(channel, write.id, result.stored, write.shard)
+        self._publisher.add_outcome(channel, write, result.stored)
         if isinstance(result, CommitDone):
             outcome = outcomes.parse(result.stored)
             count_decision(kind, outcome.code)
@@ -325,11 +327,11 @@ class Drain:
 
     def _note_growth(self, write: Write, outcome: CommandOutcome) -> None:
         end = outcome.index + len(write.leaves)
-        self._announcements.add_end(write.shard, end)
+        self._publisher.add_end(write.shard, end)
         if self._gate:
             self._gate.note_commit(write.shard, outcome.index, end)
         if write.snapshot is not None:
-            self._announcements.add_change(write.board, outcome.seq + len(write.leaves) - 1)
+            self._publisher.add_change(write.board, outcome.seq + len(write.leaves) - 1)
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""

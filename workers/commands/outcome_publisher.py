@@ -1,22 +1,22 @@
-"""What a drain announces on the queue's server after a commit: outcomes, and which matches and logs have changed."""
+"""The messages that a drain publishes after a batch: outcomes, and the matches and logs that have changed."""
 
 import redis
 
-from domain.match.events import CommandId
 from infra.failpoints import failpoint
 from infra.store.board_channel import add_news
 from infra.store.log_channel import add_log_news
 from infra.store.lost_leaves import add_log_ends
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
+from infra.store.port import Write
 
 
-class Announcements:
-    """Collects what was committed until it is published; `queue` is a client of the queue's server."""
+class OutcomePublisher:
+    """Collects what has been committed, and publishes it on the server of the queue."""
 
     def __init__(self, queue: redis.Redis) -> None:
         self._queue = queue
         self._outcomes: dict[str, list[OutcomeMessage]] = {}
-        """By the channels on which their senders listen."""
+        """Committed outcomes, by the channels on which their senders listen."""
         self._changed: dict[int, int] = {}
         """The matches that have changed, each with the number of its last event."""
         self._grown: set[int] = set()
@@ -24,21 +24,21 @@ class Announcements:
         self._ends: dict[int, int] = {}
         """Where their logs ended after the last commit."""
 
-    def add_outcome(self, channel: str, command: CommandId, stored: bytes, shard: int) -> None:
-        """Add an outcome, whose leaves are in a shard's log."""
-        self._outcomes.setdefault(channel, []).append((command, stored))
-        self._grown.add(shard)
+    def add_outcome(self, channel: str, write: Write, stored: bytes) -> None:
+        """Add the outcome of a command."""
+        self._outcomes.setdefault(channel, []).append((write.id, stored))
+        self._grown.add(write.shard)
 
     def add_end(self, shard: int, end: int) -> None:
         """Add where a shard's log ended after a commit."""
         self._ends[shard] = end
 
     def add_change(self, board: int, seq: int) -> None:
-        """Add that a match has events up to a number."""
+        """Add that a match has events up to `seq`."""
         self._changed[board] = seq
 
     def publish(self) -> None:
-        """Publish all of it."""
+        """Publish what was added since the last time."""
         if not self._outcomes:
             return
         with self._queue.pipeline(transaction=False) as pipe:
