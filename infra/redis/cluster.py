@@ -157,7 +157,7 @@ class ClusterPipeline(Pipeline):
             if isinstance(reply, ClusterDownError):
                 raise self._down(reply) from reply
         for at, of_nodes in enumerate(zip(*confirmed, strict=True), len(commands) - len(barriers)):
-            replies[at] = _least(of_nodes)
+            replies[at] = least_confirmed(of_nodes)
         return replies
 
     def _redirected(self, error: Exception) -> redis.Redis | None:
@@ -262,7 +262,7 @@ def _barriers_of(commands: Sequence[Queued]) -> Sequence[Queued]:
     return commands[start:]
 
 
-def _least(confirmed: Sequence[Any]) -> Any:
+def least_confirmed(confirmed: Sequence[Any]) -> Any:
     """Return the smallest numbers of the replies to a barrier, or the first error among them."""
     for reply in confirmed:
         if isinstance(reply, Exception):

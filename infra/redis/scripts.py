@@ -9,6 +9,7 @@ import redis
 from redis.exceptions import NoScriptError
 
 from infra.redis.autopipeline import CommandPipeline, raise_errors
+from infra.redis.cluster import least_confirmed
 
 Arg = str | bytes | int
 
@@ -101,8 +102,8 @@ def call_all(
     """Run scripts in one pipeline and return all replies; `finish` may add commands at the end.
 
     A call that is answered with NOSCRIPT did nothing, so exactly those are sent again, with the
-    whole script and the same end: in a cluster some nodes may know a script that others do not. Any
-    other error reply is raised: `ResponseError`.
+    whole script and the same end: in a cluster some nodes may know a script that others do not. Of a
+    barrier at the end the smaller numbers are returned. Any other error reply is raised: `ResponseError`.
     """
     replies = _send(client, calls, finish)
     unknown = [i for i, r in enumerate(replies[: len(calls)]) if isinstance(r, NoScriptError)]
@@ -110,7 +111,9 @@ def call_all(
         again = _send(client, [calls[i] for i in unknown], finish, load=True)
         for i, reply in zip(unknown, again, strict=False):
             replies[i] = reply
-        replies[len(calls) :] = again[len(unknown) :]
+        # a barrier of the first time may be of a node that had nothing to do the second time
+        both = zip(replies[len(calls) :], again[len(unknown) :], strict=True)
+        replies[len(calls) :] = [least_confirmed(ends) for ends in both]
     return raise_errors(replies)
 
 
