@@ -13,12 +13,10 @@ from redis.exceptions import RedisError
 from infra.durability import DurabilityError
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
-from infra.metrics import describe_process
 from infra.open_files import raise_limit
 from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
 from infra.valkey.server import NotRunningError
-from services import __version__
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
@@ -26,7 +24,7 @@ from services.heartbeating import heartbeating
 from services.http.app import make_app
 from services.http.connections import limits_for, server_config
 from services.metrics.collector import server_figures
-from services.metrics.endpoint import serving_metrics
+from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
@@ -72,8 +70,7 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
         # what is loaded now stays; without this each collection would look at all of it again
         gc.freeze()
         gc.set_threshold(_NEW_OBJECTS)
-        describe_process(Role.WEB, name, __version__)
-        with server_figures(parts), serving_metrics(settings.metrics):
+        with server_figures(parts), serving_role_metrics(settings, Role.WEB, name):
             uvicorn.Server(config).run(sockets=[listening])
     return EXIT_OK
 

@@ -53,10 +53,7 @@ def serving_metrics(address: str) -> Iterator[str]:
 
 @contextmanager
 def serving_role_metrics(settings: Settings, role: Role, name: str) -> Iterator[str]:
-    """Serve the metrics of a process that has other work; where its address is in use it works without.
-
-    So processes may have one configuration file on a machine, and only the first of them has metrics.
-    """
+    """Serve the metrics of a process; where its address is in use it works without, because moves come first."""
     describe_process(role, name, __version__)
     with ExitStack() as stack:
         url = ""
