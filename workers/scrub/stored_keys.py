@@ -41,7 +41,7 @@ _RECORDS: Final = frozenset({"", ":ev", ":at", ":out", ":moves", ":turns"})
 """Parts that tell of a match."""
 
 
-class ScanPlace(NamedTuple):
+class WalkPlace(NamedTuple):
     """A place in the walk."""
 
     slots: int
@@ -52,7 +52,7 @@ class ScanPlace(NamedTuple):
     """That of its SCAN."""
 
 
-def read_place(client: Any, cursor: str) -> ScanPlace:
+def read_walk_place(client: Any, cursor: str) -> WalkPlace:
     """Return the place of a cursor: the beginning if it is empty, or if slots have moved since.
 
     A key whose slot has moved to a node that was walked already would not be met.
@@ -61,17 +61,17 @@ def read_place(client: Any, cursor: str) -> ScanPlace:
     slots = crc32(repr(nodes[0].cluster("slots")).encode()) if in_cluster(client) else 0
     parts = [int(part) for part in cursor.split("/") if part]
     return (
-        ScanPlace(*parts)
-        if len(parts) == len(ScanPlace._fields) and parts[0] == slots
-        else ScanPlace(slots)
+        WalkPlace(*parts)
+        if len(parts) == len(WalkPlace._fields) and parts[0] == slots
+        else WalkPlace(slots)
     )
 
 
-def _scan(client: Any, place: ScanPlace) -> tuple[str | None, list[bytes]]:
+def _scan(client: Any, place: WalkPlace) -> tuple[str | None, list[bytes]]:
     """Return the next cursor, None at the end, and the names of keys."""
     nodes: list[Any] = servers_of(client)
     cursor, found = nodes[place.node].scan(place.cursor, count=COUNT)
-    after = ScanPlace(place.slots, place.node if cursor else place.node + 1, cursor)
+    after = WalkPlace(place.slots, place.node if cursor else place.node + 1, cursor)
     return None if after.node == len(nodes) else "/".join(map(str, after)), found
 
 
@@ -87,8 +87,8 @@ class StoredKeys:
 
     def step(self, cursor: str) -> Step:
         """Check the next keys."""
-        place = read_place(self._parts.data, cursor)
-        if place == ScanPlace(place.slots):
+        place = read_walk_place(self._parts.data, cursor)
+        if place == WalkPlace(place.slots):
             self._accounts.begin()
         after, found = _scan(self._parts.data, place)
         names = sorted({name.decode(errors="replace") for name in found})
