@@ -33,6 +33,8 @@ class SentEmails:
 
     @cached_property
     def _notes(self) -> sqlite3.Connection:
+        # a machine on which only a mailer runs has no data directory yet
+        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # a run may be in another thread than the one before
         found = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
         found.execute("PRAGMA journal_mode = WAL")

@@ -192,13 +192,8 @@ def web_url(machine: Machine) -> str:
 
 
 def wait_for_roles(client: Redis, machines_: Sequence[Machine]) -> None:
-    """Wait until each process that was started sends heartbeats; `maintenance` sends none."""
-    wanted = {
-        process.pid
-        for machine in machines_
-        for role, process in machine.processes.items()
-        if role != "maintenance"
-    }
+    """Wait until each process that was started sends heartbeats."""
+    wanted = {process.pid for one in machines_ for process in one.processes.values()}
     until(lambda: wanted <= {beat.pid for beat in read_heartbeats(client)}, 120)
 
 

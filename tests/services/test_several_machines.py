@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 from redis import Redis
 
-from infra.heartbeats import read_heartbeats
+from infra.heartbeats import Role, read_heartbeats
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import Accounts, MailAddress
 from tests.fakes.sink import Sink
@@ -98,9 +98,18 @@ def test_whole_games_are_played_while_every_role_is_killed_and_started(
         for game in games:
             until(lambda game=game: is_mailed(sink, game), 120)
         check_all(both)
-        assert [code for machine in both for code in machine.end().values()] == [0] * 2 * len(ROLES)
+        for machine in both:
+            machine.kill(
+                "maintenance"
+            )  # its present job may take minutes, and outlasts a stop signal
+        assert [code for machine in both for code in machine.end().values()] == [0] * 2 * (
+            len(ROLES) - 1
+        )
         assert servers.denials() == []
-        assert read_heartbeats(client) == [], "those of the killed processes were removed"
+        left = {beat.role for beat in read_heartbeats(client)}
+        assert left <= {Role.MAINTENANCE}, (
+            "a process removes the heartbeats of those that it replaces"
+        )
 
 
 def enrol(game: PlayedGame, client: Redis, keys: Path) -> None:
@@ -125,3 +134,4 @@ def check_all(both: list[Machine]) -> None:
     both[1].run("rebuild", "--check")
     for machine in both:
         assert "ALARM" not in machine.log
+        assert "can't be used" not in machine.log

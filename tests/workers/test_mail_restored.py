@@ -218,3 +218,8 @@ def test_moves_of_an_account_that_the_backup_lacks_are_mailed_to_the_others(
     put_back(mailing.client, copy)
     published.restore()
     assert [mail["To"] for mail in mailing.mail()] == [HOMES[BOB]]
+
+
+def test_e_mails_are_noted_on_a_machine_without_a_data_directory(tmp_path: Path) -> None:
+    SentEmails(tmp_path / "new" / "mail-sent").add("one", 1)
+    assert SentEmails(tmp_path / "new" / "mail-sent").has("one")
