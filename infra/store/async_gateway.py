@@ -22,6 +22,7 @@ from infra.store.async_store import AsyncStore
 from infra.store.gateway import (
     LOOK_SECONDS,
     PENDING_TEXT,
+    REPEAT_SECONDS,
     OutcomePending,
     check_digest,
     check_fault,
@@ -169,7 +170,13 @@ class AsyncCommandGateway:
 
     async def _submit(self, sendings: Sequence[_Sending]) -> list[bytes | None]:
         """Submit commands; return the outcomes that are known, and None for the others."""
-        answers = await self._store.submit([one.submission for one in sendings])
+        submissions = [one.submission for one in sendings]
+        try:
+            answers = await self._store.submit(submissions)
+        except (aredis.ConnectionError, ConnectionError):
+            # nobody knows whether they were taken, and as they have ids, to repeat them is harmless
+            await asyncio.sleep(REPEAT_SECONDS)
+            answers = await self._store.submit(submissions)
         count_submissions(answers)
         pairs = zip(sendings, answers, strict=True)
         queued = [one for one, answer in pairs if isinstance(answer, Queued)]

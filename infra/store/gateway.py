@@ -42,6 +42,9 @@ WAIT_SECONDS: Final = 10.0
 LOOK_SECONDS: Final = 1.0
 """How often a waiting gateway reads the stored outcome, because an announcement may be lost."""
 
+REPEAT_SECONDS: Final = 0.2
+"""Until commands are submitted again whose connection broke; meanwhile the map of a cluster is read."""
+
 _BATCH: Final = 200
 """Commands that are submitted in one round trip."""
 
@@ -207,9 +210,7 @@ class CommandGateway:
     def _submit_and_wait(
         self, sent: CommandEnvelope, submission: Submission, seconds: float
     ) -> CommandOutcome:
-        answers = self._store.submit([submission])
-        count_submissions(answers)
-        (answer,) = answers
+        (answer,) = self._submit([submission])
         if (known := outcome_of(answer, submission.digest)) is not None:
             return self._confirmed(known)
         failpoint("submit.queued")
@@ -226,11 +227,20 @@ class CommandGateway:
         """
         for start in range(0, len(sents), _BATCH):
             some = sents[start : start + _BATCH]
-            answers = self._store.submit([submission_of(sent, 0, self._channel) for sent in some])
-            count_submissions(answers)
+            self._submit([submission_of(sent, 0, self._channel) for sent in some])
             shape = self._store.layout()
             for lane in {shape.lane_of(one.match) for one in some}:
                 self._request_drain(lane)
+
+    def _submit(self, submissions: Sequence[Submission]) -> Sequence[SubmitResult]:
+        """Submit commands; once more where the connection broke, which is harmless, because they have ids."""
+        try:
+            answers = self._store.submit(submissions)
+        except redis.ConnectionError:
+            time.sleep(REPEAT_SECONDS)
+            answers = self._store.submit(submissions)
+        count_submissions(answers)
+        return answers
 
     def _request_drain(self, lane: Lane) -> None:
         """Request a drain; the scheduler's sweep repeats a request that failed."""

@@ -8,6 +8,7 @@ from redis import Redis
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret, shard_key
 from infra.log.published_log import PublishedLog
+from infra.redis.cluster import servers_of
 from infra.store.closed_shards import ClosedShards
 from infra.store.port import Store
 from infra.store.restored_leaves import RestoredLeaves
@@ -19,14 +20,23 @@ SECRET = LogSecret("play.example.org/log", bytes(range(32)))
 Copy = Mapping[bytes, tuple[int, bytes]]
 
 
+def names_of(client: Redis, pattern: str) -> list[bytes]:
+    """The keys that match a pattern, of all nodes of a cluster."""
+    found: list[bytes] = []
+    for server in servers_of(client):
+        found += server.keys(pattern)  # type: ignore[arg-type]
+    return sorted(found)
+
+
 def copy_of(client: Redis) -> Copy:
     """All keys with their lives and values."""
-    return {name: (max(0, client.pttl(name)), client.dump(name)) for name in client.keys("*")}
+    return {name: (max(0, client.pttl(name)), client.dump(name)) for name in names_of(client, "*")}
 
 
 def put_back(client: Redis, copy: Copy) -> None:
     """Have a server as it was when the copy was made."""
-    client.flushall()
+    for server in servers_of(client):
+        server.flushall()
     for name, (life, value) in copy.items():
         client.restore(name, life, value)
 
@@ -63,6 +73,4 @@ def read_all(client: Redis, pattern: str) -> dict[str, Any]:
         b"list": lambda name: client.lrange(name, 0, -1),
         b"stream": client.xrange,
     }
-    return {
-        name.decode(): readers[client.type(name)](name) for name in sorted(client.keys(pattern))
-    }
+    return {name.decode(): readers[client.type(name)](name) for name in names_of(client, pattern)}

@@ -10,6 +10,7 @@ from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.projections.specs import SPECS
 from infra.store.port import Store
+from tests.helpers.rollback import names_of
 from workers.projections import PROJECTIONS
 from workers.projections.worker import ProjectionWorker
 
@@ -50,7 +51,7 @@ def contents(client: Redis) -> dict[str, object]:
         if live is None:
             continue
         for bucket in live[1].all:
-            for name in client.scan_iter(f"{bucket.key('')}*", count=1_000):
+            for name in names_of(client, f"{bucket.key('')}*"):
                 if name.decode() == bucket.names_key:
                     continue
                 rest = name.decode().removeprefix(bucket.key(""))

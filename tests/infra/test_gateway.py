@@ -1,8 +1,9 @@
 """The gateway: how it hears of an outcome, and what it raises instead of returning one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
+from redis import ConnectionError as LostConnectionError
 
 from domain.errors import Code, Refusal
 from domain.match import commands
@@ -12,7 +13,14 @@ from infra.store import gateway
 from infra.store.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
-from infra.store.port import MOST_REFUSALS, AlreadyDecided, NotAccepted, Queued
+from infra.store.port import (
+    MOST_REFUSALS,
+    AlreadyDecided,
+    NotAccepted,
+    Queued,
+    Submission,
+    SubmitResult,
+)
 from tests.fakes.app import FakeApp
 from tests.fakes.memory import memory_client
 from tests.helpers.given import ALICE, BOB, sent
@@ -106,6 +114,44 @@ def test_a_move_passes_the_fault_points_in_order(
     monkeypatch.setattr("infra.store.gateway.failpoint", passed.append)
     assert app.gateway.send(MOVE, 0).accepted
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]
+
+
+def break_connections(
+    monkeypatch: pytest.MonkeyPatch, app: FakeApp, times: int
+) -> list[Sequence[Submission]]:
+    """Break the connection so many times after a submission; return the list of all submissions."""
+    submit, asked = app.store.submit, []
+
+    def submit_and_break(new: Sequence[Submission]) -> list[SubmitResult]:
+        asked.append(new)
+        answers = submit(new)
+        if len(asked) <= times:
+            raise LostConnectionError("the node was killed")
+        return answers
+
+    monkeypatch.setattr(gateway, "REPEAT_SECONDS", 0)
+    monkeypatch.setattr(app.store, "submit", submit_and_break)
+    return asked
+
+
+def test_a_command_whose_connection_broke_is_sent_again_and_takes_effect_once(
+    app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = len(app.store.events(1))
+    asked = break_connections(monkeypatch, app, 1)
+    assert app.gateway.send(MOVE, 0).accepted
+    assert asked[0] == asked[1]
+    assert len(app.store.events(1)) == before + 1
+    assert app.store.inbox_size(range(4)) == 0
+
+
+def test_a_connection_that_breaks_twice_is_an_error(
+    app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = break_connections(monkeypatch, app, 2)
+    with pytest.raises(LostConnectionError):
+        app.gateway.send(MOVE, 0)
+    assert len(asked) == 2
 
 
 def test_answers_of_inboxes_and_the_time_to_an_outcome_are_counted(app: FakeApp) -> None:

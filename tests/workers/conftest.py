@@ -7,22 +7,28 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from infra.redis.cluster import ClusterClient
 from tests.fakes.memory import memory_client
 from tests.helpers.bench import Bench
 from workers.commands import limits
 
 ON_A_CLUSTER = frozenset({
     "test_commit_stored", "test_drain", "test_drain_chunks", "test_gate", "test_lane_recovery", "test_lanes",
-    "test_retire_job",
+    "test_restore", "test_retired_matches",
 })  # fmt: skip
 """Modules whose tests with a `bench` run on one server and on a cluster."""
 
+ALSO_ON_A_CLUSTER = frozenset({
+    "test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one",
+    "test_a_reader_that_is_very_slow_is_not_waited_for",
+})  # fmt: skip
+"""Tests of other modules that do so, which are quick."""
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if (
-        metafunc.module.__name__.rpartition(".")[2] in ON_A_CLUSTER
-        and "bench" in metafunc.fixturenames
-    ):
+    module, test = metafunc.module.__name__.rpartition(".")[2], metafunc.function.__name__
+    chosen = module in ON_A_CLUSTER or test in ALSO_ON_A_CLUSTER
+    if chosen and "bench" in metafunc.fixturenames:
         metafunc.parametrize("bench", ["server", "cluster"], indirect=True)
 
 
@@ -31,6 +37,13 @@ def bench(request: pytest.FixtureRequest, redis_client: Redis, tmp_path: Path) -
     if getattr(request, "param", "server") == "server":
         return Bench(redis_client, tmp_path / "seeds")
     return Bench(request.getfixturevalue("cluster_client"), tmp_path / "seeds", redis_client)
+
+
+@pytest.fixture
+def bench_url(request: pytest.FixtureRequest, bench: Bench) -> str:
+    """The URL of the server, or the cluster, of the bench."""
+    name = "cluster" if isinstance(bench.client, ClusterClient) else "valkey"
+    return str(request.getfixturevalue(name).url)
 
 
 @pytest.fixture

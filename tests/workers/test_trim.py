@@ -17,6 +17,7 @@ from infra.valkey.server import EmbeddedServer
 from services.cli import verify
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
+from tests.helpers.rollback import names_of
 from tests.helpers.side import catch_up, contents
 from workers.log import trim as trim_module
 from workers.log.job import make_publisher
@@ -30,7 +31,7 @@ class TrimBench:
     """A bench with matches, whose leaves are published."""
 
     def __init__(self, bench: Bench, folder: Path) -> None:
-        self.client = bench.client
+        self.client, self.queue = bench.client, bench.queue
         self.settings = Settings(data=folder)
         self.folder = folder
         generate_keys(folder / "keys", "localhost")
@@ -45,7 +46,7 @@ class TrimBench:
 
     def fill(self) -> None:
         """Publish leaves that are no events."""
-        with self.client.pipeline() as pipe:
+        with self.client.pipeline(transaction=False) as pipe:
             for shard in range(SHARDS):
                 for index in range(700):
                     pipe.xadd(keys.log(shard), {"l": b"leaf %d" % index}, id=f"{index}-1")
@@ -56,7 +57,7 @@ class TrimBench:
         return RedisStore(self.client, Mode.FSYNC, open_logs=lambda: published_logs(self.settings))
 
     def publish(self) -> None:
-        publisher = make_publisher(self.settings, self.client, self.client)
+        publisher = make_publisher(self.settings, self.client, self.queue)
         publisher.begin()
         publisher.round()
 
@@ -107,16 +108,16 @@ def test_a_rebuild_reads_the_published_log_and_gives_the_same(trimmed: TrimBench
     catch_up(trimmed.store, trimmed.client)
     live = contents(trimmed.client)
     trim(trimmed.client, SHARDS, kept=0)
-    for name in trimmed.client.scan_iter("{p:*"):
+    for name in names_of(trimmed.client, "{p:*"):
         trimmed.client.delete(name)
     catch_up(trimmed.reader(), trimmed.client)
     assert contents(trimmed.client) == live
 
 
 def test_a_match_is_verified_by_the_published_log(
-    trimmed: TrimBench, valkey: EmbeddedServer, capsys: pytest.CaptureFixture[str]
+    trimmed: TrimBench, bench_url: str, valkey: EmbeddedServer, capsys: pytest.CaptureFixture[str]
 ):
-    settings = Settings(data=trimmed.folder, redis_url=valkey.url)
+    settings = Settings(data=trimmed.folder, redis_url=bench_url, queue_url=valkey.url)
     assert verify.run("1", settings) == 0
     said = capsys.readouterr().out
     catch_up(trimmed.store, trimmed.client)

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch
 from tests.helpers.archiving import Archiving
@@ -13,9 +12,9 @@ from tests.workers.retire.ended_matches import ACTIVE, LATER_OVER, OVER
 
 
 @pytest.fixture
-def bench(redis_client: Redis, tmp_path: Path) -> Bench:
+def bench(bench: Bench) -> Bench:
     """Two matches that are over, with a refusal each, and one that goes on."""
-    made = Bench(redis_client, tmp_path / "seeds")
+    made = bench
     made.start(OVER, ACTIVE, LATER_OVER)
     for board in (OVER, ACTIVE, LATER_OVER):
         made.send(ALICE, PlayMove(text="m13-j7"), board)
