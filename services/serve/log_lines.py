@@ -27,8 +27,19 @@ _OWN: Final = ("domain.", "infra.", "workers.", "services.")
 _LEFT_OUT: Final = "[text left out]"
 
 
+_TRACEBACK: Final = "Traceback (most recent call last)"
+
+_QUOTING: Final = re.compile(
+    r"^(?!redis[.]|infra[.]|workers[.]|services[.]|OSError|ConnectionError|TimeoutError)([A-Za-z_][\w.]*): .*"
+)
+"""The last line of a traceback, of an error whose sentence may quote somebody."""
+
+
 def redact(text: str) -> str:
-    """Return a text without e-mail addresses, tokens and the words of commands to Redis."""
+    """Return a text without e-mail addresses, tokens, commands to Redis and sentences of tracebacks."""
+    if _TRACEBACK in text:  # RQ has them in its messages
+        lines = (_QUOTING.sub(rf"\1: {_LEFT_OUT}", line) for line in text.split("\n"))
+        text = "\n".join(lines)
     for pattern, instead in _REDACTED:
         text = pattern.sub(instead, text)
     return text

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import threading
+import traceback
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,6 +113,15 @@ def test_an_error_is_shown_with_its_place_and_a_sentence_only_if_that_quotes_nob
         assert shown.endswith("DurabilityError: no disk")
     assert error_text(ResponseError("OOM")) == "ResponseError: OOM"
     assert "alice" not in error_text(ExceptionGroup("alice", [KeyError("alice")]))
+
+
+def test_a_traceback_in_a_message_has_no_sentence_that_may_quote_somebody():
+    error = raised(DurabilityError("no disk"), KeyError("alice"))
+    text = f"job 1: exception raised\n{''.join(traceback.format_exception(error))}"
+    shown = TextLines("maintenance").format(record("%s", text))
+    assert "alice" not in shown
+    assert "KeyError: [text left out]" in shown
+    assert shown.rstrip().endswith("infra.durability.DurabilityError: no disk")
 
 
 def test_libraries_warnings_and_errors_that_end_a_process_have_the_same_form(tmp_path, capsys):

@@ -23,7 +23,7 @@ MARK = "qzmark"
 CLIENTS = ("198.51.100.77", "2001:db8:77::1")
 DOMAIN = "play.example.net"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def served(tmp_path: Path, sink: Sink, mail_port: int) -> Iterator[Served]:
         "MATCHPOST_SECURITY_LOG": str(tmp_path / "security.log"),
         "MATCHPOST_HTTP": "127.0.0.1:0",
         "MATCHPOST_METRICS": "127.0.0.1:0",
-        "MATCHPOST_ROBOTS": "1",
+        "MATCHPOST_ROBOTS": "0",
         "MATCHPOST_TRUSTED_PROXY": "on",
         "MATCHPOST_SMTP": f"127.0.0.1:{mail_port}",
         "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
