@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
 JOBS ?= 5
 
-.PHONY: serve demo test check quick format clean help
+.PHONY: serve demo test test-long check quick format clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -16,15 +16,18 @@ demo: $(VENV)/serve.stamp  ## fill a server with people and matches in ./matchpo
 
 test: check  ## install what is missing and run all checks
 
-check: $(VENV)/check.stamp  ## the developers' loop: ruff, mypy, import-linter, all tests
+check: $(VENV)/check.stamp  ## the developers' loop: ruff, mypy, import-linter, the tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n $(JOBS) --dist worksteal
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not long"
+
+test-long: $(VENV)/check.stamp  ## the tests that `make test` leaves out, because each takes long
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m long
 
 quick: $(VENV)/check.stamp  ## the tests that take no seconds
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow"
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not long"
 
 format: $(VENV)/check.stamp  ## put the code into its form
 	$(BIN)/ruff check --fix .
@@ -34,7 +37,7 @@ clean:  ## remove the virtual environment
 	rm -rf $(VENV)
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## */  make \1\t/' | expand -t 18
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

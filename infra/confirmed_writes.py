@@ -37,19 +37,19 @@ class ConfirmingRedis(redis.Redis):
     def __init__(self, client: redis.Redis, confirm: Callable[[], bool]) -> None:
         super().__init__(connection_pool=client.connection_pool)
         self.slots = slots_of(client)
-        self._client = client
+        self.unconfirmed = client
         self._confirm = confirm
 
     def execute_command(self, *args: Any, **options: Any) -> Any:
         """Execute a command; `UnconfirmedWriteError` if it wrote and that is not confirmed."""
-        reply = self._client.execute_command(*args, **options)  # type: ignore[no-untyped-call]
+        reply = self.unconfirmed.execute_command(*args, **options)  # type: ignore[no-untyped-call]
         if _writes(args):
             self.confirm()
         return reply
 
     def pipeline(self, transaction: bool = True, shard_hint: str | None = None) -> Pipeline:  # noqa: FBT001, FBT002 - as in redis-py
         """Return a pipeline whose `execute` raises `UnconfirmedWriteError`, if it wrote, like a command."""
-        pipe = self._client.pipeline(transaction, shard_hint)
+        pipe = self.unconfirmed.pipeline(transaction, shard_hint)
         execute = pipe.execute
 
         def confirmed(raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as in redis-py
@@ -66,6 +66,11 @@ class ConfirmingRedis(redis.Redis):
         """Wait until all that was written is durable; `UnconfirmedWriteError`."""
         if not self._confirm():
             raise UnconfirmedWriteError(_NOT_CONFIRMED)
+
+
+def unconfirmed(client: redis.Redis) -> redis.Redis:
+    """Return a client that does not wait for confirmations; a failover may take back its writes."""
+    return client.unconfirmed if isinstance(client, ConfirmingRedis) else client
 
 
 def _writes(args: tuple[Any, ...]) -> bool:

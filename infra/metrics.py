@@ -51,13 +51,13 @@ OUTCOMES_PENDING: Final = Counter(
     "Commands whose sender heard `pending`, because no outcome came in time.",
     registry=REGISTRY,
 )
-COMMIT_SECONDS: Final = Histogram(
+_COMMIT_SECONDS: Final = Histogram(
     "matchpost_commit_seconds",
     "How long a commit took, with the sync that makes it durable.",
     buckets=_LATENCIES,
     registry=REGISTRY,
 )
-COMMIT_SIZE: Final = Histogram(
+_COMMIT_SIZE: Final = Histogram(
     "matchpost_commit_commands",
     "Commands of a commit, which share a sync.",
     buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
@@ -125,6 +125,14 @@ def _answer_label(answer: SubmitResult) -> str:
     if isinstance(answer, NotAccepted):
         return str(answer.code)
     return "known" if isinstance(answer, AlreadyDecided) else "queued"
+
+
+@contextmanager
+def measured_commit(commands: int) -> Iterator[None]:
+    """Measure the body as a commit of so many commands."""
+    _COMMIT_SIZE.observe(commands)
+    with _COMMIT_SECONDS.time():
+        yield
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.confirmed_writes import unconfirmed
 from infra.redis import keys
 from infra.security_log import SecurityEvent, note_security
 
@@ -34,10 +35,10 @@ _MOST_WINDOWS: Final = 10_000
 
 
 class CountStorage(RedisStorage):
-    """Counts of the library `limits`, on the server or the cluster of a client."""
+    """Counts of the library `limits`, on the server or the cluster of a client; they are not confirmed."""
 
     def __init__(self, client: redis.Redis, prefix: str) -> None:
-        self._client = client
+        self._client = unconfirmed(client)
         # the URL and the pool are not used, because all commands go by `get_connection`
         super().__init__("redis://", connection_pool=client.connection_pool, key_prefix=prefix)
 

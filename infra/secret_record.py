@@ -102,7 +102,7 @@ class SecretRecord:
             raise SecretMismatchError(fault)
         if recorded and copy.fingerprints[0] != recorded:
             self.accept(copy)
-            logger.info("the %s was replaced by a newer one; all machines need it", copy.secret)
+            logger.info("%s: replaced by a newer one, which all machines need", copy.secret)
 
     def accept(self, copy: SecretCopy) -> None:
         """Record the secret of this machine, whatever was recorded; nothing if it has none."""
@@ -133,5 +133,5 @@ def mismatch(copy: SecretCopy, recorded: str) -> str:
         f"{copy.secret}` makes that of this machine the server's"
     )
     if copy.missing:
-        return f"the server's {copy.secret} is missing here ({copy.place}); {advice}"
-    return f"the {copy.secret} here ({copy.place}) is not the server's; {advice}"
+        return f"{copy.secret} ({copy.place}): missing here, and the server has one; {advice}"
+    return f"{copy.secret} ({copy.place}): another one than the server's; {advice}"

@@ -54,6 +54,7 @@ class SecurityEvent(StrEnum):
     ARBITER_MADE = "arbiter-made"
     ARBITER_DISMISSED = "arbiter-dismissed"
     RULING = "ruling"
+    BROADCAST = "broadcast"
     TEXT_ERASED = "text-erased"
     LEFT_OUT = "left-out"
 

@@ -92,6 +92,29 @@ def _decode_path(kind: type, value: object) -> object:
     raise ValueError("not a path")
 
 
+def checker(row: SettingInfo, kind: object) -> Callable[[object, str, bool], object]:
+    """Return a function that converts as `converter` does, and raises `SettingsError`.
+
+    Its second argument is the place of the value, for the message.
+    """
+    convert = converter(kind)
+
+    def check(value: object, source: str, strict: bool) -> object:  # noqa: FBT001 - as in msgspec
+        try:
+            checked = convert(value, strict)
+            if isinstance(checked, str) and (further := CHECKS.get(row.name)):
+                further(checked)
+        except msgspec.ValidationError as error:
+            # a URL may hold a password, so it is not repeated
+            got = "" if row.name in SECRET else f", not {value!r}"
+            raise SettingsError(f"{source} must be {row.expected}{got}") from error
+        except ValueError as error:
+            raise SettingsError(f"{source} is unusable: {error}") from error
+        return checked
+
+    return check
+
+
 def parse_file(path: Path, known: Iterable[str], *, named: bool) -> dict[str, Any]:
     """Return the keys and values of the TOML file; only one that was named may set `data`."""
     values = _load_file(path, must_exist=named)

@@ -17,7 +17,6 @@ from infra.machine import MEMORY_PATTERN, default_workers
 from infra.mail.smtp_url import MailDomain
 from infra.redis.addresses import Topology, redact_url, topology_of
 from infra.setting_values import (
-    CHECKS,
     CONFIG_VARIABLE,
     FILE_NAME,
     SECRET,
@@ -27,7 +26,7 @@ from infra.setting_values import (
     SettingsError,
     about,
     absolute,
-    converter,
+    checker,
     parse_file,
     setting_rows,
 )
@@ -358,7 +357,7 @@ def load(
     for name, value in (flags or {}).items():
         given[name] = given[name] if value is None else (f"--{name.replace('_', '-')}", value)
     over: dict[str, Any] = {
-        name: _checked(name, value, source, strict=False)
+        name: _CONVERT[name](value, source, False)
         for name, (source, value) in given.items()
         if value is not None
     }
@@ -382,30 +381,13 @@ def _check_queue(settings: Settings) -> None:
 def _from_file(path: Path, *, named: bool = False) -> dict[str, Any]:
     """Read and validate the TOML file; only one that was named must exist, or may set `data`."""
     values = parse_file(path, _TABLE, named=named)
-    checked = {
-        name: _checked(name, values[name], f"{name} in {path}", strict=True) for name in values
-    }
+    checked = {name: _CONVERT[name](values[name], f"{name} in {path}", True) for name in values}
     if "data" in values:  # a path in a file is relative to that file
         checked["data"] = absolute(path.parent / Path(values["data"]).expanduser())
-    return checked
-
-
-def _checked(name: str, value: object, source: str, *, strict: bool) -> object:
-    """Convert a value to its field's type; `source` is its place in an error message."""
-    try:
-        checked = _CONVERT[name](value, strict)
-        if isinstance(checked, str) and (check := CHECKS.get(name)):
-            check(checked)
-    except msgspec.ValidationError as error:
-        # a URL may hold a password, so it is not repeated
-        got = "" if name in SECRET else f", not {value!r}"
-        raise SettingsError(f"{source} must be {_TABLE[name].expected}{got}") from error
-    except ValueError as error:
-        raise SettingsError(f"{source} is unusable: {error}") from error
     return checked
 
 
 _FOUND: Final = get_type_hints(Settings, include_extras=True)
 _HINTS: Final = {name: _FOUND[name] for name in Settings.__annotations__} | _FOUND
 _TABLE: Final = setting_rows(_HINTS)
-_CONVERT: Final = {name: converter(hint) for name, hint in _HINTS.items()}
+_CONVERT: Final = {name: checker(_TABLE[name], hint) for name, hint in _HINTS.items()}

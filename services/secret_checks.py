@@ -77,11 +77,13 @@ def accept_secrets(settings: Settings, data: redis.Redis) -> None:
                 make_id(secret, settings)
                 copy = read_copy(secret, settings)
         except (ObjectStoreError, LostKeyError, OSError) as error:
-            logger.warning("the %s can't be compared with the one before: %s", secret, error)
+            logger.warning("%s: it can't be compared with the one before: %s", secret, error)
             continue
         if recorded := record.read().get(secret, ""):
             if mismatch(copy, recorded):
-                logger.warning("the %s was replaced or is lost; look at %s", secret, copy.place)
+                logger.warning(
+                    "%s: replaced or lost since the last start; look at %s", secret, copy.place
+                )
             record.accept(copy)
 
 
@@ -93,7 +95,7 @@ def read_other_secrets(settings: Settings, client: redis.Redis) -> tuple[str, ..
         try:
             copy = read_copy(secret, settings)
         except (ObjectStoreError, LostKeyError, OSError) as error:
-            found.append(f"the {secret} can't be read; {error}")
+            found.append(f"{secret}: it can't be read; {error}")
             continue
         # the doctor may run where no process does, so a secret may be missing
         if not copy.missing and (why := mismatch(copy, recorded.get(secret, ""))):

@@ -56,7 +56,7 @@ _PEOPLE: Final = (
 _OF_ROBOTS: Final = ("{u:robot-*}", "{users}", "{a:726f626f74*}*")
 """The accounts of robots, whose ids begin with these bytes."""
 
-_EVERY_ROLE: Final = ("{beats}*", "{boards}:secrets", "{mail}:key")
+_EVERY_ROLE: Final = ("{beats}*", "{beats:*}:barrier", "{boards}:secrets", "{mail}:key")
 
 
 class Access(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07.a1y}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
-| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `reads` where the publisher last began to read leaves, `fault` why it stopped, `trimmed` the leaf below which events of matches were trimmed; a copy of `size` and `root` is on the queue server |
+| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `reads` where the publisher last began to read leaves, `fault` why it stopped, `trimmed` the leaf below which events of matches were trimmed, `lost` the last loss of leaves; a copy of `size` and `root` is on the queue server, and `end`, where the log ended after the last commit that was announced |
 | `{s07.a1y}:closed` | hash: why the shard takes no command, and whether it can be restored: `infra.store.closed_shards` |
 | `{s07.a1y}:over` | sorted set: board of a match that is over and not retired, by the ms of its last event |
 | `{s07.a1y}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |

@@ -7,6 +7,8 @@ nobody has to look at the data before most commands are decided.
 
 The number is on the queue server and beside the data: the first does not go back with the data, the
 second is read where the queue server was started empty. A process never forgets a greater one.
+
+What was not published can't be kept from being lost. It is noticed: `infra.store.lost_leaves`.
 """
 
 import time
@@ -17,6 +19,7 @@ import redis
 
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards, rolled_back
+from infra.store.lost_leaves import LossRecord
 
 LOOK_SECONDS: Final = 0.75
 """How long what was read of a shard is used."""
@@ -36,6 +39,9 @@ class LogGate:
         self._timer = timer
         self._shards = ClosedShards(data)
         self._sizes: dict[int, int] = {}
+        self._losses = LossRecord(data)
+        self._ends: dict[int, int] = {}
+        """Where the log of a shard ended after the last commit that is known."""
         self._closed: set[int] = set()
         """The shards that were closed when they were last looked at, or when a commit was refused."""
         self._read: dict[int, float] = {}
@@ -54,7 +60,8 @@ class LogGate:
         """
         old = self._old(self._read, shards)
         if old:
-            self._read_published(old)
+            # before the commits that they are compared with
+            self._ends |= self._read_published(old)
         return self.look(self._closed.intersection(shards))
 
     def look(self, shards: Collection[int]) -> set[int]:
@@ -81,28 +88,45 @@ class LogGate:
         self._closed.add(shard)
         self._looked[shard] = self._timer()
 
+    def note_commit(self, shard: int, first: int, end: int) -> None:
+        """Note that a commit has written the leaves from `first` to `end`, and whether others were lost there."""
+        if first < self._ends.get(shard, 0):
+            self._losses.note(shard, first, self._ends[shard])
+        self._ends[shard] = end
+
     def _old(self, at: dict[int, float], shards: Collection[int]) -> list[int]:
         """Return the shards that were not read or looked at for `LOOK_SECONDS`."""
         since = self._timer() - LOOK_SECONDS
         return [shard for shard in shards if at.get(shard, since) <= since]
 
-    def _read_published(self, shards: Sequence[int]) -> None:
-        known = self._read_sizes(self._queue, shards)
-        unknown = [shard for shard in shards if known[shard] is None]
-        known |= self._read_sizes(self._data, unknown)
-        for shard, size in known.items():
-            self._sizes[shard] = max(size or 0, self.published(shard))
+    def _read_published(self, shards: Sequence[int]) -> dict[int, int]:
+        """Read the published sizes; return the ends that the queue server has."""
+        found = self._read_fields(self._queue, shards)
+        unknown = [shard for shard, (size, _) in found.items() if size is None]
+        for rows in (found, self._read_fields(self._data, unknown)):
+            for shard, (size, _) in rows.items():
+                self._sizes[shard] = max(size or 0, self.published(shard))
         self._read.update(dict.fromkeys(shards, self._timer()))
+        return {shard: end for shard, (_, end) in found.items() if end is not None}
 
-    def _read_sizes(self, client: redis.Redis, shards: Sequence[int]) -> dict[int, int | None]:
-        """Return the published sizes that a server has; None for a shard of which it has none."""
+    def _read_fields(
+        self, client: redis.Redis, shards: Sequence[int]
+    ) -> dict[int, tuple[int | None, int | None]]:
+        """Return published size and end of logs, as a server has them; None where it has none."""
         if not shards:
             return {}
         with client.pipeline(transaction=False) as pipe:
             for shard in shards:
-                pipe.hget(keys.published(shard), "size")
-            sizes = [None if size is None else int(size) for size in pipe.execute()]
-        return dict(zip(shards, sizes, strict=True))
+                pipe.hmget(keys.published(shard), "size", "end")
+            rows = pipe.execute()
+        return {
+            shard: (_number(size), _number(end))
+            for shard, (size, end) in zip(shards, rows, strict=True)
+        }
+
+
+def _number(text: bytes | None) -> int | None:
+    return None if text is None else int(text)
 
 
 def read_ends(data: redis.Redis, shards: Sequence[int]) -> list[int]:

@@ -35,12 +35,16 @@ class PublishedSizes:
         self._queue = queue
 
     def record(self, shard: int, size: int, root: bytes) -> None:
-        """Record that so many leaves are published; a smaller size than the recorded one is ignored."""
+        """Record that so many leaves are published; a smaller size than the recorded one is ignored.
+
+        On the queue server first, because the server of the data may die between: then its successor lacks
+        leaves that are published, and the gate has to know that before another leaf takes their place.
+        """
         names = [keys.published(shard)]
         args: list[scripts.Arg] = [size, root.hex()]
-        scripts.call(self._data, scripts.RECORD_PUBLISHED, names, args)
-        failpoint("publish.stored")
         scripts.call(self._queue, scripts.RECORD_PUBLISHED, names, args)
+        failpoint("publish.stored")
+        scripts.call(self._data, scripts.RECORD_PUBLISHED, names, args)
 
     def record_fault(self, shard: int, fault: str) -> None:
         """Record why a shard's log is not published."""

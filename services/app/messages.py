@@ -9,6 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
+from infra.security_log import SecurityEvent, note_security
 from services.app.contact import check_chat, check_message
 from services.app.context import App
 from services.app.matches import load_state
@@ -38,6 +39,7 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     if profile is None or not profile.arbiter:
         raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
     app.messages.broadcast(account, _normalize_line_ends(text), command)
+    note_security(SecurityEvent.BROADCAST, account)
 
 
 def inbox(app: App, account: AccountId) -> list[PlayerMessage]:

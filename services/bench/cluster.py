@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 import redis
@@ -41,9 +41,6 @@ from services.bench.pipeline import TERMS, VERIFIED
 from services.bench.processor import processor_seconds
 from services.bench.report import Report
 from services.bench.workload import PlannedGame, games, moves, starts
-
-SHARDS: Final = 64
-"""As many as the settings recommend for a cluster."""
 
 
 class ClusterRun(msgspec.Struct, frozen=True):
@@ -83,6 +80,7 @@ def run(
     worker_counts: Sequence[int],
     matches: int,
     http_matches: int,
+    shards: int,
 ) -> Report:
     """Measure each number of nodes with each number of workers; the rate is that with the most of both."""
     played = games(matches)
@@ -90,12 +88,12 @@ def run(
     runs: dict[str, ClusterRun] = {}
     over_http: dict[str, Any] = {}
     for count in nodes:
-        peers[f"redis_limit, nodes: {count}"] = _limit(bench, count, played)
+        peers[f"redis_limit, nodes: {count}"] = _limit(bench, count, shards, played)
         for worker_count in worker_counts:
             runs[f"nodes: {count}, workers: {worker_count}"] = _measure(
-                bench, count, worker_count, played
+                bench, count, worker_count, shards, played
             )
-        over_http[f"nodes: {count}, over HTTP"] = _over_http(bench, count, http_matches)
+        over_http[f"nodes: {count}, over HTTP"] = _over_http(bench, count, shards, http_matches)
     return Report(
         rate=runs[f"nodes: {max(nodes)}, workers: {max(worker_counts)}"].rate,
         unit="moves",
@@ -105,7 +103,7 @@ def run(
             **over_http,
             "matches": len(played),
             "moves": sum(len(game.moves) for game in played),
-            "shards": SHARDS,
+            "shards": shards,
             "micro-batch": MICRO_BATCH,
             "window": WINDOW,
             **bench.disk(),
@@ -118,24 +116,30 @@ def _cluster(bench: BenchEnvironment, folder: Path, nodes: int) -> LocalCluster:
     return LocalCluster(folder, nodes, {"auto-aof-rewrite-percentage": "0"}, bench.variables())
 
 
-def _limit(bench: BenchEnvironment, nodes: int, played: Sequence[PlannedGame]) -> float:
+def _limit(
+    bench: BenchEnvironment, nodes: int, shards: int, played: Sequence[PlannedGame]
+) -> float:
     """Return the moves a second of one client that submits and commits, and decides nothing."""
     with (
         _cluster(bench, bench.folder / f"limit-{nodes}", nodes) as cluster,
         make_client(cluster.url) as client,
     ):
-        store = new_store(client, 1, SHARDS, Numbering.SHARD)
+        store = new_store(client, 1, shards, Numbering.SHARD)
         return redis_only.measure_on(bench, store, played, TERMS)
 
 
-def _over_http(bench: BenchEnvironment, nodes: int, matches: int) -> dict[str, Any]:
+def _over_http(bench: BenchEnvironment, nodes: int, shards: int, matches: int) -> dict[str, Any]:
     folder = bench.folder / f"http-{nodes}"
     with _cluster(bench, folder, nodes) as cluster:
-        return cluster_http.measure(bench, cluster, folder, SHARDS, matches)
+        return cluster_http.measure(bench, cluster, folder, shards, matches)
 
 
 def _measure(
-    bench: BenchEnvironment, nodes: int, worker_count: int, played: Sequence[PlannedGame]
+    bench: BenchEnvironment,
+    nodes: int,
+    worker_count: int,
+    shards: int,
+    played: Sequence[PlannedGame],
 ) -> ClusterRun:
     folder = bench.folder / f"nodes-{nodes}-workers-{worker_count}"
     with ExitStack() as stack:
@@ -143,7 +147,7 @@ def _measure(
         queue = stack.enter_context(queue_server(folder))
         data = stack.enter_context(make_client(cluster.url, blocking_timeout=5))
         signals = stack.enter_context(queue.client(blocking_timeout=5))
-        store = new_store(data, worker_count, SHARDS, Numbering.SHARD)
+        store = new_store(data, worker_count, shards, Numbering.SHARD)
         stack.enter_context(workers(worker_count, cluster.url, folder, queue.url))
         load = stack.enter_context(LoadGenerator(signals, store, bench.progress))
         what = f"{nodes} nodes, {worker_count} workers"
@@ -161,7 +165,7 @@ def _measure(
             total / seconds,
             {role: round(us, 1) for role, us in processor.items()},
             figures,
-            moves_of_nodes(SHARDS, nodes, played),
+            moves_of_nodes(shards, nodes, played),
         )
 
 

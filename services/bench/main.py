@@ -187,6 +187,7 @@ def _cluster(parser: Any) -> None:
     )  # fmt: skip
     _add(parser, "--matches", 400, "whole games of pow2")
     _add(parser, "--http-matches", 64, "whole games over HTTP")
+    _add(parser, "--shards", 64, "shards, 64 of which the settings recommend for a cluster")
 
 
 def _rebuild(parser: Any) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -27,7 +26,7 @@ from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
-from services.serve.logging import log_to_stderr
+from services.serve.logging import log_end, log_to_stderr
 from services.serve.sockets import listen_for_mail
 
 logger = logging.getLogger(__name__)
@@ -68,7 +67,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
 
 
 def _failed(sentence: str) -> int:
-    print(f"matchpost: {sentence}", file=sys.stderr)
+    log_end(sentence)
     return EXIT_UNKNOWN
 
 

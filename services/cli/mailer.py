@@ -1,7 +1,5 @@
 """`matchpost mailer`: the process that writes e-mails about events, and sends them."""
 
-import sys
-
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
@@ -15,7 +13,7 @@ from services.heartbeating import heartbeating
 from services.jobs import make_mailer
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
-from services.serve.logging import log_to_stderr
+from services.serve.logging import log_end, log_to_stderr
 from workers.mail import mailer
 
 
@@ -33,7 +31,7 @@ def run(settings: Settings) -> int:
 
 
 def _failed(sentence: str) -> int:
-    print(f"matchpost: {sentence}", file=sys.stderr)
+    log_end(sentence)
     return EXIT_UNKNOWN
 
 

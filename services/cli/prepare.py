@@ -11,12 +11,15 @@ import redis
 
 from infra.durability import verify
 from infra.log.key_files import generate_keys, keys_folder, missing_keys, named_host
-from infra.people.account_macs import AccountMacs, make_mac_key
+from infra.people.account_macs import AccountMacs, make_mac_key, note_all_have_macs
 from infra.people.accounts import create_robot_accounts
+from infra.redis import keys
 from infra.redis.addresses import redact_url
+from infra.redis.clients import time_ms
 from infra.secret_record import Secret, SecretRecord
 from infra.settings import Settings
 from infra.store.layout import initial_layout
+from infra.store.scrub_notes import ScrubRecord
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.lane_texts import division
@@ -54,6 +57,10 @@ def _make_keys(settings: Settings, data: redis.Redis) -> None:
     folder, recorded = keys_folder(settings), SecretRecord(data).read()
     if Secret.ACCOUNTS_KEY not in recorded and make_mac_key(folder):
         _report_made(folder / Secret.ACCOUNTS_KEY)
+        if not data.exists(keys.USERS):
+            # the scrubber has no record to adopt, and may not be able to write to the folder later
+            note_all_have_macs(folder, time_ms(data))
+            ScrubRecord(data).note_macs()
     absent = set(missing_keys(folder))
     if settings.durability.durable and absent and not absent & recorded.keys():
         for file in generate_keys(folder, named_host(folder) or settings.mail_domain):

@@ -31,6 +31,7 @@ from workers.clock_check import ClockCheck
 from workers.due_check import DueCheck
 from workers.evidence_job import EvidenceWakeup
 from workers.log.job import PublisherWakeup
+from workers.log.loss_check import LossCheck
 from workers.offload_job import OffloadWakeup
 from workers.projections.job import ProjectionWakeup
 from workers.retire_job import RetireWakeup
@@ -88,6 +89,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         EvidenceWakeup(parts.cases, parts.queue).tick,
         *([ScrubWakeup(data, parts.queue).tick] if parts.settings.scrub_percent else []),
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
+        LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
         DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
     ]

@@ -51,8 +51,10 @@ def _words(copy: SecretCopy, recorded: str) -> str:
 def _accept(settings: Settings, record: SecretRecord, secret: Secret) -> int:
     copy = read_copy(secret, settings)
     if copy.missing:
-        print(f"matchpost: there is no {secret} here ({copy.place})", file=sys.stderr)
+        print(f"matchpost: {secret}: there is none here ({copy.place})", file=sys.stderr)
         return EXIT_REFUSED
     record.accept(copy)
-    print(f"the {secret} here is the server's now; processes with another one refuse to start")
+    print(
+        f"{secret}: that of this machine is the server's now; processes with another one refuse to start"
+    )
     return EXIT_OK

@@ -16,6 +16,7 @@ from infra.audit.stored_match import check
 from infra.heartbeats import SILENT_MS, read_heartbeats
 from infra.people.accounts import Accounts
 from infra.redis.clients import make_client, time_ms
+from infra.redis.cluster import in_cluster
 from infra.settings import Settings
 from infra.store.upgrade import Upgrade, UpgradeCounts, UpgradeError
 from infra.valkey.server import EmbeddedServer
@@ -40,6 +41,11 @@ def run(settings: Settings) -> int:
 
 def upgrade_server(client: redis.Redis) -> None:
     """Upgrade the data on a server; raise UpgradeError if that can't be done."""
+    if in_cluster(client):
+        raise UpgradeError(
+            "data of format 1 were made on one server, and are upgraded there; nothing on the cluster was "
+            "changed"
+        )
     _check_nobody_runs(client)
     upgrade = Upgrade(client, _say)
     if not upgrade.is_copied:

@@ -30,6 +30,7 @@ from infra.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.layout import Layout
+from infra.store.lost_leaves import LostLeaves, read_losses
 from infra.store.published_sizes import PublishedSize, read_published_sizes
 from infra.store.redis_store import RedisStore
 from infra.store.scrub_notes import NotedFault, ScrubNotes, ScrubRecord
@@ -119,6 +120,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """The shards that take no command."""
     published: tuple[PublishedSize, ...] = ()
     """How far the log of each shard is published."""
+    lost: tuple[LostLeaves, ...] = ()
+    """Leaves that were lost in the last week before they were published."""
     unpublished_since: int | None = None
     """When the first leaf was received that is not published, in ms; None if it is not known."""
     replicas: tuple[Replica, ...] = ()
@@ -224,6 +227,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         hashes=_hash_limits(nodes),
         closed=tuple(ClosedShards(client).read(range(shape.shards)).values()) if shape else (),
         published=tuple(read_published_sizes(client, shape.shards)) if shape else (),
+        lost=tuple(read_losses(client, range(shape.shards), clock)) if shape else (),
         unpublished_since=_unpublished_since(client, settings, shape) if shape else None,
         witnesses=read_witness_report(settings, shape.shards) if shape else WitnessReport(),
         archive=_archive(client, settings, shape, clock) if shape else None,

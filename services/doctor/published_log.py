@@ -25,6 +25,13 @@ def check_published_log(facts: Facts) -> Iterator[Finding]:
     for one in server.closed:
         what, _, rest = one.reason.partition("; ")
         yield bad("log", what, rest)
+    for lost in server.lost:
+        yield warn(
+            "log",
+            f"{lost.sentence}, noticed {span(max(0, server.clock - lost.at) // 1000)} ago",
+            "have the players of these minutes look at their matches; with durability replicated a failover "
+            "loses nothing",
+        )
     if not facts.settings.durability.durable:
         yield note("log", "nothing is published, because with durability none moves may be lost")
         return

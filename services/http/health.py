@@ -13,6 +13,7 @@ from infra.redis.autopipeline import CommandPipeline, raise_errors
 from infra.redis.clients import to_ms
 from infra.settings import Settings
 from infra.store.async_store import AsyncStore
+from infra.store.lost_leaves import recent_losses
 from services.app.error_codes import server_failure
 
 ANSWER_SECONDS: Final = 2.0
@@ -58,15 +59,18 @@ class HealthCheck:
     async def notes(self) -> list[str]:
         """Return sentences about faults that keep no move from being kept; none if that is not known."""
         shards = range(self._store.shards)
+        words = [("HMGET", keys.published(n), "fault", "lost") for n in shards]
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
-                found = raise_errors(
-                    await self._pipe.send(("HGET", keys.published(n), "fault") for n in shards)
-                )
+                now, *found = raise_errors(await self._pipe.send([("TIME",), *words]))
         except _UNREACHABLE:
             return []
-        faults = dict.fromkeys(fault.decode() for fault in found if fault)
-        return [f"the log is not published: {fault}" for fault in faults]
+        faults = dict.fromkeys(fault.decode() for fault, _ in found if fault)
+        rows = ((shard, lost) for shard, (_, lost) in zip(shards, found, strict=True))
+        return [
+            *(f"the log is not published: {fault}" for fault in faults),
+            *(one.sentence for one in recent_losses(rows, to_ms(now))),
+        ]
 
     async def fault(self) -> str:
         """Return why no move can be kept now, in a sentence; empty if one can."""

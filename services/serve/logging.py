@@ -20,6 +20,8 @@ from infra.security_log import NETWORKS
 from infra.settings import Settings, SettingsError
 from services.serve.log_lines import TextLines
 
+logger = logging.getLogger(__name__)
+
 _OWN: Final = ("domain", "infra", "services", "workers")
 
 
@@ -47,18 +49,29 @@ def log_to_stderr(role: str, settings: Settings | None = None) -> None:
         open_security_log(role, settings)
 
 
+def log_end(sentence: str) -> None:
+    """Report on standard error why this process ends; as a log line if those are JSON."""
+    handlers = logging.getLogger().handlers
+    if any(
+        handler.formatter and not isinstance(handler.formatter, TextLines) for handler in handlers
+    ):
+        logger.error(sentence)
+    else:
+        print(f"matchpost: {sentence}", file=sys.stderr)  # noqa: T201 - for a person at a terminal
+
+
 def open_security_log(role: str, settings: Settings) -> None:
     """Open the file of the security log, if the settings name one; `SettingsError` if it can't be written."""
     NETWORKS.use_folder(settings.keys or settings.data / KEYS_FOLDER)
-    logger = logging.getLogger(SECURITY_LOGGER)
-    for handler in logger.handlers[:]:
+    security = logging.getLogger(SECURITY_LOGGER)
+    for handler in security.handlers[:]:
         if isinstance(handler, _SecurityFile):
-            logger.removeHandler(handler)
+            security.removeHandler(handler)
             handler.close()
-    logger.propagate = (file := settings.security_log) is None
+    security.propagate = (file := settings.security_log) is None
     if file is not None:
         try:
-            logger.addHandler(_SecurityFile(role, file))
+            security.addHandler(_SecurityFile(role, file))
         except OSError as error:
             raise SettingsError(
                 f"the security log can't be written: {file}: {error.strerror}"
@@ -95,7 +108,6 @@ def _json_lines(role: str) -> logging.Formatter:
 
 def _log_errors_that_end() -> None:
     """Log errors that nothing has handled, which Python would print as they are."""
-    logger = logging.getLogger(__name__)
 
     def log_error(_kind: Any, error: BaseException, _trace: Any) -> None:
         if not isinstance(error, KeyboardInterrupt):

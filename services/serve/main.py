@@ -1,7 +1,6 @@
 """`matchpost serve`: servers, workers, scheduler and front ends on one machine."""
 
 import logging
-import sys
 from contextlib import ExitStack
 from functools import partial
 from socket import socket
@@ -28,7 +27,7 @@ from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
 from services.serve.log_keys import make_accounts_key, make_first_keys, record_published_sizes
-from services.serve.logging import log_to_stderr
+from services.serve.logging import log_end, log_to_stderr
 from services.serve.processes import (
     mail_child,
     mailer_child,
@@ -63,7 +62,7 @@ def run(settings: Settings) -> int:
         SecretMismatchError,
         OSError,
     ) as error:
-        print(f"matchpost: {error}", file=sys.stderr)
+        log_end(str(error))
         return 2
     logger.info("stopped; everything accepted is kept")
     return 0

@@ -15,7 +15,7 @@ from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
 from infra.store import board_numbers, redis_store
-from infra.store.layout import Layout, Numbering
+from infra.store.layout import Layout, Numbering, initial_layout
 from infra.store.outcomes import tail
 from infra.store.port import NotDurable, Queued, Submission, Write
 from infra.store.redis_store import LAYOUT_SECONDS, RedisStore
@@ -106,6 +106,15 @@ def test_data_whose_shards_have_other_names_are_refused(redis_client: Redis) -> 
     redis_client.hset(keys.LAYOUT, "tags", "{s00} {s01}")
     with pytest.raises(LookupError, match="other names of its shards"):
         RedisStore(redis_client, Mode.FSYNC).layout()
+
+
+def test_data_that_were_made_on_one_server_are_refused_on_a_cluster(cluster_client: Redis) -> None:
+    store = RedisStore(cluster_client, Mode.FSYNC)
+    layout = initial_layout(cluster_client, shards=4, lanes=8)
+    assert store.create(layout) == Layout(4, 4, Numbering.SHARD)
+    cluster_client.hset(keys.LAYOUT, "numbering", Numbering.SERVER)
+    with pytest.raises(LookupError, match="made on one server, where one counter numbers all"):
+        RedisStore(cluster_client, Mode.FSYNC).layout()
 
 
 def test_the_recorded_layout_is_read(redis_client: Redis) -> None:

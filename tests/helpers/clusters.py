@@ -3,7 +3,7 @@
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -199,27 +199,51 @@ class Cluster:
 
     def flush(self) -> None:
         """Delete all keys, all scripts and the counts of errors."""
-        for node in self.primaries:
-            with node.client() as client:
-                client.flushall()
-                client.script_flush()
-                client.config_resetstat()
+        empty(self.primaries)
 
     def errors(self) -> dict[str, int]:
         """Return how often the nodes have answered with errors, by kind, since the last `flush`."""
-        found: dict[str, int] = {}
-        for node in self.nodes:
-            with node.client() as client:
-                info: Any = client.info("errorstats")
-            for name, value in info.items():
-                kind = name.removeprefix("errorstat_")
-                found[kind] = found.get(kind, 0) + int(value["count"])
-        return found
+        return errors_of(self.nodes)
+
+    def commands(self) -> set[str]:
+        """Return the names of the commands that the nodes have executed since the last `flush`."""
+        return commands_of(self.nodes)
 
     def stop(self) -> None:
         """Kill all nodes."""
         for node in self.nodes:
             node.kill()
+
+
+def empty(nodes: Sequence[Node]) -> None:
+    """Delete all keys of primaries, all scripts and the counts of errors."""
+    for node in nodes:
+        with node.client() as client:
+            client.flushall()
+            client.script_flush()
+            client.config_resetstat()
+
+
+def errors_of(nodes: Sequence[Node]) -> dict[str, int]:
+    """Return how often nodes have answered with errors, by kind, since they were emptied."""
+    found: dict[str, int] = {}
+    for node in nodes:
+        with node.client() as client:
+            info: Any = client.info("errorstats")
+        for name, value in info.items():
+            kind = name.removeprefix("errorstat_")
+            found[kind] = found.get(kind, 0) + int(value["count"])
+    return found
+
+
+def commands_of(nodes: Sequence[Node]) -> set[str]:
+    """Return the names of the commands that nodes have executed since they were emptied."""
+    found: set[str] = set()
+    for node in nodes:
+        with node.client() as client:
+            info: Any = client.info("commandstats")
+        found |= {name.removeprefix("cmdstat_") for name in info}
+    return found
 
 
 class SentinelPair:
@@ -293,6 +317,18 @@ class SentinelPair:
         wanted = {"num-slaves": "1", "num-other-sentinels": str(len(self.sentinels) - 1)}
         texts = {_text(name): _text(value) for name, value in state.items()}
         return all(texts[name] == value for name, value in wanted.items())
+
+    def flush(self) -> None:
+        """Delete all keys, all scripts and the counts of errors."""
+        empty([self.primary()])
+
+    def errors(self) -> dict[str, int]:
+        """Return how often the servers have answered with errors, by kind, since the last `flush`."""
+        return errors_of(self.servers)
+
+    def commands(self) -> set[str]:
+        """Return the names of the commands that the servers have executed since the last `flush`."""
+        return commands_of(self.servers)
 
     def primary(self) -> Node:
         """Return the server that the first sentinel names."""

@@ -1,11 +1,27 @@
 """Access control: each role has a user that can do its work and no more, as a real server judges it."""
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 from redis import Redis
+from redis.exceptions import NoPermissionError
 
+from infra.durability import Mode
+from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
+from infra.redis.clients import make_client
+from infra.redis.cluster import servers_of
+from infra.settings import Settings
+from infra.store.layout import Layout
+from infra.store.redis_store import RedisStore
+from infra.valkey.server import EmbeddedServer
+from services.app.context import App
+from services.app.monitoring import read_monitoring_figures, read_servers
+from services.app.operator_figures import read_operator_figures
+from tests.helpers.clusters import Cluster
 from tests.helpers.key_patterns import all_rows
 
 PASSWORDS = {name: f"password of {name}" for name in (*ROLES, "replica")}
@@ -111,3 +127,51 @@ def test_passwords_are_only_shown_as_digests_and_the_default_user_is_off() -> No
         text = "\n".join(acl_lines(PASSWORDS, queue=queue))
         assert "password of" not in text
         assert text.startswith("user default off ")
+
+
+def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(
+    cluster: Cluster, cluster_client: Redis
+) -> None:
+    for node in cluster.primaries:
+        with node.client() as client:
+            for line in acl_lines(PASSWORDS, queue=False)[1:]:
+                _, name, *rules = line.split(" ")
+                client.execute_command("ACL", "SETUSER", name, "reset", *rules)
+    try:
+        login = f"{USER_PREFIX}worker:{quote(PASSWORDS['worker'])}"
+        with make_client(cluster.url.replace("://", f"://{login}@")) as worker:
+            with worker.pipeline(transaction=False) as pipe:
+                for shard in range(8):
+                    pipe.set(keys.attempts(shard), shard)
+                pipe.waitaof(1, 0, 5_000)
+                assert pipe.execute()[:-1] == [True] * 8
+            assert [int(one.info("server")["uptime_in_seconds"]) >= 0 for one in servers_of(worker)]
+            with pytest.raises(NoPermissionError):
+                worker.set(keys.projection("lists", "live"), "1")
+        assert {int(cluster_client.get(keys.attempts(shard)) or -1) for shard in range(8)} == {
+            *range(8)
+        }
+    finally:
+        for node in cluster.primaries:
+            with node.client() as client:
+                for name in (*ROLES, "replica"):
+                    client.acl_deluser(f"{USER_PREFIX}{name}")
+
+
+@pytest.mark.parametrize("role", ["web", "scheduler"])
+def test_a_role_that_serves_the_figures_of_the_server_may_read_them(
+    role: str, judge: Redis, valkey: EmbeddedServer, tmp_path: Path
+) -> None:
+    judge.execute_command("ACL", "LOG", "RESET")
+    RedisStore(judge, Mode.FSYNC).create(Layout(shards=4, lanes=1))
+    login = urlencode({"username": f"{USER_PREFIX}{role}", "password": PASSWORDS[role]})
+    # the queue's server has users of its own
+    settings = Settings(
+        data=tmp_path, redis_url=f"{valkey.url}?{login}", queue_url=valkey.url, shards=4
+    )
+    with App(settings) as parts:
+        read_servers(parts)
+        read_operator_figures(parts)
+        read_monitoring_figures(parts)
+    denied: Any = judge.execute_command("ACL", "LOG")
+    assert denied == []

@@ -9,9 +9,12 @@ import pytest
 from redis import Redis
 from redis.exceptions import WatchError
 
+from domain.errors import Refusal
 from infra.confirmed_writes import ConfirmingRedis, UnconfirmedWriteError
 from infra.durability import Mode
 from infra.people.tokens import Scope
+from infra.rate_limits import LoginRateLimit
+from infra.redis.reads import read_all, read_strings
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
@@ -72,6 +75,33 @@ def test_reads_are_not_confirmed_and_a_pipeline_is_once(redis_client: Redis) -> 
     assert counter.asked == 3
     client.eval("return 1", 0)
     assert counter.asked == 4
+
+
+def test_counts_of_attempts_are_not_confirmed(redis_client: Redis) -> None:
+    counter = Counter()
+    limit = LoginRateLimit(ConfirmingRedis(redis_client, counter))
+    limit.count("alice")
+    limit.give_back("alice")
+    assert counter.asked == 0
+
+
+def test_on_a_cluster_each_command_goes_to_its_node_and_is_confirmed_once(
+    cluster_client: Redis,
+) -> None:
+    counter = Counter()
+    client = ConfirmingRedis(cluster_client, counter)
+    with client.pipeline(transaction=False) as pipe:
+        for number in range(20):
+            pipe.set(f"{{{number}}}", number)
+        pipe.execute()
+    assert counter.asked == 1
+    reads = (read_strings([f"{{{number}}}"], list) for number in range(20))
+    assert read_all(client, *reads) == [[b"%d" % number] for number in range(20)]
+    limit = LoginRateLimit(client, most=1)
+    limit.count("alice")
+    with pytest.raises(Refusal):
+        limit.count("alice")
+    assert counter.asked == 1
 
 
 def test_a_write_that_is_not_confirmed_is_an_error_and_one_that_was_not_made_is_none(

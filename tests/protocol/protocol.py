@@ -7,6 +7,7 @@ programs rely on may get more, and never less.
 """
 
 import json
+import logging
 import re
 import sys
 from argparse import ArgumentParser, _SubParsersAction
@@ -34,12 +35,15 @@ from domain.rules import all_rules, rules_id  # noqa: E402
 from domain.sentences import all_templates  # noqa: E402
 from infra import rq_jobs  # noqa: E402
 from infra.failpoints import FAILPOINTS  # noqa: E402
+from infra.log_context import LoggedWith  # noqa: E402
 from infra.redis import keys  # noqa: E402
+from infra.security_log import SecurityEvent  # noqa: E402
 from infra.settings import setting_table  # noqa: E402
 from infra.store import outcomes  # noqa: E402
 from services.app.error_codes import CODE_INFO  # noqa: E402
 from services.cli.main import _parsers  # noqa: E402
 from services.language.commands import FORMS  # noqa: E402
+from services.serve.json_log import json_lines  # noqa: E402
 from tests.helpers.api import Api  # noqa: E402 - found where the path says
 from tests.helpers.metrics import metric_types  # noqa: E402
 
@@ -79,6 +83,8 @@ def gather() -> Protocol:
             rq_jobs.PUBLISHED_LOG: [rq_jobs.PUBLISH],
             rq_jobs.MAINTENANCE: [rq_jobs.REBUILD, rq_jobs.CHECK],
         },
+        "log fields": dict.fromkeys(log_line(), True),
+        "security events": dict.fromkeys(SecurityEvent, True),
         "fault points": dict.fromkeys(FAILPOINTS, True),
         "keys": dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys.__doc__, re.MULTILINE), True),
         "metrics": dict.fromkeys(metric_types(), True),
@@ -92,6 +98,15 @@ def tags(union: Any) -> Protocol:
     return {
         str(kind.__struct_config__.tag): list(kind.__struct_fields__) for kind in get_args(union)
     }
+
+
+def log_line() -> Protocol:
+    """Return a JSON line of the log with all fields."""
+    error = OSError("no disk")
+    values = logging.ERROR, "", 0, "text", None, (type(error), error, None)
+    with LoggedWith(request_id="r", board=1, command_id=b"c", account=b"a"):
+        line: Protocol = json.loads(json_lines("web").format(logging.LogRecord("infra", *values)))
+    return line
 
 
 def programs() -> Protocol:

@@ -88,6 +88,22 @@ def test_older_accounts_are_adopted_by_the_first_round_and_never_later(server: S
     assert "of alice: its record has no MAC" in fault
 
 
+def test_a_key_that_can_t_be_written_is_no_fault_and_said_in_the_log(
+    server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    def refuse(*_: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("workers.scrub.accounts.note_all_have_macs", refuse)
+    file = server.folder / "keys" / ACCOUNTS_KEY
+    file.unlink()
+    server.client.delete(keys.SCRUB)
+    make_mac_key(server.folder / "keys")
+    assert faults(server) == []
+    assert "all accounts have MACs, and the key's file can't say so" in caplog.text
+    assert read_mac_key(server.folder / "keys").since == 0
+
+
 def test_a_key_that_was_put_back_adopts_nothing(server: ScrubbedServer):
     file = server.folder / "keys" / ACCOUNTS_KEY
     file.write_text(file.read_text().splitlines()[0] + "\n")

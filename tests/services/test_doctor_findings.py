@@ -17,6 +17,7 @@ from infra.projections.specs import RATINGS
 from infra.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
+from infra.store.lost_leaves import LostLeaves
 from infra.store.port import MOST_AHEAD_MS
 from infra.store.published_sizes import PublishedSize
 from services.cli.doctor import exit_code, worst
@@ -95,6 +96,11 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
             with_("server", published=(PublishedSize(9),), closed=(rolled_back(0, 9, 5),)),
             Level.BAD,
             "shard 0 is closed: 9 leaves are published, and the data end at leaf 5",
+        ),
+        (
+            with_("server", published=(PublishedSize(9),), lost=(LostLeaves(0, 5, 7, 940_000),)),
+            Level.WARN,
+            "shard 0 has lost 2 leaves from 5 on, .* noticed .* ago",
         ),
         (
             with_("server", robots=RobotFigures(3, 64_000)),

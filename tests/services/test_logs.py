@@ -21,7 +21,8 @@ from infra.security_log import LOGGER, SecurityEvent, note_security
 from infra.settings import Settings, SettingsError
 from services.serve.json_log import json_lines
 from services.serve.log_lines import TextLines, error_text, redact
-from services.serve.logging import log_to_stderr
+from services.serve.logging import log_end, log_to_stderr
+from tests.protocol.protocol import log_line
 
 TOKEN = "mp_" + "x" * 49
 
@@ -191,6 +192,14 @@ def test_the_page_has_every_event_and_every_field():
     listed = [
         name for row in fields.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])
     ]
-    with LoggedWith(request_id="r", board=1, command_id=b"c", account=b"a"):
-        line = json.loads(json_lines("web").format(record("a", error=raised(OSError("b")))))
-    assert listed == list(line)
+    assert listed == list(log_line())
+
+
+def test_the_sentence_at_the_end_of_a_process_is_a_line_if_the_others_are(tmp_path, capsys):
+    log_to_stderr("mail", settings(tmp_path))
+    log_end("there is no key")
+    assert capsys.readouterr().err == "matchpost: there is no key\n"
+    log_to_stderr("mail", settings(tmp_path, log_format="json"))
+    log_end("there is no key")
+    (line,) = lines_of(capsys)
+    assert (line["level"], line["message"], line["role"]) == ("error", "there is no key", "mail")

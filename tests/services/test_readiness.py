@@ -12,6 +12,7 @@ from redis import Redis
 from infra.heartbeats import Heartbeat, Role
 from infra.redis import keys
 from infra.store.closed_shards import ClosedShards, rolled_back
+from infra.store.lost_leaves import LossRecord
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.api import Api
 from tests.helpers.replicas import COUNTED, Pair, enlist
@@ -88,6 +89,16 @@ def test_a_closed_shard_takes_no_move_and_its_matches_are_shown(api: Api, redis:
     closed.open(board % 4)
     assert one.move(board, "m13-j7").status_code == 200
     until(lambda: is_ready(api))
+
+
+def test_a_loss_of_what_was_not_published_is_noted(api: Api, redis: Redis) -> None:
+    assert api.http.get("/readyz").json()["notes"] == []
+    LossRecord(redis).note(1, 5, 7)
+    until(lambda: api.http.get("/readyz").json()["notes"])
+    (note,) = api.http.get("/readyz").json()["notes"]
+    assert note.startswith("shard 1 has lost 2 leaves from 5 on, which were accepted")
+    redis.hset(keys.published(1), "lost", "5 7 0")
+    until(lambda: api.http.get("/readyz").json()["notes"] == [])
 
 
 def test_a_full_server_is_not_ready_and_nothing_is_lost(api: Api, redis: Redis) -> None:

@@ -13,12 +13,14 @@ from infra.redis import keys
 from infra.secret_copies import make_id, read_copy
 from infra.secret_record import Secret, SecretMismatchError, SecretRecord
 from infra.settings import Settings
-from infra.store.layout import Layout
+from infra.store.layout import Layout, Numbering, read_layout
 from infra.store.redis_store import RedisStore
+from infra.store.scrub_notes import ScrubRecord
 from infra.valkey.server import EmbeddedServer
 from services.cli import argument_types, prepare, secret_list
 from services.doctor.facts import gather
 from services.secret_checks import NEEDED, accept_secrets, check_secrets
+from tests.helpers.clusters import Cluster
 from tests.helpers.served import Served
 
 
@@ -68,12 +70,14 @@ def test_a_machine_without_a_secret_or_with_another_is_refused(
     redis_client.delete(keys.SECRETS, "{mail}:key")
     record.accept(read_copy(secret, machines["a"]))
     assert record.read() == alone
-    with pytest.raises(SecretMismatchError, match=f"the server's {secret} is missing here"):
+    with pytest.raises(
+        SecretMismatchError, match=f"^{secret} .*: missing here, and the server has one"
+    ):
         check_secrets(machines["b"], redis_client, role)
     fill(machines["b"])
     if secret is Secret.MAIL_KEY:
         (machines["b"].data / "mail-key").write_bytes(bytes(32))
-    with pytest.raises(SecretMismatchError, match=f"the {secret} here .* is not the server's"):
+    with pytest.raises(SecretMismatchError, match=f"^{secret} .*: another one than the server's"):
         check_secrets(machines["b"], redis_client, role)
     assert record.read()[secret] == alone[secret]
 
@@ -104,7 +108,7 @@ def test_a_server_with_its_data_takes_the_secrets_that_it_has(
         check_secrets(machines["a"], redis_client, role)
     fill(machines["b"])
     accept_secrets(machines["b"], redis_client)
-    assert "the seeds was replaced or is lost" in caplog.text
+    assert "seeds: replaced or lost since the last start" in caplog.text
     recorded = SecretRecord(redis_client).read()
     assert recorded[Secret.STORE] == read_copy(Secret.STORE, machines["b"]).fingerprints[0]
     assert Secret.MAIL_KEY not in recorded
@@ -124,7 +128,7 @@ def test_secrets_lists_what_differs_and_accepts_it(
     lines = capsys.readouterr().out.splitlines()
     assert any(line.startswith("seeds         another than the server's: ") for line in lines)
     assert any(line.startswith("store         not here: ") for line in lines)
-    assert [one for one in _other(machines["b"]) if one.startswith("the seeds here")]
+    assert [one for one in _other(machines["b"]) if one.startswith("seeds (")]
     assert secret_list.run("mail-key", machines["b"]) == 1
     assert secret_list.run("seeds", machines["b"]) == 0
     assert secret_list.run(None, machines["b"]) == 0
@@ -145,11 +149,22 @@ def test_prepare_makes_everything_once_and_no_secret_on_a_second_machine(
     assert prepare.run(first) == 0
     assert set(SecretRecord(redis_client).read()) == set(Secret)
     assert capsys.readouterr().out.count("made ") == 3
+    assert "all have MACs since" in (tmp_path / "a" / "keys" / "accounts-key").read_text()
+    assert ScrubRecord(redis_client).all_have_macs()
     second = Settings(data=tmp_path / "b", redis_url=valkey.url)
     with pytest.raises(SecretMismatchError):
         prepare.run(second)
     assert not (tmp_path / "b" / "keys").exists()
     assert prepare.run(Settings(data=tmp_path / "c")) == 2
+
+
+def test_prepare_creates_data_on_a_cluster(
+    cluster: Cluster, cluster_client: Redis, valkey: EmbeddedServer, tmp_path: Path
+) -> None:
+    settings = Settings(data=tmp_path, redis_url=cluster.url, queue_url=valkey.url, shards=4)
+    assert prepare.run(settings) == 0
+    assert read_layout(cluster_client).numbering is Numbering.SHARD
+    assert set(SecretRecord(cluster_client).read()) == set(Secret)
 
 
 @pytest.mark.slow
@@ -168,4 +183,4 @@ def test_each_role_says_in_one_sentence_that_its_secrets_are_not_the_server_s(
         done = Served(tmp_path / "b", more).run(role)
         assert done.returncode == 2, done.stderr
         assert "Traceback" not in done.stderr
-        assert sum("is missing here" in line for line in done.stderr.splitlines()) == 1, role
+        assert sum(": missing here" in line for line in done.stderr.splitlines()) == 1, role

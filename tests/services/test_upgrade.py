@@ -214,6 +214,11 @@ def test_it_is_refused_while_a_process_runs(old: Redis) -> None:
     upgrade_server(old)
 
 
+def test_a_cluster_is_refused(cluster_client: Redis) -> None:
+    with pytest.raises(UpgradeError, match="made on one server, and are upgraded there"):
+        upgrade_server(cluster_client)
+
+
 def test_data_of_no_and_of_a_later_format_are_refused(redis_client: Redis) -> None:
     with pytest.raises(UpgradeError, match="there is no data yet"):
         upgrade_server(redis_client)

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 from redis import Redis
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import PlayMove, StartMatch
 from infra.redis import keys
+from infra.redis.clients import make_client
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
 from infra.store.gateway import CommandGateway
 from infra.store.log_gate import LOOK_SECONDS, LogGate
@@ -140,6 +142,14 @@ def test_a_size_that_was_seen_is_not_forgotten_with_the_queue_server(bench: Benc
     assert gate.closed_among([SHARD]) == {SHARD}
     now += LOOK_SECONDS
     assert gate.closed_among([SHARD]) == set()
+
+
+def test_what_is_published_while_the_server_of_the_data_dies_is_known_to_its_successor(
+    bench: Bench, gate: LogGate
+) -> None:
+    with make_client("redis://127.0.0.1:1") as dead, pytest.raises(RedisConnectionError):
+        PublishedSizes(dead, bench.client).record(SHARD, end_of(bench) + 3, bytes(32))
+    assert gate.look([SHARD]) == {SHARD}
 
 
 def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench: Bench) -> None:

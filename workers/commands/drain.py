@@ -26,12 +26,13 @@ from domain.match.decide import Rejection, decide
 from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
-from infra.metrics import COMMIT_SECONDS, COMMIT_SIZE, count_decision
+from infra.metrics import count_decision, measured_commit
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store import outcomes
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
+from infra.store.outcomes import CommandOutcome
 from infra.store.port import (
     CommitClosed,
     CommitConflict,
@@ -41,8 +42,8 @@ from infra.store.port import (
     Store,
     Write,
 )
+from workers.commands.announcements import Announcements
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
-from workers.commands.outcome_publisher import OutcomePublisher
 from workers.commands.start_context import StartContexts
 from workers.commands.suspects import Suspect, Suspects, suspect
 from workers.leased_run import LeasedRun
@@ -126,7 +127,7 @@ class Drain:
         """Whether the last batch was the only command that waited, so that the next comes with a wake-up."""
         self._left = 0
         """Commands of those matches among what was last read."""
-        self._publisher = OutcomePublisher(queue)
+        self._announcements = Announcements(queue)
         self.batches = 0
         """How many batches were committed."""
 
@@ -183,7 +184,7 @@ class Drain:
             return 0 if self._left > before or len(tasks) < len(entries) else None
         failpoint("drain.read")
         done = self._work(_next_batch(waiting))
-        self._publisher.publish()
+        self._announcements.publish()
         self._is_alone = self._lingers and done == len(entries) == 1
         return done
 
@@ -223,7 +224,7 @@ class Drain:
                 continue
             if not self._run.renew(now=True):
                 return done
-            self._publisher.publish()
+            self._announcements.publish()
             verdict = self._suspects.count_attempt(task)
             done += self._run_batch([task], blocked_matches, verdict)
             if self._run.is_over:
@@ -295,14 +296,12 @@ class Drain:
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            kind = commands.tag_of(task.sent.command)
-            decided.append(_Decided(write, kind, task.entry.reply_to))
+            decided.append(_Decided(write, commands.tag_of(task.sent.command), task.entry.reply_to))
         failpoint("drain.decided")
         return decided
 
     def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        COMMIT_SIZE.observe(len(writes))
-        with COMMIT_SECONDS.time():
+        with measured_commit(len(writes)):
             results = self._store.commit(writes)
         failpoint("drain.committed")
         return results
@@ -317,13 +316,20 @@ class Drain:
                 self._gate.close(write.shard, result.end)
             return False
         self._suspects.discard(write.board, write.id)
-        self._publisher.add_outcome(channel, write, result.stored)
+        self._announcements.add_outcome(channel, write.id, result.stored, write.shard)
         if isinstance(result, CommitDone):
             outcome = outcomes.parse(result.stored)
             count_decision(kind, outcome.code)
-            if write.snapshot is not None:
-                self._publisher.add_change(write.board, outcome.seq + len(write.leaves) - 1)
+            self._note_growth(write, outcome)
         return True
+
+    def _note_growth(self, write: Write, outcome: CommandOutcome) -> None:
+        end = outcome.index + len(write.leaves)
+        self._announcements.add_end(write.shard, end)
+        if self._gate:
+            self._gate.note_commit(write.shard, outcome.index, end)
+        if write.snapshot is not None:
+            self._announcements.add_change(write.board, outcome.seq + len(write.leaves) - 1)
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""

@@ -66,12 +66,24 @@ class AccountCheck:
     def end(self) -> list[ScrubFault]:
         """End a walk; after the first whole one every record must have a MAC."""
         if self._key and not self._key.since and self._whole_walk and not self._fault:
-            note_all_have_macs(self._folder, time_ms(self._client))
-            self._record.note_macs()
-            logger.info("all accounts have MACs; one without is a fault from now on")
+            self._note_all_have_macs()
         self._whole_walk = False
         # without a key and without MACs the accounts are not protected, as docs/operating.md says
         return self._fault if self._has_macs else []
+
+    def _note_all_have_macs(self) -> None:
+        try:
+            note_all_have_macs(self._folder, time_ms(self._client))
+        except OSError as error:
+            # as where the keys are a secret of the machine, which no process may change
+            logger.warning(
+                "all accounts have MACs, and the key's file can't say so (%s): until it does, a record "
+                "without one is no fault; let this process write to %s",
+                *(error, self._folder),
+            )
+            return
+        self._record.note_macs()
+        logger.info("all accounts have MACs; one without is a fault from now on")
 
     def name(self, name: str) -> list[ScrubFault]:
         """Check that a userid points to the account of that name."""

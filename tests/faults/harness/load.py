@@ -68,7 +68,7 @@ class Client:
         """The command that was sent and has no outcome yet."""
 
     def send(
-        self, sent: CommandEnvelope, stop: Event | None = None, seconds: float = 120
+        self, sent: CommandEnvelope, stop: Event | None = None, seconds: float = 300
     ) -> CommandOutcome | None:
         """Repeat the command until there is an outcome; None when told to stop before.
 
