@@ -26,7 +26,7 @@ from domain.match.decide import Rejection, decide
 from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
 from infra.failpoints import failpoint
-from infra.metrics import COMMIT_SECONDS, COMMIT_SIZE, count_decision
+from infra.metrics import count_decision, measured_commit
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.store import outcomes
@@ -296,14 +296,12 @@ class Drain:
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            kind = commands.tag_of(task.sent.command)
-            decided.append(_Decided(write, kind, task.entry.reply_to))
+            decided.append(_Decided(write, commands.tag_of(task.sent.command), task.entry.reply_to))
         failpoint("drain.decided")
         return decided
 
     def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
-        COMMIT_SIZE.observe(len(writes))
-        with COMMIT_SECONDS.time():
+        with measured_commit(len(writes)):
             results = self._store.commit(writes)
         failpoint("drain.committed")
         return results
