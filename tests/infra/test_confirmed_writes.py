@@ -134,6 +134,7 @@ def test_under_other_modes_nothing_is_added(valkey: EmbeddedServer, tmp_path: Pa
             assert one.people is one.data
 
 
+@pytest.mark.long
 def test_what_was_answered_survives_a_failover(pair: Pair, app: App, redis_client: Redis) -> None:
     alice = app.accounts.signup("alice", PASSWORD)
     bob = app.accounts.signup("bob", PASSWORD)
@@ -154,6 +155,7 @@ def test_what_was_answered_survives_a_failover(pair: Pair, app: App, redis_clien
             assert other.accounts.verify("alice", PASSWORD) == alice
 
 
+@pytest.mark.long
 def test_a_replica_that_hangs_leaves_no_account_that_seems_safe(pair: Pair, app: App) -> None:
     alice = app.accounts.signup("alice", PASSWORD)
     os.kill(pair.replica.pid or 0, signal.SIGSTOP)

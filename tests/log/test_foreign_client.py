@@ -93,6 +93,7 @@ def append(api: Api, *ends: int) -> LogWriter:
     return writer
 
 
+@pytest.mark.long
 def test_a_log_is_copied_as_it_grows_and_each_checkpoint_continues_the_last(api, log):
     before = "nothing"
     for size in (1, 255, 256, 257, 700, len(LEAVES)):

@@ -73,6 +73,7 @@ def test_a_run_that_is_asked_to_end_notes_where_it_is(server: ScrubbedServer) ->
     assert ScrubRecord(server.client).read().last_ended
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_run_that_is_killed_at_any_point_is_ended_by_the_next(server: ScrubbedServer) -> None:
     fresh(server)

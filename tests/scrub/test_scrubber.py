@@ -161,6 +161,7 @@ def test_work_is_kept_to_its_share_of_a_core() -> None:
     assert slept[-1] == 1.0
 
 
+@pytest.mark.long
 def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
     """Matches are started, played, refused, ended, published, listed and retired meanwhile."""
     alice, bob = map(server.accounts.id_of, ("alice", "bob"))

@@ -360,6 +360,7 @@ def verify_all(server: ScrubbedServer) -> list[str]:
     return said
 
 
+@pytest.mark.long
 def test_nothing_is_found_on_a_server_that_is_well(server: ScrubbedServer) -> None:
     assert lines_of(server, "verify") == []
     assert lines_of(server, "scrub") == []

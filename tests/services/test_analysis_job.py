@@ -328,6 +328,7 @@ def run_worker(parts, **environment):
     ).returncode
 
 
+@pytest.mark.long
 def test_a_job_killed_in_the_middle_is_done_again_on_request(api, parts, monkeypatch):
     player, board = over(api)
     ask(parts, player, board)

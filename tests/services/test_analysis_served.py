@@ -20,6 +20,7 @@ def finished_match(served: Served) -> None:
     )
 
 
+@pytest.mark.long
 def test_a_process_of_robots_analyses_a_match_and_the_analysis_outlives_the_server(tmp_path):
     data = tmp_path / "data"
     with Served(data, {"MATCHPOST_ROBOTS": "1"}) as served:
@@ -31,6 +32,7 @@ def test_a_process_of_robots_analyses_a_match_and_the_analysis_outlives_the_serv
         assert "2 Dark  a13-d7" in shown.stdout
 
 
+@pytest.mark.long
 def test_without_robots_nobody_waits_for_an_analysis(tmp_path):
     with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "0"}) as served:
         finished_match(served)

@@ -14,6 +14,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         yield api
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_thousand_forged_commands_leave_no_event(api):
     told = run(api, 2_000, seed=7)

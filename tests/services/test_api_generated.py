@@ -132,6 +132,7 @@ BODIES = st.sampled_from(
 )
 
 
+@pytest.mark.long
 @SETTINGS
 @given(name=BODIES, data=st.data())
 def test_a_body_with_one_thing_wrong_is_answered_and_one_thing_more_is_refused(routes, name, data):

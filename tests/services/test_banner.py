@@ -16,6 +16,7 @@ def typed(said: str) -> list[str]:
     return [line.strip() for line in said.splitlines() if line.startswith("  ")]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(not SCRIPT.with_name("activate").exists(), reason="no virtual environment")
 def test_the_lines_work_from_another_directory_without_any_preparation(tmp_path: Path) -> None:

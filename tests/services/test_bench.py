@@ -37,6 +37,7 @@ def test_the_pipeline_is_measured_beside_its_peers() -> None:
     assert found["details"]["moves"] == sum(len(game.moves) for game in games(4))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
 def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
@@ -46,6 +47,7 @@ def test_a_slower_disk_slows_one_job_a_move_more_than_batches() -> None:
     assert found["peers"]["rq_job_per_move"] < 500
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_publishing_is_measured_alone_and_beside_the_path() -> None:
     found = bench("publish", "--matches", "4")
@@ -91,6 +93,7 @@ def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
     assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_people_are_measured_alone_and_beside_robots() -> None:
     found = bench("robots", "--matches", "20", "--seconds", "2", "--pause", "1")
@@ -101,6 +104,7 @@ def test_people_are_measured_alone_and_beside_robots() -> None:
     assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
     found = bench("http", "--clients", "2", "--matches", "1", "--runs", "3")
@@ -116,6 +120,7 @@ def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:
         assert found["details"]["processor time a move of all processes, us"] == sum(used.values())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("cc") is None, reason="the slower disk is made by a C compiler")
 def test_a_lone_move_is_measured_on_two_disks_and_its_commands_are_counted() -> None:
@@ -156,6 +161,7 @@ def test_memory_says_what_a_match_takes_and_where() -> None:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_start_is_measured_empty_and_with_matches() -> None:
     found = bench("start", "--matches", "20", "--plies", "5")

@@ -10,6 +10,7 @@ from services.bench.workload import PlannedGame, games
 from tests.services.test_bench import bench
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_cluster_is_measured_in_bulk_and_over_http() -> None:
     words = ("--nodes", "2", "--workers", "1", "--matches", "4", "--http-matches", "2")

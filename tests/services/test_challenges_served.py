@@ -12,6 +12,7 @@ from tests.helpers.served import Served, state_of, until
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_a_full_challenge_is_started_without_a_web_process(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served, served.client() as client:
         assert not served.children("web")

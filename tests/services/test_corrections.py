@@ -188,6 +188,7 @@ def test_a_correction_is_in_the_name_of_an_arbiter(world):
     assert caught.value.code == Code.NOT_AN_ARBITER
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)  # a thousand matches are played first
 @pytest.mark.parametrize("count", [40, pytest.param(1_000, marks=pytest.mark.slow)])
 def test_a_correction_that_is_killed_goes_on_where_it_was(world, count):

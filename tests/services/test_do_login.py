@@ -191,6 +191,7 @@ def test_a_server_that_does_not_answer_is_an_object_too(elsewhere: Served, tmp_p
     assert local["text"].startswith("no server is running for ")
 
 
+@pytest.mark.long
 def test_an_outcome_that_is_not_known_has_only_text_and_code(elsewhere: Served) -> None:
     board = new_match(elsewhere)
     code, pending = parsed(

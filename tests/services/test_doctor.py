@@ -133,6 +133,7 @@ def test_json_says_the_same_to_a_program(served: Served) -> None:
     assert all(set(row) == {"level", "about", "what", "remedy"} for row in report["findings"])
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_server_whose_workers_are_stopped_is_told_what_waits(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as server:
@@ -357,6 +358,7 @@ def test_data_that_was_put_back_is_worth_knowing(settings: Settings) -> None:
     assert said(findings, Level.NOTE, "seeds up to number 5 were used$")
 
 
+@pytest.mark.long
 def test_the_limits_of_hashes_are_read_from_the_server(
     settings: Settings, redis_client: Redis
 ) -> None:

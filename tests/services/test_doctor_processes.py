@@ -249,6 +249,7 @@ def test_a_thread_beats_until_it_is_left(valkey: EmbeddedServer, redis_client: R
 # whole servers
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("role", ["web", "worker", "side", "mailer", "mail"])
 def test_without_data_a_process_says_one_sentence(
     role: str, valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
@@ -284,6 +285,7 @@ def test_a_mailer_alone_is_no_command_worker(
     assert read_heartbeats(redis_client) == [], "it ended in good order"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
     valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path

@@ -11,6 +11,7 @@ from tests.helpers.served import Served, until
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path: Path):
     data = tmp_path / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as server:

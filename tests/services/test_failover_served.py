@@ -141,6 +141,7 @@ def log_of(served: Served) -> str:
     return (served.data.parent / "serve.log").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_moves_that_a_promoted_replica_under_sentinels_has_missed_come_back(
     tmp_path: Path,
@@ -150,6 +151,7 @@ def test_moves_that_a_promoted_replica_under_sentinels_has_missed_come_back(
         lose_and_restore(served, lambda _: (primary, replica))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_moves_that_a_promoted_replica_of_a_cluster_has_missed_come_back(tmp_path: Path) -> None:
     with (

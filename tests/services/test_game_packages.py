@@ -47,6 +47,7 @@ def get(served: Served, path: str) -> httpx.Response:
     return httpx.get(f"{served.url}{path}", timeout=20)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_path, packages):
     data = tmp_path / "data"

@@ -103,6 +103,7 @@ def key_of(served: Served) -> str:
     return str(served.data / "keys" / "log-key.pub")
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # three servers, which a busy machine starts slowly
 def test_a_match_goes_on_from_server_to_server_to_its_end(servers: list[Served], tmp_path: Path):
     a, b, c = servers
@@ -162,6 +163,7 @@ def _check_third(servers: list[Served], file: Path, first: MatchDocument) -> Non
     assert "does not hold" in refused(servers[2], "verify", str(forged))
 
 
+@pytest.mark.long
 def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
     servers: list[Served], tmp_path: Path
 ):
@@ -225,6 +227,7 @@ def test_a_record_goes_out_and_comes_in_and_is_called_unproven(
     assert "not proven: the match was imported from a record: unproven" in verdict.stdout
 
 
+@pytest.mark.long
 def test_an_export_says_so_if_the_document_of_the_source_is_lost(
     servers: list[Served], tmp_path: Path
 ):

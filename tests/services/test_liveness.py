@@ -157,6 +157,7 @@ def go_on(pid: int) -> None:
         return
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_workers_and_pages_that_hang_are_replaced(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:

@@ -261,6 +261,7 @@ def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(
     assert file_in(home).stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 def test_flag_and_environment_go_above_the_login_and_never_take_its_token(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:

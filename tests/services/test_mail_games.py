@@ -142,6 +142,7 @@ def test_three_play_halves_by_mail_alone(table):
     assert {message["Subject"] for message in over.values()} == {"match 1: Halves -tiles_each=4"}
 
 
+@pytest.mark.long
 def test_powerdrain_is_played_by_mail_alone(table):
     del table.players["carol"]
     table.players["bob"].command(

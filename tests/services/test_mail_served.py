@@ -156,6 +156,7 @@ def test_when_the_server_of_the_matches_was_killed_mail_is_taken_once_it_is_back
     assert moves(served) == ["m13-j7"]
 
 
+@pytest.mark.long
 def test_with_the_server_away_mail_is_to_come_again_and_then_is_taken(tmp_path, served):
     port, env = free_port(), {**served.env}
     env |= {"MATCHPOST_SMTP": f"127.0.0.1:{port}"}

@@ -29,6 +29,7 @@ def all_published(client: Redis) -> bool:
     return [one.size for one in read_published_sizes(client, SHARDS)] == list(ends)
 
 
+@pytest.mark.long
 def test_each_leaf_is_published_and_a_killed_publisher_is_replaced(tmp_path: Path):
     with Served(tmp_path / "data") as served, served.client() as client:
         play(served)

@@ -38,6 +38,7 @@ def registered(served: Served) -> int:
         return 0
 
 
+@pytest.mark.long
 def test_workers_are_registered_again_and_the_doctor_finds_all_well(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "2"}) as served:
         until(lambda: registered(served) == WORKERS)

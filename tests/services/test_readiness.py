@@ -139,6 +139,7 @@ def test_a_server_without_seeds_is_not_ready(api: Api, redis: Redis) -> None:
     until(lambda: is_ready(api))
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_server(
     tmp_path: Path,
@@ -180,6 +181,7 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
         until(lambda: http.get("/readyz").status_code == 200, 60)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_replicated_server_takes_moves_only_while_its_replica_syncs_them(tmp_path: Path) -> None:
     with Pair(tmp_path, COUNTED) as pair:

@@ -237,6 +237,7 @@ def test_a_leaf_that_can_not_be_taken_in_is_named(
     assert bench.client.keys(f"{{p:lists:b0}}:{before.generation + 1}:*") == []
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_it_works_while_people_play(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served:

@@ -69,6 +69,7 @@ def test_a_refused_move_has_a_receipt_too(server: Served, tmp_path: Path, flags:
     assert opened(server, tmp_path / "file").board == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("place", "said"),
     [

@@ -129,6 +129,7 @@ def test_an_old_copy_of_the_data_is_closed_restored_and_opened(
     wait_until_published(served)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
     served: Served, tmp_path: Path
@@ -172,6 +173,7 @@ def test_data_of_another_history_are_closed_and_shown_and_nothing_is_signed(
     assert "match 1 holds" in served.run("verify", "1").stdout
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_promoted_replica_that_has_missed_moves_gets_them_back(tmp_path: Path) -> None:
     """A failover under `managed`, where nobody has verified that replicas have what was accepted."""

@@ -68,6 +68,7 @@ def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(
         check(served, BOARD)
 
 
+@pytest.mark.long
 def test_robots_go_on_after_the_queue_and_a_process_were_killed(tmp_path: Path) -> None:
     boards = range(BOARD, BOARD + 4)
     with Served(
@@ -82,6 +83,7 @@ def test_robots_go_on_after_the_queue_and_a_process_were_killed(tmp_path: Path) 
         check(served, *boards)
 
 
+@pytest.mark.long
 def test_robots_go_on_after_the_server_was_down(tmp_path: Path) -> None:
     with Served(
         tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}

@@ -72,6 +72,7 @@ def count(client: Redis, board: int, kind: type) -> int:
     return sum(isinstance(one.body, kind) for one in events)
 
 
+@pytest.mark.long
 def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challenge_once(
     tmp_path: Path,
 ) -> None:

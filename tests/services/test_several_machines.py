@@ -69,6 +69,7 @@ def sink() -> Iterator[Sink]:
         yield one
 
 
+@pytest.mark.long
 def test_whole_games_are_played_while_every_role_is_killed_and_started(
     tmp_path: Path, sink: Sink
 ) -> None:

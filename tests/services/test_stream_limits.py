@@ -49,6 +49,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("many_files")
 def test_two_thousand_streams_leave_room_for_players_and_one_more_is_refused(

@@ -243,6 +243,7 @@ CHANGES: Mapping[str, Callable[[AuditedServer], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("change", CHANGES)
 def test_each_change_is_found(server, change):
     sentence = CHANGES[change](server)
@@ -260,6 +261,7 @@ def test_a_lost_checkpoint_is_said_and_is_no_proof(server):
     assert "the published log of shard 1 has 0 leaves, though the data say that " in said
 
 
+@pytest.mark.long
 def test_the_whole_command_says_what_holds_and_what_does_not(server, capsys):
     assert verify.run("", server.settings, everything=True) == 0
     said = capsys.readouterr()

@@ -220,6 +220,7 @@ def test_each_is_watched_and_the_other_answers_while_one_is_started_again(two: T
         client.close()
 
 
+@pytest.mark.long
 def test_a_stop_ends_both_and_their_streams(tmp_path: Path) -> None:
     served, port = serve_two(tmp_path)
     ended = []

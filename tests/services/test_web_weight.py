@@ -28,6 +28,7 @@ def taken(http: httpx.Client, path: str, count: int) -> int:
     return statuses.count(200)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "weight"),
     [

@@ -52,6 +52,7 @@ def forge(api: Api, shard: int, count: int) -> None:
     publish(api, shard, count, b"forged")
 
 
+@pytest.mark.long
 def test_a_follower_notices_a_fork(api: Api, tmp_path: Path):
     words = ("--name", "friend", "--folder", str(tmp_path / "w"), "--follow", api.url, "--once")
     publish(api, 1, 300)

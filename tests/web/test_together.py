@@ -25,6 +25,7 @@ def look_again(page) -> None:
     page.evaluate("window.away = false; document.dispatchEvent(new Event('visibilitychange'))")
 
 
+@pytest.mark.long
 def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
     count = 20
     one, other = person("tabs"), api.player()

@@ -75,6 +75,7 @@ def test_while_the_clock_is_ahead_no_flag_falls_and_afterwards_all_is_as_it_was(
     assert [kind for kind, _ in wall.kept()] == [Flagged]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("step", [61 * SECOND, HOUR, -61 * SECOND])
 def test_what_is_due_comes_when_the_clock_has_been_steady_for_an_hour(
     wall: Wall, step: int

@@ -122,6 +122,7 @@ def test_lanes_changed_under_load_lose_nothing_and_stop_nobody(tmp_path: Path) -
             until(lambda: store.inbox_size(range(8)) == 0)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_second_start_with_other_workers_takes_the_recorded_lanes(tmp_path: Path) -> None:
     data = tmp_path / "data"

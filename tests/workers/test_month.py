@@ -23,6 +23,7 @@ def server(redis_client: Redis) -> Iterator[Redis]:
     redis_client.config_set("appendfsync", "always")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_in_a_month_every_reminder_and_flag_comes_once_and_at_its_time(
     server: Redis, tmp_path: Path

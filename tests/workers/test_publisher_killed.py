@@ -94,6 +94,7 @@ def publisher(
     made.stop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", [*(f"{point}:1" for point in POINTS), "publish.created:4"])
 def test_a_publisher_that_is_killed_is_followed_by_one_that_writes_the_rest(
     publisher: PublisherProcess, wait_until: Callable[[Callable[[], object]], None], point: str

@@ -83,6 +83,7 @@ def test_a_row_leaves_redis_when_no_list_needs_it(
             assert needed.isdisjoint(board for board in range(1, 400) if board % 5)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("point", ["offload.written", "offload.moved", "offload.freed"])
 def test_a_run_that_is_killed_anywhere_loses_no_row_and_shows_none_twice(
