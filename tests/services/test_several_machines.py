@@ -27,7 +27,7 @@ from tests.helpers.machines import (
 )
 from tests.helpers.served import until
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(400)]
 
 GAMES = ("torere", "pow2")
 
