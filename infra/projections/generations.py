@@ -84,6 +84,15 @@ class Generations:
         """Return the version and the live generation; None if there is none."""
         return parse_pointer(self.spec.name, self._client.get(self._key("live")))
 
+    def losses(self) -> str:
+        """Return the lost leaves that the live generation does not know of: `losses_text`."""
+        return (self._client.get(self._key("losses")) or b"").decode()
+
+    def note_losses(self, losses: str) -> None:
+        """Note the lost leaves that the live generation does not know of."""
+        if losses:
+            self._client.set(self._key("losses"), losses)
+
     def stored(self) -> list[Generation]:
         """Return all generations that have data."""
         found = self._client.hgetall(self._key("generations"))

@@ -192,6 +192,7 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{clock}", "infra.store.server_clock", "a step of the clock is found by it", _ONE),
     EndlessKey("{p:<name>}:live", _GENERATIONS, "it is a pointer", "projections"),
     EndlessKey("{p:<name>}:last", _GENERATIONS, "it is a counter", "projections"),
+    EndlessKey("{p:<name>}:losses", _GENERATIONS, "it is replaced", "projections"),
     EndlessKey(
         "{p:erased}", "infra.projections.erasure", "a rebuild leaves them out", "deleted accounts"
     ),

@@ -67,6 +67,7 @@
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
+| `{p:<name>}:losses` | the lost leaves that the live generation does not know of: `infra.store.lost_leaves` |
 | `{p:<name>}:generations` | hash: generation that has data -> its number of buckets |
 | `{p:<name>}:paged` | hash: generation with row pages -> since when it is unused, ms, or 0 |
 | `{p:<name>}:building` | token of the process that builds another generation, while it does |

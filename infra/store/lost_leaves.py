@@ -78,6 +78,12 @@ def read_losses(data: redis.Redis, shards: Sequence[int], now: int = 0) -> list[
         return recent_losses(zip(shards, pipe.execute(), strict=True), now)
 
 
+def losses_text(data: redis.Redis, shards: int) -> str:
+    """Return the last losses of all shards as a text, which each further loss changes; empty for none."""
+    found = read_losses(data, range(shards))
+    return " ".join(f"{one.shard}:{one.first}-{one.end}@{one.at}" for one in found)
+
+
 def recent_losses(rows: Iterable[tuple[int, bytes | None]], now: int) -> list[LostLeaves]:
     """Return the losses of shards by their fields `lost`, but none from long before `now`."""
     losses = [LostLeaves(shard, *map(int, row.split())) for shard, row in rows if row]

@@ -37,6 +37,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{clock}",
         "{p:<name>}:live",
         "{p:<name>}:last",
+        "{p:<name>}:losses",
         "{p:erased}",
         "{mail}:read",
         "{mail}:key",

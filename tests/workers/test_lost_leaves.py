@@ -7,6 +7,9 @@ import pytest
 from redis import Redis
 
 from domain.match.commands import PlayMove
+from infra.projections.generations import Generations
+from infra.projections.match_list_fold import MatchListsProjection
+from infra.projections.specs import LISTS
 from infra.redis import keys
 from infra.store.log_gate import LogGate
 from infra.store.lost_leaves import SHOWN_MS, LossRecord, read_losses
@@ -15,8 +18,10 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import Copy, copy_of, put_back
+from tests.helpers.side import catch_up, contents
 from workers.commands.drain import Drain
 from workers.log.loss_check import EVERY_SECONDS, LossCheck
+from workers.projections.worker import ProjectionWorker
 
 SHARD = 1
 MOVES = ((ALICE, "m13-m9"), (BOB, "a1-a2"), (ALICE, "m9-m7"))
@@ -121,6 +126,36 @@ def test_leaves_that_can_be_restored_are_not_said_to_be_lost(bench: Bench) -> No
     PublishedSizes(bench.client, bench.client).record(SHARD, end - 1, bytes(32))
     LossCheck(bench.client, bench.client, 4).tick()
     assert not read_losses(bench.client, [SHARD])
+
+
+def test_lists_that_know_of_lost_leaves_are_rebuilt(bench: Bench) -> None:
+    gate = gate_of(bench)
+    before = copy_of(bench.client)
+    play(bench, gate, *MOVES[:2])
+    catch_up(bench.store, bench.client, [MatchListsProjection()])
+    lists = copy_of(bench.client)
+    end = end_of(bench)
+    put_back(
+        bench.client, before | {name: lists[name] for name in lists if name.startswith(b"{p:")}
+    )
+    bench.client.hset(keys.published(SHARD), "end", end)
+    play(bench, gate, (ALICE, "m13-j7"), (BOB, "a1-a3"), (ALICE, "j7-j8"))
+    assert end_of(bench) > end
+    side = ProjectionWorker(bench.store, bench.client, [MatchListsProjection()])
+    for _ in range(10):
+        side.round()
+    live = Generations(bench.client, LISTS).live()
+    assert live is not None
+    assert live[1].number == 2, "rebuilt once"
+    side.save()
+    another = ProjectionWorker(bench.store, bench.client, [MatchListsProjection()])
+    another.round()
+    assert Generations(bench.client, LISTS).live() == live
+    assert Generations(bench.client, LISTS).all_failures(live[1]) == []
+    kept = contents(bench.client)
+    bench.client.delete(*bench.client.keys("{p:*"))
+    catch_up(bench.store, bench.client, [MatchListsProjection()])
+    assert contents(bench.client) == kept
 
 
 def test_one_leaf_is_one_and_a_loss_is_forgotten_after_a_week(bench: Bench) -> None:

@@ -14,6 +14,7 @@ import redis
 from infra.projections.buckets import BUCKETS, Checkpoint
 from infra.projections.generations import BUFFER, BusyError, Generations
 from infra.projections.projection import Projection
+from infra.store.lost_leaves import losses_text
 from infra.store.port import Store, Watermark
 from workers.projections.feed import Feed
 from workers.projections.track import Track
@@ -39,6 +40,8 @@ class Rebuild:
         self._client = client
         self._generations = Generations(client, projection.spec)
         self.token = uuid4().hex
+        # before it reads, because what is lost later it may know
+        self._losses = losses_text(client, store.layout().shards)
         self._rounds = 0
         self.goal: Watermark = store.watermark()
         """The ends of the logs at the beginning, up to which it must read."""
@@ -83,7 +86,10 @@ class Rebuild:
         feed.save(self.tracks)
         ends = self._store.watermark().ends
         checkpoints = [track.checkpoint for track in self.tracks]
-        return self._generations.promote(self.generation, checkpoints, ends, self.token)
+        if not self._generations.promote(self.generation, checkpoints, ends, self.token):
+            return False
+        self._generations.note_losses(self._losses)
+        return True
 
     def drop(self) -> None:
         """Delete the new generation."""

@@ -14,10 +14,11 @@ import msgspec
 import redis
 
 from infra.metrics import PROJECTED
-from infra.projections.buckets import BUCKETS, Bucket
+from infra.projections.buckets import BUCKETS, Bucket, Checkpoint
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.projection import Projection
 from infra.store.log_channel import LogListener
+from infra.store.lost_leaves import losses_text
 from infra.store.port import Store
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
@@ -29,6 +30,9 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 1.0
 """How long it waits for news of the logs before it looks into them, and whether it should stop."""
+
+LOSSES_SECONDS: Final = 10.0
+"""How often it looks whether the logs have lost leaves."""
 
 SHORT_WAIT_SECONDS: Final = 0.1
 """The same while events wait for their turn, or for another attempt."""
@@ -71,6 +75,10 @@ class ProjectionWorker:
 
         `buckets` is their number in projections that are built for the first time.
         """
+        self._store = store
+        self._client = client
+        self._losses = ""
+        self._losses_due = 0.0
         self._news = LogListener(client if queue is None else queue)
         self._feed = Feed(store, client)
         self._slots = [
@@ -96,8 +104,11 @@ class ProjectionWorker:
 
     def round(self) -> int:
         """Read some leaves for each projection; return how many, 0 if none are left."""
+        if time.monotonic() >= self._losses_due:
+            self._losses_due = time.monotonic() + LOSSES_SECONDS
+            self._losses = losses_text(self._client, self._store.layout().shards)
         for slot in self._slots:
-            slot.ensure_live()
+            slot.ensure_live(self._losses)
         rebuilt = [track for slot in self._slots if slot.rebuild for track in slot.rebuild.tracks]
         done = self._feed.round([*self._live, *rebuilt])
         return done + sum(slot.promote(self._feed) for slot in self._slots)
@@ -137,6 +148,8 @@ class _ProjectionSlot:
         self._client = client
         self._generations = Generations(client, projection.spec)
         self._next_attempt = 0.0
+        self._losses = ""
+        """The lost leaves that the live generation does not know of."""
 
     @property
     def is_late(self) -> bool:
@@ -155,16 +168,16 @@ class _ProjectionSlot:
         """Whether to look for the live generation; one without buckets of the group may be replaced."""
         return self._live is None or not self.tracks or self.is_late
 
-    def ensure_live(self) -> None:
-        """Find the live generation, or go on with the rebuild of one."""
+    def ensure_live(self, losses: str) -> None:
+        """Find the live generation, or go on with the rebuild of one; `losses` is `losses_text`."""
         if any(track.gone for track in self.tracks):
             self._live, self.tracks = None, []
             self._next_attempt = 0.0
         if self.rebuild:
             self._keep_alive(self.rebuild)
-        elif self._must_look and time.monotonic() >= self._next_attempt:
+        elif (self._must_look or losses != self._losses) and time.monotonic() >= self._next_attempt:
             self._next_attempt = time.monotonic() + RETRY_SECONDS
-            self._find_live()
+            self._find_live(losses)
 
     def _keep_alive(self, rebuild: Rebuild) -> None:
         try:
@@ -173,9 +186,9 @@ class _ProjectionSlot:
             logger.warning("%s", error)
             self.rebuild = None
 
-    def _find_live(self) -> None:
+    def _find_live(self, losses: str) -> None:
         """Load the live generation, or begin to build one if there is none that will do."""
-        why = self._load_live()
+        why = self._load_live(losses)
         if why:
             buckets = None if self._generations.live() else self._buckets
             try:
@@ -184,7 +197,7 @@ class _ProjectionSlot:
                 return  # another worker builds it
             logger.info("%s are rebuilt: %s", self.projection.spec.name, why)
 
-    def _load_live(self) -> str:
+    def _load_live(self, losses: str) -> str:
         """Load the live generation; return why it must be rebuilt, or an empty text."""
         spec = self.projection.spec
         live = self._generations.live()
@@ -209,6 +222,14 @@ class _ProjectionSlot:
                     for bucket, checkpoint in pairs
                 ],
             )
+        if why := self._lost(checkpoints, losses):
+            return why
+        self._losses = losses
+        late = any(checkpoint.late for checkpoint in checkpoints)
+        return "an event came that belongs before others" if late else ""
+
+    def _lost(self, checkpoints: Sequence[Checkpoint], losses: str) -> str:
+        """Return which lost leaves the live generation may know of, or an empty text."""
         ends = self._store.watermark().ends
         if any(
             count > end
@@ -216,8 +237,11 @@ class _ProjectionSlot:
             for count, end in zip(checkpoint.counts, ends, strict=True)
         ):
             return "they know of leaves that the logs have lost"
-        late = any(checkpoint.late for checkpoint in checkpoints)
-        return "an event came that belongs before others" if late else ""
+        if self._generations.losses() != losses:
+            return (
+                "they may know of leaves that the logs have lost, and whose indexes were used again"
+            )
+        return ""
 
     def _take(self, generation: Generation, tracks: Sequence[Track]) -> None:
         """Feed the group's buckets of a generation from now on."""
