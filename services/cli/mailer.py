@@ -4,7 +4,8 @@ from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.mail.wakeup import MailerWakeup
-from infra.secret_record import SecretMismatchError
+from infra.secret_copies import read_copy
+from infra.secret_record import Secret, SecretMismatchError
 from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_UNKNOWN
@@ -24,6 +25,11 @@ def run(settings: Settings) -> int:
     if settings.relay is None:
         return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")
     relay = settings.relay
+    try:
+        # a file that can't be right is found without the server
+        read_copy(Secret.MAIL_KEY, settings)
+    except (LostKeyError, OSError) as error:
+        return _failed(str(error))
     try:
         return run_role(lambda: _run(settings, relay), SecretMismatchError, LostKeyError)
     except (SecretMismatchError, LostKeyError) as error:
