@@ -28,6 +28,7 @@ def test_a_cluster_loses_no_acknowledged_command(tmp_path: Path, fault: str) -> 
     expect(failovers.under_load("cluster", fault, 2, tmp_path))
 
 
+@pytest.mark.long
 def test_a_failover_of_a_sentinel_pair_loses_no_acknowledged_command(tmp_path: Path) -> None:
     expect(failovers.under_load("sentinel", "kill-primary", 1, tmp_path))
 

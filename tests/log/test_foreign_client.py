@@ -103,6 +103,7 @@ def test_a_log_is_copied_as_it_grows_and_each_checkpoint_continues_the_last(api,
         before = f"{size} leaves"
 
 
+@pytest.mark.long
 def test_the_moves_of_real_matches_are_copied(api, log):
     one, other = api.player(), api.player()
     body = {"game": "pow2", "players": [one.name, other.name]}

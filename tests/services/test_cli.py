@@ -312,6 +312,7 @@ def test_a_refusal_is_one_line_on_standard_error(server):
     assert done.stderr == "not-your-turn: you play Light, and it is Dark's turn\n"
 
 
+@pytest.mark.long
 def test_five_equal_commands_at_once_have_five_equal_answers(server):
     assert server.run("do", "pow2 challenge alice bob", "--key", "five").returncode == 0
     assert server.run("do", "pow2 challenge alice bob", "--key", "five").stdout.startswith(

@@ -167,6 +167,7 @@ def test_prepare_creates_data_on_a_cluster(
     assert set(SecretRecord(cluster_client).read()) == set(Secret)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_each_role_says_in_one_sentence_that_its_secrets_are_not_the_server_s(
     valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path

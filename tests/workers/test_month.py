@@ -131,7 +131,7 @@ def test_a_month_tells_a_faulty_server_from_a_good_one(
 
     def play() -> None:
         # chance may draw a month in which the fault has no occasion
-        for attempt in range(3):
+        for attempt in range(10):
             server.flushall()
             Faulty(server, tmp_path / f"seeds-{attempt}", matches=60).run(days=20)
 

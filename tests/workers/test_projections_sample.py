@@ -44,6 +44,7 @@ def lives(url: str, seed: int, ended: Callable[[], bool]) -> None:
         client.close()
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_side_workers_killed_again_and_again_keep_what_a_rebuild_makes(
     redis_client: Redis, valkey: EmbeddedServer, tmp_path: Path
