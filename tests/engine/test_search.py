@@ -113,7 +113,7 @@ def test_lower_levels_slip_as_often_as_their_game_says():
     rules = latest_rules("line")
     at = rules.start(rules.read_options([]), 2, None)
     slips = engine_of(rules).slips
-    assert slips.easy > slips.medium > slips.of(RobotLevel.HARD) == 0
+    assert slips.medium > slips.easy == slips.of(RobotLevel.HARD) == 0
     for level in (RobotLevel.EASY, RobotLevel.MEDIUM):
         budget = engine_of(rules).budgets.of(level)
         seeds = [bytes([number]) for number in range(200)]
@@ -121,7 +121,7 @@ def test_lower_levels_slip_as_often_as_their_game_says():
             choose_move(rules, at, level, seed) != evaluate(rules, at, budget, seed).line[0]
             for seed in seeds
         )
-        assert slips.of(level) / 2 < slipped / 2 < slips.of(level) * 1.5
+        assert slips.of(level) / 2 <= slipped / 2 <= slips.of(level) * 1.5
 
 
 def test_the_generator_is_splitmix64():

@@ -30,7 +30,7 @@ ENGINE: Final = GameEngine(
     evaluate,
     SearchMethod.ALPHA_BETA,
     # Dark wins by mirroring each stone at the centre, where no lines cross, and the best of few moves
-    # is often good enough; so the lower levels look at part of the moves only, and slip
-    budgets=Budgets(5, 12, 60_000),
-    slips=Slips(easy=25, medium=16),
+    # is often good enough; so the lower levels look at part of the moves only, and the medium one slips
+    budgets=Budgets(3, 12, 60_000),
+    slips=Slips(medium=16),
 )
