@@ -7,7 +7,7 @@ page, docs/metrics.md, has all of them.
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
@@ -22,86 +22,74 @@ _LATENCIES: Final = (
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 )  # fmt: skip
 
-_ACCEPTED: Final = Counter(
+_counter: Final = partial(Counter, registry=REGISTRY)
+_gauge: Final = partial(Gauge, registry=REGISTRY)
+_histogram: Final = partial(Histogram, registry=REGISTRY, buckets=_LATENCIES)
+
+_ACCEPTED: Final = _counter(
     "matchpost_commands_accepted_total",
     "Commands that this process has decided and committed as accepted, by kind.",
     ["command"],
-    registry=REGISTRY,
 )
-_REFUSED: Final = Counter(
+_REFUSED: Final = _counter(
     "matchpost_commands_refused_total",
     "Commands that this process has decided and committed as refused, by code.",
     ["code"],
-    registry=REGISTRY,
 )
-_SUBMITTED: Final = Counter(
+_SUBMITTED: Final = _counter(
     "matchpost_submissions_total",
     "Commands that players sent, by answer: queued, known, or the code of those that no inbox took.",
     ["answer"],
-    registry=REGISTRY,
 )
-_OUTCOME_WAIT: Final = Histogram(
+_OUTCOME_WAIT: Final = _histogram(
     "matchpost_outcome_wait_seconds",
     "How long a player's command took from its submission to its outcome.",
-    buckets=_LATENCIES,
-    registry=REGISTRY,
 )
-OUTCOMES_PENDING: Final = Counter(
+OUTCOMES_PENDING: Final = _counter(
     "matchpost_outcomes_pending_total",
     "Commands whose sender heard `pending`, because no outcome came in time.",
-    registry=REGISTRY,
 )
-_COMMIT_SECONDS: Final = Histogram(
+_COMMIT_SECONDS: Final = _histogram(
     "matchpost_commit_seconds",
     "How long a commit took, with the sync that makes it durable.",
-    buckets=_LATENCIES,
-    registry=REGISTRY,
 )
-_COMMIT_SIZE: Final = Histogram(
+_COMMIT_SIZE: Final = _histogram(
     "matchpost_commit_commands",
     "Commands of a commit, which share a sync.",
     buckets=(1, 2, 4, 8, 16, 32, 64, 128, 256),
-    registry=REGISTRY,
 )
-TRIAL_WRITE_SECONDS: Final = Histogram(
+TRIAL_WRITE_SECONDS: Final = _histogram(
     "matchpost_durable_write_seconds",
     "How long a trial write of the scheduler took until it was durable.",
-    buckets=_LATENCIES,
-    registry=REGISTRY,
 )
-PROJECTED: Final = Counter(
+PROJECTED: Final = _counter(
     "matchpost_projected_leaves_total",
     "Leaves that this process has read for the projections.",
-    registry=REGISTRY,
 )
-_SENT: Final = Counter(
+_SENT: Final = _counter(
     "matchpost_mail_deliveries_total",
     "E-mails that this process has given to the relay, by result: sent, later, no-address, unwanted.",
     ["result"],
-    registry=REGISTRY,
 )
-_RECEIVED: Final = Counter(
+_RECEIVED: Final = _counter(
     "matchpost_mail_received_total",
     "E-mails that came in, by result: accepted, later, refused, failed.",
     ["result"],
-    registry=REGISTRY,
 )
-STREAMS_OPEN: Final = Gauge(
-    "matchpost_streams_open", "Streams of events that are open in this process.", registry=REGISTRY
+STREAMS_OPEN: Final = _gauge(
+    "matchpost_streams_open", "Streams of events that are open in this process."
 )
-STREAMS_LIMIT: Final = Gauge(
-    "matchpost_streams_limit", "Streams of events that this process takes.", registry=REGISTRY
+STREAMS_LIMIT: Final = _gauge(
+    "matchpost_streams_limit", "Streams of events that this process takes."
 )
-_INFO: Final = Gauge(
+_INFO: Final = _gauge(
     "matchpost_process_info",
     "Role, name and version of this process; always 1.",
     ["role", "name", "version"],
-    registry=REGISTRY,
 )
-ALARMS: Final = Counter(
+ALARMS: Final = _counter(
     "matchpost_alarms_total",
     "Lines with ALARM that this process has logged.",
-    registry=REGISTRY,
 )
 
 # cached because a look-up by labels takes longer than counting

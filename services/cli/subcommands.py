@@ -224,7 +224,7 @@ SUBCOMMANDS: Final = (
         "acl",
         "print one user a role for the access control of a server",
         "Print the lines of the `aclfile` of a Redis or Valkey: one user a role, which can do that role's "
-        "work and no more.",
+        "work, and nothing else.",
         (
             ("server", {"choices": ("data", "queue"), "help": "for which server"}),
             ("--passwords", {

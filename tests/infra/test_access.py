@@ -1,4 +1,4 @@
-"""Access control: each role has a user that can do its work and no more, as a real server judges it."""
+"""Access control: each role has a user that can do its work and nothing else, as a real server judges it."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -118,7 +118,8 @@ class Month(TimedBench):
         self._happenings: list[tuple[int, int, Callable[[], None]]] = []
         self._numbers_of_happenings = itertools.count()
         self._read = [0] * SHAPE.shards
-        self._hears = True
+        self.hears = True
+        """Whether the plain clocks follow; not where the history goes another way than they know."""
         self._dark = Darkness()
         self._end = 0
 
@@ -289,12 +290,8 @@ class Month(TimedBench):
 
     # what is heard
 
-    def stop_hearing(self) -> None:
-        """Keep the plain clocks as they are, because the history goes another way than they know."""
-        self._hears = False
-
     def _hear(self) -> None:
-        if not self._hears:
+        if not self.hears:
             return
         for shard in self.store.next_leaves(dict(enumerate(self._read))):
             for index, leaf in self.store.leaves(shard, self._read[shard], 10_000):

@@ -1,7 +1,7 @@
 """Draws on the whole path: each seed once, none skipped, and every draw recomputed from the log."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Thread
 
@@ -16,7 +16,6 @@ from domain.match.state import position_of
 from infra.audit.stored_match import check, damaged_matches
 from infra.durability import Mode
 from infra.redis import keys
-from infra.redis.cluster import servers_of
 from infra.seed_chains import SeedChains, abandoned_chains
 from infra.store.leases import LaneLeases
 from infra.store.port import CommitResult, Write
@@ -24,6 +23,7 @@ from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
+from tests.helpers.rollback import copy_of, put_back
 from workers.commands.drain import Drain
 from workers.commands.suspects import TRIES
 
@@ -294,23 +294,6 @@ def test_a_chain_ends_and_the_next_is_anchored(bench: Bench) -> None:
 # data that was put back in time
 
 
-def put_back(bench: Bench, stored: Mapping[bytes, bytes]) -> None:
-    """Put the data back as it was stored."""
-    for server in servers_of(bench.client):
-        server.flushdb()
-    for name, value in stored.items():
-        bench.client.restore(name, 0, value)
-
-
-def stored(bench: Bench) -> dict[bytes, bytes]:
-    """Everything there is, but the scripts."""
-    return {
-        name: bench.client.dump(name)
-        for server in servers_of(bench.client)
-        for name in server.scan_iter()
-    }
-
-
 def start_all(bench: Bench, *boards: int) -> list[SetupDraw]:
     for board in boards:
         bench.send(ALICE, drain_start(), board)
@@ -322,9 +305,9 @@ def test_no_seed_is_used_again_when_data_was_put_back(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     start_all(bench, 3)
-    before_it = stored(bench)
+    before_it = copy_of(bench.client)
     seen = {draw.seed for draw in [*start_all(bench, 7, 11), *start_all(bench, 15, 19)]}
-    put_back(bench, before_it)
+    put_back(bench.client, before_it)
     bench.seeds = SeedChains(bench.store, bench.folder)
     again = start_all(bench, 7, 11, 15, 19)
     assert not seen & {draw.seed for draw in again}
@@ -339,9 +322,9 @@ def test_no_seed_is_used_again_when_data_was_put_back(
 
 def test_a_living_worker_sees_that_data_was_put_back(bench: Bench) -> None:
     start_all(bench, 3)
-    before_it = stored(bench)
+    before_it = copy_of(bench.client)
     seen = start_all(bench, 7, 11)
-    put_back(bench, before_it)
+    put_back(bench.client, before_it)
     assert not {draw.seed for draw in seen} & {draw.seed for draw in start_all(bench, 7, 11)}
 
 

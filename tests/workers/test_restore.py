@@ -177,7 +177,7 @@ def test_a_history_that_went_another_way_is_discarded_and_the_published_one_rest
     put_back(redis_client, copies[0])
     ends = [len(month.store.leaves(shard, 0, 100_000)) for shard in range(4)]
     month.now = BEGIN + 12 * DAY
-    month.stop_hearing()
+    month.hears = False
     for board in range(1, MATCHES + 1):
         for account in month.state(board).seats[:2]:
             month._say(board, account, ResignMatch())
