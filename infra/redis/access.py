@@ -42,8 +42,8 @@ _PLAYING: Final = (
     "{damaged}", "{analysis:*}",
 )  # fmt: skip
 
-_WATERMARK: Final = ("{s*}:in", "{s*}:log", "{s*}:floor")
-"""The keys of the script that promises a watermark: it reads inbox and log, and raises the floor."""
+_FOLLOWING: Final = ("{s*}:in", "{s*}:log", "{s*}:floor", "{s*}:shown")
+"""The keys of a follower of logs. The script that promises a watermark reads inbox and log, and raises the floor."""
 
 _CHALLENGES: Final = ("{c:*}", "{challenges}:*", "{a:*}:opened", "{a:*}:joined")
 
@@ -86,12 +86,12 @@ _PUBLIC: Final = (
 ROLES: Final[Mapping[str, Access]] = {
     "web": Access((*_PLAYING, *_PEOPLE)),
     "mail": Access((*_PLAYING, *_PEOPLE)),
-    "mailer": Access((*_WATERMARK, "{mail}:*", "{a:*}*", "logins:*", "answers:*")),
+    "mailer": Access((*_FOLLOWING, "{mail}:*", "{a:*}*", "logins:*", "answers:*")),
     "worker": Access(("{s*}:*", "{boards}*", "{damaged}"), (*_PUBLIC, "{a:*}")),
-    "side": Access((*_WATERMARK, "{p:*}*"), _PUBLIC),
+    "side": Access((*_FOLLOWING, "{p:*}*"), _PUBLIC),
     "publisher": Access(("{s*}:*", "{boards}*"), _PUBLIC),
     "scheduler": Access(
-        (*_WATERMARK, *_SUBMITTING, *_NUMBERING, *_CHALLENGES, f"{_OF_MATCHES}[0-9]", "{s*}:due", "{clock}",
+        (*_FOLLOWING, *_SUBMITTING, *_NUMBERING, *_CHALLENGES, f"{_OF_MATCHES}[0-9]", "{s*}:due", "{clock}",
          "{damaged}", "{mail}:*", "{boards}:words"),
         (*_PUBLIC, *_CHALLENGES, "{mail}:*", "{robots}:*"),
     ),

@@ -78,6 +78,12 @@ KEY_LIVES: Final = (
         "userids",
     ),
     KeyLife(
+        "logins:resets/<hash>/<most>/<minutes>/minute",
+        "infra.rate_limits",
+        "expires after an hour",
+        "networks and accounts",
+    ),
+    KeyLife(
         "{arbiters}", "infra.people.accounts.accounts", "an operator dismisses them", "arbiters"
     ),
     KeyLife("{a:<hex>}", "infra.people.accounts.accounts", _ACCOUNT, "accounts"),
@@ -96,6 +102,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:starts", "infra.people.pending_starts", "they are taken up", "starts, 50"),
     KeyLife("{a:<hex>}:robots", "infra.people.pending_starts", "they are over", "matches, 20"),
     KeyLife("{a:<hex>}:sessions", "infra.people.sessions", "expires", "sessions"),
+    KeyLife("{a:<hex>}:reset", "infra.people.password_resets", "expires after an hour", _ONE),
     KeyLife("{a:<hex>}:notes", "infra.people.notes", _ACCOUNT, "notes, 1,000"),
     KeyLife("{a:<hex>}:codes", "infra.mail.verification_codes", "they are used", "addresses, 5"),
     KeyLife("{t:<hex>}", "infra.people.tokens.tokens", "expires, or is revoked", "tokens"),
@@ -136,6 +143,15 @@ KEY_LIVES: Final = (
     KeyLife("{mail}:named", "infra.mail.verification_codes", "the mailer takes them", "accounts"),
     KeyLife("{mail}:naming", "infra.mail.verification_codes", "the mailer is done", "accounts"),
     KeyLife("{mail}:written", "infra.mail.message_queue", "the mailer takes them", "messages"),
+    KeyLife(
+        "{mail}:resets", "infra.people.password_resets", "the mailer reads them", "requests, 1,000"
+    ),
+    KeyLife(
+        "{mail}:owners:<address>",
+        "infra.people.accounts.address_owners",
+        "an account has the address no more",
+        "proven addresses",
+    ),
     KeyLife("{mail}:chat:due", "infra.mail.chat_queue", "it is mailed", "accounts and matches"),
     KeyLife("{mail}:chat:first", "infra.mail.chat_queue", "it is mailed", "accounts and matches"),
     KeyLife("{mail}:chat:last", "infra.mail.chat_queue", "it is mailed", "accounts and matches"),
@@ -169,6 +185,7 @@ ENDLESS_KEYS: Final = (
         "the log is never published again",
         _SHARD,
     ),
+    EndlessKey("{s07.a1y}:shown", "infra.store.leaf_reader", "logs are always followed", _SHARD),
     EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
     EndlessKey(
         "{s07.a1y}:m:<board>:chat", _MESSAGES, "its players may read it", "lines, 500 a match"
@@ -186,6 +203,12 @@ ENDLESS_KEYS: Final = (
     EndlessKey("{s07.a1y}:boards", _NUMBERS, "it is a counter", _SHARD),
     EndlessKey("{boards}", _NUMBERS, "it is a counter", _ONE),
     EndlessKey("{boards}:words", "infra.draw_texts", "draws that wait need it", _ONE),
+    EndlessKey(
+        "{challenges}:links",
+        "infra.people.challenges.challenges",
+        "a repeated command needs it",
+        _ONE,
+    ),
     EndlessKey("{boards}:shape", "infra.store.layout", "it describes the data", _ONE),
     EndlessKey("{boards}:secrets", "infra.secret_record", "other machines compare with it", _ONE),
     EndlessKey("{scrub}", "infra.store.scrub_notes", "the next round begins there", _ONE),

@@ -8,7 +8,8 @@
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07.a1y}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
-| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `reads` where the publisher last began to read leaves, `fault` why it stopped, `trimmed` the leaf below which events of matches were trimmed, `lost` the last loss of leaves; a copy of `size` and `root` is on the queue server, and `end`, where the log ended after the last commit that was announced |
+| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `fault` why it stopped, `trimmed` the leaf below which events of matches were trimmed, `lost` the last loss of leaves; a copy of `size` and `root` is on the queue server, and `end`, where the log ended after the last commit that was announced |
+| `{s07.a1y}:shown` | hash: `from` the index from which leaves were last read by a follower of the log, which waits until this write is durable: `infra.store.leaf_reader` |
 | `{s07.a1y}:closed` | hash: why the shard takes no command, and whether it can be restored: `infra.store.closed_shards` |
 | `{s07.a1y}:over` | sorted set: board of a match that is over and not retired, by the ms of its last event |
 | `{s07.a1y}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |
@@ -39,6 +40,7 @@
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
 | `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
+| `logins:resets/<hash>/<most>/<minutes>/minute` | requests for a new password, by network and by account |
 | `{arbiters}` | set: accounts of arbiters |
 | `{a:<hex>}` | the account record: all personal data but messages and notes |
 | `{a:<hex>}:mac` | keyed digest of the account record: `infra.people.account_macs` |
@@ -60,6 +62,7 @@
 | `{challenges}:open` | sorted set: ids of the challenges that can be taken, by when they were opened |
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
+| `{challenges}:links` | secret of the ids of challenges that are not listed |
 | `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
 | `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
 | `{beats:5}:barrier` | the same, on another node of a cluster |
@@ -80,6 +83,7 @@
 | `{mail}:...`, `{a:<hex>}:codes` | mail; see `infra.mail.keys` |
 | `{w:<hex>}` | a browser's session: `infra.people.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
+| `{a:<hex>}:reset` | SHA-256 of the link for a new password: `infra.people.password_resets` |
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{robots}:failed` | hash: board -> why a robot could not act there: `infra.store.robot_failures` |
@@ -124,6 +128,7 @@ BROADCAST: Final = "{broadcast}"
 BROADCAST_NOTICES: Final = f"{BROADCAST}:told"
 CHALLENGES: Final = "{challenges}"
 FILLING_CHALLENGES: Final = f"{CHALLENGES}:filling"
+CHALLENGE_LINKS: Final = f"{CHALLENGES}:links"
 
 SLOTS: Final = 16_384
 """Slots of a cluster."""
@@ -249,6 +254,7 @@ ended: Final = _of_shard("over")
 archived: Final = _of_shard("gone")
 closed: Final = _of_shard("closed")
 published: Final = _of_shard("published")
+shown: Final = _of_shard("shown")
 
 snapshot: Final = _of_match("")
 moves: Final = _of_match(":moves")
@@ -276,6 +282,7 @@ challenges_opened: Final = _of_account(":opened")
 challenges_joined: Final = _of_account(":joined")
 blocked: Final = _of_account(":blocked")
 pending_starts: Final = _of_account(":starts")
+password_reset: Final = _of_account(":reset")
 matches_with_robots: Final = _of_account(":robots")
 
 

@@ -33,7 +33,8 @@ def key_of(words: Sequence[Any]) -> str | bytes | None:
             at for at, word in enumerate(words) if word in ("STREAMS", b"STREAMS", "streams")
         )
     else:
-        place = 2 if name == "OBJECT" else 1
+        # a subcommand, or the number of keys, comes first
+        place = 2 if name in ("OBJECT", "ZUNION", "ZINTER", "ZDIFF") else 1
     key: str | bytes = words[place]
     return key
 

@@ -21,6 +21,7 @@ class DurableScripts:
         self._replicas = replicas
         self.have_barrier = mode.verified
         """Whether there is a barrier at all."""
+        self.have_replicas = mode is Mode.REPLICATED
 
     def run(self, calls: Sequence[scripts.Call]) -> list[Any]:
         """Run scripts, wait until their writes are durable, and return their replies."""
@@ -35,5 +36,9 @@ class DurableScripts:
 
     def check(self, reply: object, otherwise: str) -> None:
         """Raise `NotDurable` if the last reply is of a barrier that confirms nothing."""
-        if self.have_barrier and not check_barrier(reply, self._mode, self._replicas):
+        if self.have_barrier and not self.confirms(reply):
             raise NotDurable(otherwise)
+
+    def confirms(self, reply: object) -> bool:
+        """Return whether the reply of a barrier confirms the writes before it."""
+        return check_barrier(reply, self._mode, self._replicas)

@@ -21,6 +21,7 @@ from infra.failpoints import failpoint
 from infra.log_context import LoggedWith
 from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.keys import Lane
+from infra.sentences import SAY
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -127,8 +128,7 @@ def check_fault(fault: str) -> None:
     if fault:
         raise Refusal(
             Code.UNAVAILABLE,
-            "the server can't make sure now that it keeps a move, so it takes none; its operator "
-            "has been notified; try again in a minute",
+            SAY("not-kept"),
         )
 
 
@@ -142,8 +142,7 @@ def outcome_before_limit(stored: bytes | None, digest: bytes) -> CommandOutcome:
     if stored is None:
         raise Refusal(
             Code.TOO_LONG,
-            f"a match has at most {MOST_PLIES} plies by commands; end it with `resign`, with an "
-            "offer, or as the game has it",
+            SAY("plies", most=MOST_PLIES),
         )
     return check_digest(parse(stored), digest)
 

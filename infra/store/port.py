@@ -363,9 +363,12 @@ class Store(Protocol):
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return by shard up to `count` leaves from the index of `starts`, each with its index.
 
-        Shards without any are left out. The leaves are as durable as commits that were acknowledged. `NotDurable` if the server does not
-        confirm that, and nothing may be signed.
+        Shards without any are left out. `NotDurable` unless they are as durable as acknowledged commits.
         """
+        ...
+
+    def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
+        """Return whether no failover takes back these leaves, by shard and each with its index."""
         ...
 
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
@@ -382,10 +385,9 @@ class Store(Protocol):
     def watermark(self, beyond: int = 0) -> Watermark:
         """Return up to when the logs are complete; if the clock allows it, beyond a time in ms.
 
-        That is the least, over the shards, of the received time of the oldest inbox entry, or of the
-        server's time if the inbox is empty; without new leaves, a store may return an older time that is
-        beyond `beyond`. A later command is not stamped earlier, and an earlier one that no longer waits
-        was committed, so it is in the log.
+        That is the least, over the shards, of the received time of the oldest inbox entry, or of the server's
+        time if the inbox is empty; without new leaves, a store may return an older time beyond `beyond`. A
+        later command is not stamped earlier, and an earlier one that no longer waits is in the log.
         """
         ...
 

@@ -349,6 +349,10 @@ class RedisStore:
         """Return leaves that are durable."""
         return self._leaves.read_durable(starts, count)
 
+    def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
+        """Return whether no failover takes back these leaves."""
+        return self._leaves.are_durable(leaves)
+
     def leaves_at(self, shard: int, indexes: Sequence[int]) -> list[bytes | None]:
         """Return leaves by their indexes, in one round trip."""
         return self._leaves.at(shard, indexes)

@@ -61,9 +61,10 @@ def read_with_conditional_moves(
     )
 
 
-def read_locator(shard_of: Callable[[int], int], board: int) -> Read[bytes]:
-    """Return the read of a match's locator, empty for a match without leaves in Redis."""
-    return read_strings([keys.locator(shard_of(board), board)], lambda found: found[0] or b"")
+def read_locators(shard_of: Callable[[int], int], boards: Sequence[int]) -> Read[list[bytes]]:
+    """Return the read of the matches' locators, empty for a match without leaves in Redis."""
+    names = [keys.locator(shard_of(board), board) for board in boards]
+    return read_strings(names, lambda found: [one or b"" for one in found])
 
 
 def read_reply(reply: Sequence[bytes | None]) -> PackedSnapshot | None:

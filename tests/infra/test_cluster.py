@@ -388,5 +388,6 @@ def test_the_first_key_of_a_command_is_known() -> None:
     assert key_of(("EVALSHA", "sha", 1, "k", "a")) == "k"
     assert key_of(("XREAD", "COUNT", 1, "STREAMS", "k", "0")) == "k"
     assert key_of(("OBJECT", "ENCODING", "k")) == "k"
+    assert key_of(("ZUNION", 2, "k", "l", "WITHSCORES")) == "k"
     assert key_of(("get", "k")) == "k"
     assert key_of(("SCRIPT LOAD", "x")) is None

@@ -23,6 +23,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
     assert [row.key for row in ENDLESS_KEYS] == [
         "{s07.a1y}:log",
         "{s07.a1y}:published",
+        "{s07.a1y}:shown",
         "{s07.a1y}:gone",
         "{s07.a1y}:m:<board>:chat",
         "{s07.a1y}:m:<board>:texts",
@@ -31,6 +32,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{s07.a1y}:boards",
         "{boards}",
         "{boards}:words",
+        "{challenges}:links",
         "{boards}:shape",
         "{boards}:secrets",
         "{scrub}",

@@ -28,6 +28,7 @@ from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.replicas import COUNTED, Pair, enlist
 from tests.helpers.served import until
+from workers.projections.log_reader import LogReader
 
 MOVE = PlayMove(text="m13-m9")
 
@@ -200,6 +201,34 @@ def test_a_replica_that_hangs_in_the_middle_leaves_moves_pending_until_it_is_bac
             assert gateway.send(order, 0).accepted
     finally:
         os.kill(pair.replica.pid or 0, signal.SIGCONT)
+
+
+def test_followers_of_the_log_read_what_the_replica_has(pair: Pair, bench: Bench) -> None:
+    bench.send(ALICE, MOVE)
+    reader = LogReader(bench.store)
+    start = (0,) * bench.store.layout().shards
+    seen = len(reader.read(start).leaves)
+    os.kill(pair.replica.pid or 0, signal.SIGSTOP)
+    try:
+        with impatient(), pytest.raises(NotDurable):
+            bench.drain()
+        with impatient():
+            assert reader.read(start).counts == start, "a failover would take the last leaf back"
+        os.kill(pair.replica.pid or 0, signal.SIGCONT)
+        until(lambda: len(reader.read(start).leaves) == seen + 1)
+    finally:
+        os.kill(pair.replica.pid or 0, signal.SIGCONT)
+
+
+def test_leaves_that_others_replaced_or_that_are_gone_are_not_durable(
+    pair: Pair, bench: Bench
+) -> None:
+    del pair
+    shard = bench.store.layout().shard_of(1)
+    leaves = bench.store.leaves(shard, 0, 10)
+    assert bench.store.are_durable({shard: leaves})
+    assert not bench.store.are_durable({shard: [*leaves, (len(leaves), b"lost")]})
+    assert not bench.store.are_durable({shard: [(0, b"another"), *leaves[1:]]})
 
 
 def test_without_its_replica_the_server_takes_no_write_and_nothing_half(

@@ -144,7 +144,17 @@ class LogReader:
                 if whole
                 else self._leaves(shard, start[shard], most)
             )
+        if not self._are_durable(read):
+            # a failover may put other leaves in their place, and would not be noticed here
+            return LogChunk.of(start, [])
         return self._chunk(start, read)
+
+    def _are_durable(self, read: Iterable["_ReadLeaf | UnreadableLeaf"]) -> bool:
+        leaves: dict[int, list[tuple[int, bytes]]] = {}
+        for leaf in read:
+            if isinstance(leaf, _ReadLeaf):
+                leaves.setdefault(leaf.shard, []).append((leaf.index, leaf.data))
+        return self._store.are_durable(leaves)
 
     def _leaves(self, shard: int, start: int, count: int) -> Iterator["_ReadLeaf | UnreadableLeaf"]:
         """Yield leaves up to the first that can't be read."""
