@@ -24,6 +24,10 @@ _DEVIATIONS: Final = 3
 """A rating is a lower bound of the player's skill: this many deviations below the mean."""
 
 
+PROVISIONAL_MATCHES: Final = 5
+"""A rating is provisional before this many rated matches."""
+
+
 class Skill(msgspec.Struct, frozen=True, array_like=True):
     """The estimate of a player's skill, in millionths."""
 

@@ -129,6 +129,12 @@ def words(*english: str, german: Sequence[str] = ()) -> Form:
     return lambda index, language: lists[language][index]
 
 
+def counted(one: str, many: str, *, german: tuple[str, str]) -> Form:
+    """Return the form of numbers with their noun, such as `1 stone` and `12 stones`."""
+    nouns = {LANGUAGES[0]: (one, many), LANGUAGES[1]: german}
+    return lambda number, language: f"{number} {nouns[language][number != 1]}"
+
+
 def all_templates() -> Mapping[str, SentenceTemplate]:
     """Return all sentences by key, those of every installed game among them."""
     _load_catalogues()

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, read_pieces, stones_json
-from domain.rules.checks import bad_position, check_turn, quantity, read_position
+from domain.rules.checks import STONES, bad_position, check_turn, read_position
 from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.rules.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
-from domain.sentences import Sentences, Text
+from domain.sentences import Sentences, Text, counted, words
 
 SAY: Final = Sentences(
     "",
@@ -33,7 +33,32 @@ SAY: Final = Sentences(
             "all {stones} stones are on the board; take one back first",
             "alle {stones} Steine sind auf dem Brett; zuerst muss einer zurückgenommen werden",
         ),
+        "set-stone": ("a stone", "ein Stein"),
+        "set-score": (
+            "{lines:lines} with {wanted:exactly}, by {stones:stones}",
+            "{lines:lines} mit {wanted:exactly}, mit {stones:stones_after_with}",
+        ),
+        "set-counts": (
+            (
+                "{stones:stones}, {full} lines with {wanted:wanted}, {over} with more; "
+                "best {lines} by {fewest}"
+            ),
+            (
+                "{stones:stones}, {full} Linien mit {wanted:wanted}, {over} mit mehr; "
+                "am besten {lines} mit {fewest}"
+            ),
+        ),
     },
+    stones=STONES,
+    stones_after_with=counted("stone", "stones", german=("Stein", "Steinen")),
+    lines=counted("line", "lines", german=("Linie", "Linien")),
+    wanted=words("none", "one", "two", german=("keinem", "einem", "zwei")),
+    exactly=words(
+        "no stone",
+        "exactly one stone",
+        "exactly two stones",
+        german=("keinem Stein", "genau einem Stein", "genau zwei Steinen"),
+    ),
 )
 FORM: Final = SAY("set-form")
 
@@ -96,11 +121,10 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
     read = staticmethod(_read)
     stone_limit: int
     """The most stones on the board."""
-    most_lines: int
-    """The proven limit of lines that can count."""
-    bound: str
-    wanted: str
-    """The condition for a line to count, such as `exactly one stone`."""
+    limit: Text
+    """The proven limit or the source's record."""
+    wanted: int
+    """The number of stones on a line that counts."""
 
     @abstractmethod
     def count_lines(self, stones: int) -> int:
@@ -175,9 +199,9 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
 
     def score(self, position: LinePuzzlePosition) -> PuzzleScore:
         """Return the score of the best position: the most lines that count, by the fewest stones."""
-        lines, stones = quantity(position.lines, "line"), quantity(position.fewest_stones, "stone")
-        rank = (-position.lines, position.fewest_stones)
-        return PuzzleScore(rank, f"{lines} with {self.wanted}, by {stones}", self.bound)
+        lines, stones = position.lines, position.fewest_stones
+        said = SAY("set-score", lines=lines, wanted=self.wanted, stones=stones)
+        return PuzzleScore((-lines, stones), said, self.limit)
 
     def to_json(self, position: LinePuzzlePosition) -> dict[str, Any]:
         """Return the stones on the board, the best so far, and whether the solver is done."""
@@ -202,7 +226,7 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             raise bad_position(
                 self.key, f"there are {self.stone_limit} stones, and {number} on the board"
             )
-        if lines > self.most_lines or fewest > self.stone_limit or (lines > 0) != (fewest > 0):
+        if lines > self.most_points or fewest > self.stone_limit or (lines > 0) != (fewest > 0):
             raise bad_position(self.key, f"there is no best of {lines} lines by {fewest} stones")
         if (now, -number) > (lines, -fewest):
             raise bad_position(self.key, "the board is better than the best so far")

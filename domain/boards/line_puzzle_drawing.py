@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from domain.boards.line_puzzle import SAY
 from domain.boards.pow2_board import LINES, NAMES
-from domain.boards.pow2_svg import board_picture, player_captions, stone_kind
+from domain.boards.pow2_svg import board_picture, player_captions, puzzle_line_figure, stone_kind
 from domain.boards.pow2_text import board_below
 from domain.drawing.svg.painter import BoardInput, Picture
 from domain.drawing.text import TextInput
-from domain.rules.checks import quantity
 
-_KINDS: Final = {"o": stone_kind("light", 0, "a stone")}
+_KINDS: Final = {"o": stone_kind("light", 0, SAY("set-stone"))}
 
 
 def stones_by_line(position: Mapping[str, Any]) -> list[int]:
@@ -32,7 +32,7 @@ def draw_lines(view: TextInput, wanted: int, word: str, *, more: bool = False) -
     return board_below(f"Stones set: {len(view.position['board'])} {lines} {reached}", view)
 
 
-def paint_lines(view: BoardInput, wanted: int, word: str) -> Picture:
+def paint_lines(view: BoardInput, wanted: int) -> Picture:
     """Draw a position, and mark the lines that count and the lines with too many stones."""
     stones, best = view.position["board"], view.position["best"]
     marks = {
@@ -41,8 +41,17 @@ def paint_lines(view: BoardInput, wanted: int, word: str) -> Picture:
         if on >= wanted
     }
     lines = [*marks.values()]
-    counts = (
-        f"{quantity(len(stones), 'stone')}, {lines.count('full')} lines with {word}, "
-        f"{lines.count('over')} with more; best {best['lines']} by {best['stones']}"
+    counts = SAY(
+        "set-counts",
+        stones=len(stones),
+        full=lines.count("full"),
+        wanted=wanted,
+        over=lines.count("over"),
+        lines=best["lines"],
+        fewest=best["stones"],
     )
-    return board_picture(view, _KINDS, player_captions(_KINDS, "o", [counts]), None, marks)
+    return board_picture(view, _KINDS, player_captions(view, _KINDS, "o", [counts]), None, marks)
+
+
+FIGURES: Final = {kind: puzzle_line_figure(kind) for kind in ("full", "over")}
+"""A line that counts, and one with too many stones."""

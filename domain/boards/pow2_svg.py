@@ -1,26 +1,27 @@
 """The Power of Two board in SVG, computed from the tables of the rules."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Final
 
 import msgspec
 
 from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
-from domain.drawing.svg.elements import Markup, Point, element, outline, text_line
+from domain.drawing.svg.elements import Markup, Point, element, group, outline, text_line
 from domain.drawing.svg.painter import (
     WIDTH,
     BoardInput,
     Picture,
     PlayerCaption,
-    body,
     icon,
     piece,
     place,
     place_sentences,
     ring,
+    stone,
 )
+from domain.sentences import LANGUAGES, Sentence, Text, text_in
 
 _SCALE: Final = 0.6
 """Units of the drawing for a fifteenth of the board; coordinates then have at most one decimal."""
@@ -57,27 +58,49 @@ def trail_of(text: str) -> MoveTrail:
     return MoveTrail(places, tuple(way for way in ways if len(way) > 1 and places.issuperset(way)))
 
 
-def centre_of(name: str) -> Point:
-    """Return the point of an intersection in the picture."""
-    x, y = POINTS[name]
-    return _EDGE + _SCALE * x, _EDGE + _SCALE * y
+def centre_of(name: str, *, turned: bool = False) -> Point:
+    """Return the point of an intersection in the picture, which may be turned by 180 degrees."""
+    x, y = (_EDGE + _SCALE * along for along in POINTS[name])
+    return (WIDTH - x, WIDTH - y) if turned else (x, y)
 
 
 # --- lines, letters and numbers
 
 
-def _line(line: tuple[int, ...], marks: str | None) -> Markup:
+_OWNED: Final = {"o": "of-light", "x": "of-dark"}
+"""The marks of lines that have an inlay, by the letter of the stones on them."""
+
+
+def lines_owned(board: Mapping[str, str]) -> dict[int, str]:
+    """Return the mark of each line on which stones of one colour stand, in games where all do."""
+    found = {}
+    for at, line in enumerate(LINES):
+        there = [board[NAMES[point]] for point in line if NAMES[point] in board]
+        if there:
+            found[at] = _OWNED[there[0]]
+    return found
+
+
+def _line(line: tuple[int, ...], marks: str | None, *, turned: bool) -> Iterator[Markup]:
     start, end = NAMES[line[0]], NAMES[line[-1]]
-    (ax, ay), (bx, by) = centre_of(start), centre_of(end)
+    (ax, ay), (bx, by) = centre_of(start, turned=turned), centre_of(end, turned=turned)
     classes = ["line", *(["edge"] if line in OUTER else []), *([marks] if marks else [])]
-    return element(
+    yield element(
         "line", class_=" ".join(classes), data_line=f"{start}-{end}", x1=ax, y1=ay, x2=bx, y2=by
     )
+    if marks and marks in _OWNED.values():
+        yield element(
+            "line", class_=f"inlay {marks.removeprefix('of-')}", x1=ax, y1=ay, x2=bx, y2=by
+        )
 
 
-def _lines(marks: Mapping[int, str]) -> list[Markup]:
-    """Return the lines, inner ones first, because the outer edges are to cover their ends."""
-    return [_line(line, marks.get(at)) for at, line in reversed([*enumerate(LINES)])]
+def _lines(marks: Mapping[int, str], *, turned: bool) -> list[Markup]:
+    """Return the lines: inner ones first, because the outer edges are to cover their ends.
+
+    Marked ones come last, each kind by itself.
+    """
+    inwards = sorted(enumerate(LINES), key=lambda found: (marks.get(found[0], ""), -found[0]))
+    return [part for at, line in inwards for part in _line(line, marks.get(at), turned=turned)]
 
 
 def _middle(places: Iterable[Point], axis: int) -> float:
@@ -87,12 +110,12 @@ def _middle(places: Iterable[Point], axis: int) -> float:
 
 
 @cache
-def _labels() -> tuple[Markup, ...]:
+def _labels(*, turned: bool) -> tuple[Markup, ...]:
     """Return the letters above and below, the numbers at both sides, and the logo in the middle."""
-    drawn = []
+    drawn, centres = [], {name: centre_of(name, turned=turned) for name in NAMES}
     for row, letter in enumerate(_COLUMNS, 1):
-        across = _middle((centre_of(name) for name in NAMES if name[0] == letter), 0)
-        down = _middle((centre_of(name) for name in NAMES if name[1:] == str(row)), 1)
+        across = _middle((at for name, at in centres.items() if name[0] == letter), 0)
+        down = _middle((at for name, at in centres.items() if name[1:] == str(row)), 1)
         for side in (_LABEL, WIDTH - _LABEL):
             drawn += [
                 text_line(letter, (across, side), class_="label"),
@@ -122,15 +145,15 @@ def _cut_nearer(area: Sequence[Point], x: float, y: float) -> list[Point]:
 
 
 @cache
-def area_of(name: str) -> tuple[Point, ...]:
+def area_of(name: str, *, turned: bool = False) -> tuple[Point, ...]:
     """Return the area, with the intersection as origin, in which a touch selects it.
 
     It is the part of a square, `_REACH` to each side, that is nearer to this intersection than to
     any other, so areas never overlap.
     """
-    x, y = centre_of(name)
+    x, y = centre_of(name, turned=turned)
     area: list[Point] = [(-_REACH, -_REACH), (_REACH, -_REACH), (_REACH, _REACH), (-_REACH, _REACH)]
-    for ox, oy in map(centre_of, NAMES):
+    for ox, oy in (centre_of(other, turned=turned) for other in NAMES):
         if (ox, oy) != (x, y):
             area = _cut_nearer(area, ox - x, oy - y)
     return tuple(area)
@@ -141,8 +164,10 @@ class PieceKind(msgspec.Struct, frozen=True):
 
     classes: str
     seat: int
-    title: str
+    title: Text
     shapes: tuple[Markup, ...]
+    ring: float = _RING
+    """The size of the mark of the last move around it."""
 
     def piece(self) -> Markup:
         """Return a piece of this kind, around the origin."""
@@ -153,33 +178,38 @@ class PieceKind(msgspec.Struct, frozen=True):
         return icon(self.classes, *self.shapes)
 
 
-def _place(name: str, kind: PieceKind | None, *, last: bool) -> Markup:
-    inside = [element("path", class_="hit", d=outline(area_of(name)))]
-    if kind is None:
-        inside.append(element("circle", class_="spot", r=_SPOT))
-    else:
-        inside.append(kind.piece())
+def _place(name: str, kind: PieceKind | None, language: str, *, last: bool, turned: bool) -> Markup:
+    inside = [element("path", class_="hit", d=outline(area_of(name, turned=turned)))]
     if last:
-        inside.append(ring(_RING, gone=kind is None))
-    title = f"{name}: {kind.title}" if kind else name
-    return place(name, centre_of(name), title, *inside, last=last)
+        inside.append(ring(kind.ring if kind else _RING, gone=kind is None))
+    inside.append(kind.piece() if kind else element("circle", class_="spot", r=_SPOT))
+    title = f"{name}: {text_in(kind.title, language)}" if kind else name
+    return place(name, centre_of(name, turned=turned), title, *inside, last=last)
 
 
-def _way(path: Path, classes: str) -> Markup:
-    points = " ".join("{:g},{:g}".format(*centre_of(name)) for name in path)
+def _way(path: Path, classes: str, *, turned: bool) -> Markup:
+    points = " ".join("{:g},{:g}".format(*centre_of(name, turned=turned)) for name in path)
     return element("polyline", class_=classes, points=points)
 
 
 def draw_svg_board(
-    stones: Mapping[str, PieceKind], trail: MoveTrail, marks: Mapping[int, str] | None = None
+    stones: Mapping[str, PieceKind],
+    trail: MoveTrail,
+    marks: Mapping[int, str] | None = None,
+    *,
+    turned: bool = False,
+    language: str = LANGUAGES[0],
 ) -> tuple[Markup, ...]:
     """Draw the board with its pieces; `marks` are CSS classes for some of `LINES`."""
     return (
-        *_lines(marks or {}),
-        *_labels(),
-        *(_way(path, "trail") for path in trail.paths),
-        *(_way(path, "trail thrown") for path in trail.throws),
-        *(_place(name, stones.get(name), last=name in trail.places) for name in NAMES),
+        *_lines(marks or {}, turned=turned),
+        *_labels(turned=turned),
+        *(_way(path, "trail", turned=turned) for path in trail.paths),
+        *(_way(path, "trail thrown", turned=turned) for path in trail.throws),
+        *(
+            _place(name, stones.get(name), language, last=name in trail.places, turned=turned)
+            for name in NAMES
+        ),
     )
 
 
@@ -187,21 +217,24 @@ def draw_svg_board(
 
 STONE: Final = 11
 FIGURE: Final = 15
-"""The sizes of a stone and of a figure."""
+FIGURE_RING: Final = 19
+"""The sizes of a stone, of a figure, and of the mark of the last move around a figure."""
 
 PieceKinds = Mapping[str, PieceKind]
 """The kinds of pieces of a game, by their letters in the JSON form."""
 
 
-def stone_kind(look: str, seat: int, title: str) -> PieceKind:
+def stone_kind(look: str, seat: int, title: Text) -> PieceKind:
     """Return a kind of plain stones."""
-    return PieceKind(f"{look} stone", seat, title, (body(look, STONE),))
+    return PieceKind(f"{look} stone", seat, title, stone(look, STONE))
 
 
-def player_captions(kinds: PieceKinds, letters: str, counts: Sequence[str]) -> list[PlayerCaption]:
+def player_captions(
+    view: BoardInput, kinds: PieceKinds, letters: str, counts: Sequence[Sentence]
+) -> list[PlayerCaption]:
     """Return the captions of the players by seat, each with the icon of a kind of piece."""
     return [
-        PlayerCaption(kinds[letter].icon(), count)
+        PlayerCaption(kinds[letter].icon(), count.in_language(view.language))
         for letter, count in zip(letters, counts, strict=True)
     ]
 
@@ -217,8 +250,31 @@ def board_picture(
     letters = view.position["board"]
     stones = {name: kinds[letter] for name, letter in letters.items()}
     where = {
-        kind.title: [name for name, there in letters.items() if there == letter]
+        text_in(kind.title, view.language): [
+            name for name, there in letters.items() if there == letter
+        ]
         for letter, kind in kinds.items()
     }
-    drawn = draw_svg_board(stones, trail or trail_of(view.last), marks)
+    drawn = draw_svg_board(
+        stones, trail or trail_of(view.last), marks, turned=view.turned, language=view.language
+    )
     return Picture(drawn, WIDTH, tuple(beside), place_sentences(where))
+
+
+# --- figures
+
+
+def figures_of(kinds: PieceKinds, letters: Mapping[str, str]) -> dict[str, Markup]:
+    """Return figures of pieces by a name, each given by the letter of its kind."""
+    return {name: kinds[letter].piece() for name, letter in letters.items()}
+
+
+def puzzle_line_figure(kind: str) -> Markup:
+    """Return a figure of a line with a mark."""
+    return element("path", class_=f"line {kind}", d="M-16 12L16 -12")
+
+
+def line_figure(look: str) -> Markup:
+    """Return a figure of a line that belongs to the stones of a look."""
+    inlay = element("path", class_=f"inlay {look}", d="M-16 12L16 -12")
+    return group(puzzle_line_figure(f"of-{look}"), inlay, group(*stone(look, 8), class_=look))

@@ -13,6 +13,27 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.sentences import LANGUAGES, Sentence, Sentences, counted
+
+SAY: Final = Sentences(
+    "time",
+    {
+        "no-limit": ("no time limit", "ohne Zeitlimit"),
+        "move": ("{days:days} a move", "{days:days} je Zug"),
+        "bank": ("bank of {days:days}", "Zeitkonto von {days:after}"),
+        "bank-more": (
+            "bank of {days:days} and {more} more a move",
+            "Zeitkonto von {days:after} und {more} mehr je Zug",
+        ),
+        "total": ("{days:days} in all", "insgesamt {days:days}"),
+        "nag": ("a reminder after {days}", "Erinnerung nach {days:after}"),
+        "nag-days": ("a reminder after {days:days}", "Erinnerung nach {days:after}"),
+        "weekends": ("weekends don't count", "Wochenenden zählen nicht"),
+        "unrated": ("unrated", "nicht gewertet"),
+    },
+    days=counted("day", "days", german=("Tag", "Tage")),
+    after=counted("day", "days", german=("Tag", "Tagen")),
+)
 
 
 class TimeControl(msgspec.Struct, frozen=True, array_like=True):
@@ -189,33 +210,29 @@ def _flags(terms: TimeControl, usual: TimeControl) -> Iterator[str]:
         yield UNRATED
 
 
-def describe_time_control(terms: TimeControl) -> str:
+def describe_time_control(terms: TimeControl, language: str = LANGUAGES[0]) -> str:
     """Return one line for people, such as `21 days a move, a reminder after 7`."""
-    return ", ".join(
-        (*(tuple(_limit_phrases(terms)) or ("no time limit",)), *_other_phrases(terms))
-    )
+    phrases = (*(tuple(_limit_phrases(terms)) or (SAY("no-limit"),)), *_other_phrases(terms))
+    return ", ".join(phrase.in_language(language) for phrase in phrases)
 
 
-def _limit_phrases(terms: TimeControl) -> Iterator[str]:
+def _limit_phrases(terms: TimeControl) -> Iterator[Sentence]:
     if terms.turn:
-        yield f"{_days_phrase(terms.turn)} a move"
-    if terms.bank:
-        more = f" and {terms.increment} more a move" if terms.increment else ""
-        yield f"bank of {_days_phrase(terms.bank)}{more}"
+        yield SAY("move", days=terms.turn)
+    if terms.bank and terms.increment:
+        yield SAY("bank-more", days=terms.bank, more=terms.increment)
+    elif terms.bank:
+        yield SAY("bank", days=terms.bank)
     if terms.total:
-        yield f"{_days_phrase(terms.total)} in all"
+        yield SAY("total", days=terms.total)
 
 
-def _other_phrases(terms: TimeControl) -> Iterator[str]:
+def _other_phrases(terms: TimeControl) -> Iterator[Sentence]:
     if terms.can_remind:
         # after a single limit, as in "21 days a move", the unit is plain
         plain = terms.turn and not (terms.bank or terms.total)
-        yield f"a reminder after {terms.nag if plain else _days_phrase(terms.nag)}"
+        yield SAY("nag", days=terms.nag) if plain else SAY("nag-days", days=terms.nag)
     if not terms.weekends:
-        yield "weekends don't count"
+        yield SAY("weekends")
     if not terms.rated:
-        yield "unrated"
-
-
-def _days_phrase(days: int) -> str:
-    return f"{days} day" if days == 1 else f"{days} days"
+        yield SAY("unrated")

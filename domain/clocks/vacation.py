@@ -11,6 +11,26 @@ import msgspec
 
 from domain.clocks.calendar import DAY, year_of
 from domain.errors import Code, Refusal
+from domain.sentences import Sentences
+
+SAY: Final = Sentences(
+    "clocks",
+    {
+        "vacation-days": (
+            "a vacation lasts whole days, at least 1 and at most {most} a year, not {days}",
+            "ein Urlaub dauert ganze Tage, mindestens 1 und höchstens {most} im Jahr, nicht {days}",
+        ),
+        "no-vacation": (
+            "you are not on vacation, so there is none to end",
+            "es läuft kein Urlaub, der enden könnte",
+        ),
+        "vacation-left": (
+            "{asked} of these days would begin in {year}, which has {rest} of its {all} days of vacation left; take fewer",
+            "{asked} dieser Tage fielen ins Jahr {year}, und von dessen {all} Urlaubstagen sind noch {rest} übrig",
+        ),
+    },
+)
+
 
 DAYS_A_YEAR: Final = 30
 """Days of vacation in a calendar year."""
@@ -58,7 +78,7 @@ def take_vacation(vacations: Vacations, now: int, days: int) -> Vacations:
     if not 1 <= days <= _LONGEST_DAYS:
         raise Refusal(
             Code.BAD_OPTION,
-            f"a vacation lasts whole days, at least 1 and at most {DAYS_A_YEAR} a year, not {days}",
+            SAY("vacation-days", most=DAYS_A_YEAR, days=days),
         )
     earlier = running_vacation(vacations, now)
     more = Vacation(earlier.until if earlier else now, days)
@@ -76,7 +96,7 @@ def end_vacation(vacations: Vacations, now: int) -> Vacations:
     """
     ending = running_vacation(vacations, now)
     if ending is None:
-        raise Refusal(Code.TOO_LATE, "you are not on vacation, so there is none to end")
+        raise Refusal(Code.TOO_LATE, SAY("no-vacation"))
     shortened = Vacation(ending.since, (now - ending.since) // DAY + 1)
     return tuple(shortened if one == ending else one for one in vacations)
 
@@ -86,8 +106,7 @@ def _check_days_left(vacations: Vacations, year: int, asked: int) -> None:
     if asked > rest:
         raise Refusal(
             Code.BAD_OPTION,
-            f"{asked} of these days would begin in {year}, which has {rest} of its {DAYS_A_YEAR} "
-            "days of vacation left; take fewer",
+            SAY("vacation-left", asked=asked, year=year, rest=rest, all=DAYS_A_YEAR),
         )
 
 

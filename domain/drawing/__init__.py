@@ -1,7 +1,19 @@
 """Drawings of positions: as text, for terminals and mail, and as SVG."""
 
 from domain.drawing.svg.document import draw_svg
-from domain.drawing.svg.style import STYLE
+from domain.drawing.svg.figures import PlayerFigure, player_figures
+from domain.drawing.svg.illustration import illustrate
+from domain.drawing.svg.style import PAGE_STYLE, STYLE
 from domain.drawing.text import TextPlace, draw_text, text_places
 
-__all__ = ["STYLE", "TextPlace", "draw_svg", "draw_text", "text_places"]
+__all__ = [
+    "PAGE_STYLE",
+    "STYLE",
+    "PlayerFigure",
+    "TextPlace",
+    "draw_svg",
+    "draw_text",
+    "illustrate",
+    "player_figures",
+    "text_places",
+]

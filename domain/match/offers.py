@@ -64,11 +64,11 @@ def _repetitions(state: MatchState) -> int:
 
 
 def answer_offer(command: AnswerOffer, seat: Seat, state: MatchState) -> Decision:
-    """Accept or reject the open offer."""
+    """Accept or reject the open offer; its maker takes it back by rejecting it."""
     current = state.offer
     if current is None:
         raise Refusal(Code.NO_OFFER, SAY("no-offer"))
-    if current.seat == seat:
+    if current.seat == seat and command.accept:
         raise Refusal(Code.NO_OFFER, SAY("own-offer"))
     if seat in current.accepted:
         raise Refusal(Code.OFFER_STANDS, SAY("accepted", kind=current.kind))

@@ -40,7 +40,7 @@ SAY = Sentences(
         ),
         "left": (
             "you have left the match, and the others play on",
-            "Sie sind aus der Partie ausgeschieden, und die anderen spielen weiter",
+            "dieser Platz ist aus der Partie ausgeschieden, und die anderen spielen weiter",
         ),
         "over": ("the match is over", "die Partie ist zu Ende"),
         # moves
@@ -54,24 +54,24 @@ SAY = Sentences(
         ),
         "turn": (
             "you play {side}, and it is {turn}'s turn",
-            "Sie spielen {side}, und am Zug ist {turn}",
+            "am Zug ist {turn}, nicht {side}",
         ),
         "no-turn": (
             "you play {side}, and it is nobody's turn",
-            "Sie spielen {side}, und niemand ist am Zug",
+            "niemand ist am Zug, auch nicht {side}",
         ),
         "moved": (
             "you can decline a match only before your first move; resign instead",
-            "ablehnen können Sie eine Partie nur vor Ihrem ersten Zug; geben Sie stattdessen auf",
+            "ablehnen kann man eine Partie nur vor dem eigenen ersten Zug; danach bleibt nur, aufzugeben",
         ),
         # offers
         "proposed": (
             "a {kind} is proposed; answer that first",
-            "vorgeschlagen ist schon: {kind:kind}; antworten Sie zuerst darauf",
+            "vorgeschlagen ist schon: {kind:kind}; zuerst wird darauf geantwortet",
         ),
         "offered": (
             "your offer of a {kind} stands already",
-            "Ihr Vorschlag steht schon: {kind:kind}",
+            "der eigene Vorschlag steht schon: {kind:kind}",
         ),
         "paused": (
             "a pause can't be proposed: the match is paused already",
@@ -95,15 +95,15 @@ SAY = Sentences(
         ),
         "own-offer": (
             "your own offer is for the others to answer",
-            "auf Ihren eigenen Vorschlag antworten die anderen",
+            "auf den eigenen Vorschlag antworten die anderen",
         ),
         "accepted": (
             "you have accepted the {kind} already",
-            "das haben Sie schon angenommen: {kind:kind}",
+            "das ist schon angenommen: {kind:kind}",
         ),
         "no-undo": (
             "you have no move to take back",
-            "Sie haben keinen Zug, den Sie zurücknehmen könnten",
+            "es gibt keinen eigenen Zug, der zurückgenommen werden könnte",
         ),
         # clocks
         "flag": (
@@ -137,7 +137,7 @@ SAY = Sentences(
         ),
         "claims": (
             "you have made {most} claims in this match, which is the most",
-            "Sie haben in dieser Partie {most} Reklamationen erhoben; mehr sind nicht möglich",
+            "in dieser Partie sind schon {most} eigene Reklamationen erhoben; mehr sind nicht möglich",
         ),
         "no-ply": (
             "the match has no #{meant}; it stands at #{ply}",
@@ -197,7 +197,7 @@ SAY = Sentences(
         ),
         "terminal": (
             "by its rules the match is over at #{ply}; set it back further",
-            "nach ihren Regeln ist die Partie bei #{ply} zu Ende; setzen Sie sie weiter zurück",
+            "nach ihren Regeln ist die Partie bei #{ply} zu Ende; sie muss weiter zurückgesetzt werden",
         ),
         "winners": (
             "winners are seats of the match in order, at least one",
@@ -220,7 +220,7 @@ SAY = Sentences(
         ),
         "no-draw": (
             "this match has no draw between players; leave out --gather",
-            "in dieser Partie gibt es keine Ziehung zwischen Spielern; lassen Sie --gather weg",
+            "in dieser Partie gibt es keine Ziehung zwischen Spielern; --gather gehört hier nicht hin",
         ),
         "misfit": (
             "the commitments don't fit the match",
@@ -232,7 +232,7 @@ SAY = Sentences(
         ),
         "joined": (
             "you have accepted this match already",
-            "Sie haben diese Partie schon angenommen",
+            "diese Partie ist schon angenommen",
         ),
         "waits": (
             "the match waits until all players have accepted it; say accept or decline",
@@ -244,11 +244,11 @@ SAY = Sentences(
         ),
         "uncommitted": (
             "the match needs your commitment; accept with one",
-            "die Partie braucht Ihre Festlegung; nehmen Sie mit einer an",
+            "die Partie braucht eine Festlegung; angenommen wird sie mit einer",
         ),
         "takes-text": (
             "the match takes no commitments; accept with a text",
-            "die Partie kennt keine Festlegungen; nehmen Sie mit einem Text an",
+            "die Partie kennt keine Festlegungen; angenommen wird sie mit einem Text",
         ),
         "transferred": (
             "the match goes on at another server, so it is ruled on there",
@@ -276,12 +276,12 @@ SAY = Sentences(
         ),
         "early": (
             "not all players have committed yet; reveal your text when they have",
-            "noch haben sich nicht alle Spieler festgelegt; legen Sie Ihren Text danach offen",
+            "noch haben sich nicht alle Spieler festgelegt; danach kann der Text offengelegt werden",
         ),
-        "revealed": ("your text is revealed already", "Ihr Text ist schon offengelegt"),
+        "revealed": ("your text is revealed already", "der Text ist schon offengelegt"),
         "wrong-text": (
             "this is not the text that you committed to",
-            "das ist nicht der Text, auf den Sie sich festgelegt haben",
+            "auf diesen Text lautet die Festlegung nicht",
         ),
     },
     kind=lambda kind, _: _GERMAN_KINDS.get(str(kind), str(kind)),

@@ -1,11 +1,12 @@
 """Helpers for the rules of games: refusals of JSON forms, and numbers with their nouns."""
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules.protocol import Seat
+from domain.sentences import counted
 
 J = TypeVar("J", bound=msgspec.Struct)
 
@@ -40,6 +41,10 @@ def check_turn(to_move: Seat, key: str, players: int = 2) -> None:
     """Refuse a position if the seat to move does not exist."""
     if not 0 <= to_move < players:
         raise bad_position(key, f"it can't be the turn of seat {to_move}")
+
+
+STONES: Final = counted("stone", "stones", german=("Stein", "Steine"))
+"""The form of a number of stones in sentences."""
 
 
 def quantity(number: int, noun: str, nouns: str = "") -> str:

@@ -1,17 +1,21 @@
 """A game as a package: every version of its rules, its drawings, its help, its option form."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from domain.engine.game_engine import GameEngine
 from domain.rules.option_form import OptionField
-from domain.rules.protocol import AnyRules
+from domain.rules.protocol import SAY, AnyRules
+from domain.sentences import Text
 
 if TYPE_CHECKING:  # the drawings find a game by the registry, which imports this module
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
+    from domain.drawing.svg.elements import Markup
     from domain.drawing.svg.painter import Painter
     from domain.drawing.text import TextInput, TextPlace
+
+PROMPT: Final = SAY("begin")
 
 
 def _no_places(view: "TextInput") -> "Iterable[TextPlace]":
@@ -43,8 +47,10 @@ class GamePackage:
 
     0 if the page marks the areas of the places instead, because they are shapes of the board.
     """
-    prompt: str = "Choose a place to begin with."
-    """The sentence on a page before the player has chosen a place."""
+    prompt: Text = PROMPT
+    """The sentence on a page before the player has chosen a place, without a full stop."""
+    figures: "Mapping[str, Markup]" = field(default_factory=dict)
+    """Small drawings of pieces and marks, by a name: within 18 units of the origin each."""
     engine: GameEngine | None = None
     """An evaluation for robots and analysis; None to search by the rules alone."""
 

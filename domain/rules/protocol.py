@@ -34,26 +34,41 @@ class GameOutcome(msgspec.Struct, frozen=True):
     """How a match ended by its rules.
 
     `winners` are the winning seats in order; all tied seats in a draw. `reason` is a stable
-    kebab-case word (an enum member of the game), `detail` the sentence shown with the board,
+    kebab-case word (an enum member of the game), `text` the sentence shown with the board,
     such as "Light has all 16 pieces on the board".
     """
 
     winners: tuple[Seat, ...]
     reason: str
-    detail: str
+    text: Text
+
+    @property
+    def detail(self) -> str:
+        """The sentence in English."""
+        return str(self.text)
 
 
 class PuzzleScore(msgspec.Struct, frozen=True):
     """The score of a puzzle: that of the best position of the match so far.
 
     Scores compare by `rank`, smaller is better: the score first (negated if more is better), then
-    the tie-break. `detail` is the sentence for people ("40 lines with exactly one stone, by 12
-    stones"). `bound` is the proven limit or the source's record ("proven: 40 at most").
+    the tie-break. `text` is the sentence for people ("40 lines with exactly one stone, by 12
+    stones"). `limit` is the proven limit or the source's record ("proven: 40 at most").
     """
 
     rank: tuple[int, ...]
-    detail: str
-    bound: str
+    text: Text
+    limit: Text
+
+    @property
+    def detail(self) -> str:
+        """The sentence in English."""
+        return str(self.text)
+
+    @property
+    def bound(self) -> str:
+        """The limit or record in English."""
+        return str(self.limit)
 
 
 class Chance(Protocol):
@@ -77,6 +92,8 @@ SAY: Final = Sentences(
             "the match is over: the solver is done",
             "die Partie ist zu Ende: der Löser ist fertig",
         ),
+        "solver": ("Solver", "Löser"),
+        "begin": ("Choose a place to begin with", "Wähle zuerst einen Platz"),
         "no-game": (
             (
                 "the game {game!r} is not installed on this server; "

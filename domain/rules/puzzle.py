@@ -1,9 +1,11 @@
 """The common parts of puzzles: one player, the move `done`, and the score as the ending."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from domain.rules.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules
+from domain.rules.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules, Seat
+from domain.sentences import Text
 
 DONE: Final = "done"
 """The move that ends a match, in every puzzle."""
@@ -25,8 +27,19 @@ class Puzzle(Rules[P, M, O]):
     players: tuple[int, ...] = (1,)
     sides: tuple[str, ...] = ("Solver",)
     displays: tuple[str, ...] = ("large", "small")
+    most_points: int
+    """The proven limit of points."""
+
+    def points(self, rank: Sequence[int]) -> int:
+        """Return the points of a score, by its rank: more are better, and ties have the same."""
+        return -rank[0]
+
+    def side_text(self, seat: Seat) -> Text:
+        """Return the name of the only side, in the language of the reader."""
+        del seat
+        return SAY("solver")
 
 
 def solver_outcome(reason: Ending, score: PuzzleScore) -> GameOutcome:
     """Return the outcome of a puzzle that is over: the solver wins, with the score's sentence."""
-    return GameOutcome((0,), reason, score.detail)
+    return GameOutcome((0,), reason, score.text)

@@ -198,6 +198,15 @@ def test_an_offer_can_not_be_repeated_or_answered_by_its_maker() -> None:
     assert code(when(given, ALICE, AnswerOffer(accept=True))) == Code.NO_OFFER
 
 
+def test_an_offer_is_taken_back_by_its_maker() -> None:
+    given = [*STARTED, (ALICE, MakeOffer(kind="draw"))]
+    assert when(given, ALICE, AnswerOffer(accept=False)) == (
+        OfferAnswered(seat=0, kind="draw", accept=False),
+    )
+    given.append((ALICE, AnswerOffer(accept=False)))
+    assert code(when(given, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
+
+
 def test_an_answer_needs_an_offer() -> None:
     assert code(when(STARTED, BOB, AnswerOffer(accept=True))) == Code.NO_OFFER
 

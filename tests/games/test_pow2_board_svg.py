@@ -38,6 +38,24 @@ def test_the_64_places_lie_where_the_lines_cross():
         assert (y - top) / (bottom - top) == pytest.approx(down / 720, abs=1e-9)
 
 
+def test_a_turned_board_has_every_place_opposite_and_the_same_names():
+    at = start("pow2")
+    plain, turned = parsed("pow2", at), parsed("pow2", at, turned=True)
+    there = {name: centre(place) for name, place in places(turned).items()}
+    for name, (x, y) in {name: centre(place) for name, place in places(plain).items()}.items():
+        assert there[name] == (pytest.approx(512 - x), pytest.approx(512 - y))
+    assert pieces_by_place(plain) == pieces_by_place(turned)
+    first, second = (
+        [each.get("data-seat") for each in with_class(tree, "player")] for tree in (plain, turned)
+    )
+    assert (first, second) == (["0", "1"], ["1", "0"])
+
+
+def pieces_by_place(tree):
+    found = {name: with_class(place, "piece") for name, place in places(tree).items()}
+    return {name: inside[0].get("data-seat") for name, inside in found.items() if inside}
+
+
 def test_the_44_lines_are_drawn_from_end_to_end_the_outer_ones_as_edges():
     tree = parsed("line", start("line"))
     where = {name: centre(place) for name, place in places(tree).items()}
@@ -108,26 +126,38 @@ def test_pieces_of_neighbouring_places_do_not_touch():
     assert 2 * float(disc) + 2 < nearest
 
 
-def test_seats_have_shapes_of_their_own():
+def test_pieces_of_both_seats_are_discs_and_differ_by_their_colours_alone():
     for key in ("pow2", "goliath", "torere"):
         tree = parsed(key, start(key))
         shapes = {
             look: {
-                each.tag.removeprefix(SVG)
-                for piece in with_class(tree, look)
-                for each in with_class(piece, "body")
+                each.tag for piece in with_class(tree, look) for each in with_class(piece, "body")
             }
             for look in ("light", "dark")
         }
-        assert shapes == {"light": {"circle"}, "dark": {"rect"}}
+        assert shapes == {"light": {f"{SVG}circle"}, "dark": {f"{SVG}circle"}}
 
 
-def test_aged_pieces_are_hollow_and_empty_places_have_a_spot():
+def test_aged_pieces_are_broken_but_keep_their_colour_and_empty_places_have_a_spot():
     for at in replay(recorded("pow2")):
         board = latest_rules("pow2").to_json(at)["board"]
         for name, place in places(parsed("pow2", at)).items():
-            assert len(with_class(place, "hole")) == (board.get(name) in ("o", "x"))
+            aged = board.get(name) in ("o", "x")
+            assert len(with_class(place, "crack")) == len(with_class(place, "groove")) == aged
+            assert len(with_class(place, "body")) == (name in board)
             assert len(with_class(place, "spot")) == (name not in board)
+
+
+def test_a_line_on_which_stones_stand_has_their_colour():
+    tree = after("line", start("line"), "a1", "h8")
+    marks = {each.get("data-line"): each.get("class") for each in with_class(tree, "line")}
+    light = {line for line, classes in marks.items() if "of-light" in classes}
+    dark = {line for line, classes in marks.items() if "of-dark" in classes}
+    assert {"a1-m1", "a1-a13", "a1-f6"} <= light
+    assert "h8-m13" in dark
+    assert not light & dark
+    inlays = [each.get("class") for each in with_class(tree, "inlay")]
+    assert [inlays.count(f"inlay {look}") for look in ("light", "dark")] == [len(light), len(dark)]
 
 
 def test_figures_are_larger_than_stones_and_lettered():
@@ -136,7 +166,7 @@ def test_figures_are_larger_than_stones_and_lettered():
     assert [with_class(drawn[name], "letter")[0].text for name in ("h8", "c3")] == ["D", "G"]
     assert not with_class(drawn["i9"], "letter")
     assert size(drawn["h8"], "r") > size(drawn["i9"], "r")
-    assert size(drawn["c3"], "width") > size(drawn["f6"], "width")
+    assert size(drawn["c3"], "r") > size(drawn["f6"], "r")
 
 
 def test_the_jumper_is_larger_than_the_stones():

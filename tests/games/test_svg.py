@@ -1,5 +1,6 @@
 """The drawings in SVG of every game: what holds for all of them, and the boards on file."""
 
+import gzip
 import re
 from itertools import islice
 from xml.etree import ElementTree as ET
@@ -81,12 +82,12 @@ def test_every_piece_is_drawn_once_in_its_place_as_its_seats(game):
 
 
 def most_bytes(places):
-    """Return how long a drawing may be: of a large board 320 bytes a place."""
-    return max(40_000, 320 * places)
+    """Return how long a drawing may be: of a large board 340 bytes a place."""
+    return max(44_000, 340 * places)
 
 
 def test_a_larger_board_has_a_longer_drawing_than_a_small_one():
-    assert [most_bytes(places) for places in (9, 64, 225, 361)] == [40_000, 40_000, 72_000, 115_520]
+    assert [most_bytes(places) for places in (9, 64, 225, 361)] == [44_000, 44_000, 76_500, 122_740]
 
 
 @each_family
@@ -97,6 +98,15 @@ def test_a_drawing_is_small_and_refers_to_nothing_outside(game):
         assert len(text.encode()) <= most_bytes(text.count("data-place="))
         assert not re.search(r"<script|href|url\(|@import|\bon[a-z]+=|<image|<foreignObject", text)
         assert re.findall("https?:[^\"']*", text) == ["http://www.w3.org/2000/svg"]
+
+
+@each_family
+def test_a_board_without_plates_is_within_six_kilobytes_when_compressed(game):
+    rules = rules_by_id(game["rules"])
+    for at in positions(game):
+        text = draw_svg(rules, at, (), standalone=False, plates=False)
+        if text.count("data-place=") <= 64:
+            assert len(gzip.compress(text.encode())) <= 6 * 1024
 
 
 @each_family
@@ -235,6 +245,22 @@ def test_as_many_names_are_given_as_there_are_seats():
         draw_svg(rules, at, ["alice"])
 
 
+def test_without_plates_there_is_the_board_alone():
+    rules, at = start("pow2")
+    whole, board = parsed(rules, at), parsed(rules, at, plates=False)
+    assert with_class(board, "player") == []
+    assert words(board) == words(whole)
+    assert board.get("viewBox") == "0 0 512 512"
+
+
+def test_a_drawing_says_whose_turn_it_is_and_what_the_pieces_look_like():
+    rules, at = start("pow2")
+    assert parsed(rules, at).get("data-turn") == "0"
+    assert parsed(rules, at, plates=False).get("data-looks") == "light dark"
+    ended = GameOutcome((1,), "resigned", "alice has resigned")
+    assert parsed(rules, at, ended=ended).get("data-turn") is None
+
+
 def test_a_name_too_long_for_its_plate_is_narrowed():
     rules, at = start("halves", "-manual_start", players=3)
     short, middle, long = with_class(parsed(rules, at, ["bo", "b" * 12, "b" * 20]), "name")
@@ -268,7 +294,7 @@ def test_every_colour_has_a_second_one_for_the_dark():
     light, _, dark = STYLE.partition("@media (prefers-color-scheme:dark)")
     names = set(re.findall(r"var\((--board-[a-z-]+)", light))
     assert names == set(re.findall(r"(--board-[a-z-]+):#", dark))
-    assert len(names) == 13
+    assert len(names) == 18
 
 
 def test_the_style_sheet_touches_nothing_else_of_a_page():

@@ -8,6 +8,7 @@ import msgspec
 from domain.drawing.svg.elements import Markup, element, fit_text, group, text_line, width_of
 from domain.drawing.svg.painter import WIDTH, Picture, PlayerCaption
 from domain.rules.protocol import GameOutcome, Seat
+from domain.sentences import LANGUAGES, Sentence, Sentences, text_in
 
 _MARGIN: Final = 16
 _HEIGHT: Final = 54
@@ -21,22 +22,38 @@ _ROW: Final = _HEIGHT + 24
 _LINE: Final = 26
 
 
+SAY: Final = Sentences(
+    "drawing",
+    {
+        # the description
+        "turn": ("{player} is to move", "{player} ist am Zug"),
+        "last": ("The last move was {move}", "Der letzte Zug war {move}"),
+        # the tags of the plates
+        "to-move": ("to move", "am Zug"),
+        "won": ("won", "Sieg"),
+        "draw": ("draw", "Remis"),
+    },
+)
+
+
 class MatchCaption(msgspec.Struct, frozen=True):
     """The players of a match, the turn and the outcome."""
 
     title: str
     """The game's title."""
     sides: tuple[str, ...]
+    """The sides' names by seat, in the language."""
     names: tuple[str, ...]
     """The players' names by seat; empty if they are not shown."""
     turn: Seat | None
     """The seat to move; None once the match is over."""
     outcome: GameOutcome | None
+    language: str = LANGUAGES[0]
 
     @property
     def outcome_sentence(self) -> str:
         """The sentence on the outcome; empty while the match goes on."""
-        return self.outcome.detail if self.outcome else ""
+        return text_in(self.outcome.text, self.language) if self.outcome else ""
 
     def name_and_side(self, seat: Seat) -> str:
         """Return a player's name and side."""
@@ -44,6 +61,10 @@ class MatchCaption(msgspec.Struct, frozen=True):
 
 
 # --- in words
+
+
+def _say(match: MatchCaption, sentence: Sentence) -> str:
+    return sentence.in_language(match.language)
 
 
 def drawing_title(match: MatchCaption) -> str:
@@ -57,14 +78,14 @@ def describe_drawing(match: MatchCaption, picture: Picture, last: str) -> str:
     """Return a description of a drawing: turn or outcome, each player's count, the pieces' places."""
     sentences = [match.outcome_sentence] if match.outcome_sentence else []
     if match.turn is not None:
-        sentences.append(f"{match.name_and_side(match.turn)} is to move")
+        sentences.append(_say(match, SAY("turn", player=match.name_and_side(match.turn))))
     sentences += [
         f"{match.sides[seat]}: {player.counts}"
         for seat, player in enumerate(picture.players)
         if player.counts
     ]
     if last:
-        sentences.append(f"The last move was {last}")
+        sentences.append(_say(match, SAY("last", move=last)))
     return " ".join([*(f"{sentence}." for sentence in sentences), *picture.sentences])
 
 
@@ -74,11 +95,12 @@ def describe_drawing(match: MatchCaption, picture: Picture, last: str) -> str:
 def _state(match: MatchCaption, seat: Seat) -> tuple[str, str] | None:
     """Return a plate's CSS class and the words on its tag, if any; a puzzle has no winner."""
     if seat == match.turn:
-        return "turn", "to move"
+        return "turn", _say(match, SAY("to-move"))
     winners = match.outcome.winners if match.outcome else ()
     if seat not in winners or len(match.sides) == 1:
         return None
-    return "won", "draw" if len(winners) == len(match.sides) else "won"
+    tied = len(winners) == len(match.sides)
+    return "won", _say(match, SAY("draw") if tied else SAY("won"))
 
 
 def _tag(text: str, width: float) -> Markup:
@@ -115,16 +137,17 @@ def _plate(
     return group(*parts, class_=classes, data_seat=str(seat), at=(across, 0))
 
 
-def _plates(match: MatchCaption, picture: Picture) -> Iterator[Markup]:
+def _plates(match: MatchCaption, picture: Picture, *, turned: bool) -> Iterator[Markup]:
     number = len(picture.players)
     width = (WIDTH - _MARGIN * (number + 1)) / number
-    for seat, player in enumerate(picture.players):
-        yield _plate(match, seat, player, _MARGIN + seat * (width + _MARGIN), width)
+    for at, seat in enumerate(reversed(range(number)) if turned else range(number)):
+        across = _MARGIN + at * (width + _MARGIN)
+        yield _plate(match, seat, picture.players[seat], across, width)
 
 
-def draw_plates(match: MatchCaption, picture: Picture) -> tuple[Markup, float]:
+def draw_plates(match: MatchCaption, picture: Picture, *, turned: bool) -> tuple[Markup, float]:
     """Return the plates, the outcome below if there is one, and the height of both."""
-    drawn, height = [*_plates(match, picture)], _ROW
+    drawn, height = [*_plates(match, picture, turned=turned)], _ROW
     if match.outcome_sentence:
         height += _LINE
         at, room = (WIDTH / 2, _ROW - 6), WIDTH - 2 * _MARGIN

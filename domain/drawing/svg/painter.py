@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.drawing.svg.elements import Markup, Point, element, escape_text, group, number
+from domain.sentences import LANGUAGES
 
 WIDTH: Final = 512
 """The width of every picture, in its own units; the height depends on the game."""
@@ -21,6 +22,10 @@ class BoardInput(msgspec.Struct, frozen=True):
     """The canonical text of the last move; empty if there is none to mark."""
     before: Mapping[str, Any] | None = None
     """The position before that move, if it is known."""
+    turned: bool = False
+    """Whether the side of the second seat is below, in games whose board has sides."""
+    language: str = LANGUAGES[0]
+    """The language of titles and descriptions."""
 
 
 class PlayerCaption(msgspec.Struct, frozen=True):
@@ -30,6 +35,11 @@ class PlayerCaption(msgspec.Struct, frozen=True):
     """One of the player's pieces, around the origin and within 18 units of it."""
     counts: str
     """The count of the player's pieces, such as `14 left to place`; may be empty."""
+
+    @property
+    def look(self) -> str:
+        """The look of the player's pieces: the first class of the icon."""
+        return self.icon.partition('class="icon ')[2].partition('"')[0].split()[0]
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -54,13 +64,27 @@ def place(name: str, at: Point, title: str, *inside: Markup, last: bool) -> Mark
 
 
 def body(look: str, size: float, part: str = "body") -> Markup:
-    """Return the outline of a piece: a disc for light, a square with round corners for dark."""
-    if look == LOOKS[0]:
-        return element("circle", class_=part, r=size)
-    half = 0.93 * size
-    return element(
-        "rect", class_=part, x=-half, y=-half, width=2 * half, height=2 * half, rx=0.4 * half
+    """Return the outline of a piece, a disc; its look decides nothing but the colours."""
+    del look
+    return element("circle", class_=part, r=size)
+
+
+def shade(size: float) -> Markup:
+    """Return the shadow of a disc."""
+    return element("circle", class_="shade", cx=0.06 * size, cy=0.16 * size, r=1.04 * size)
+
+
+def shine(size: float) -> tuple[Markup, ...]:
+    """Return the light on a disc, from the upper left: two spots, one within the other."""
+    return tuple(
+        element("circle", class_="shine", cx=-away * size, cy=-1.3 * away * size, r=part * size)
+        for away, part in ((0.1, 0.76), (0.24, 0.4))
     )
+
+
+def stone(look: str, size: float) -> tuple[Markup, ...]:
+    """Return a stone with its shadow and the light on it."""
+    return shade(size), body(look, size), *shine(size)
 
 
 def piece(classes: str, seat: int, *inside: Markup, plug: str | None = None) -> Markup:

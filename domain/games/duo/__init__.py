@@ -11,4 +11,5 @@ GAME = GamePackage(
     __name__,
     text_places=places_below,
     engine=engine.ENGINE,
+    figures=svg.FIGURES,
 )

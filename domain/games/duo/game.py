@@ -34,12 +34,12 @@ from domain.games.duo.position import (
     play,
 )
 from domain.games.duo.sentences import SAY
-from domain.rules.checks import bad_position, check_turn, quantity, read_position
+from domain.rules.checks import bad_position, check_turn, read_position
 from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = SAY("form")
-BOUND: Final = "proven: 48 at most (44 and 4); 40 when no colour is passed before the end"
+LIMIT: Final = SAY("limit")
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -54,6 +54,7 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
     key = "duo"
     title = "Cooperative That's My Line"
     position_type = DuoPosition
+    most_points = 48
     play = staticmethod(play)
     why_illegal = staticmethod(why_illegal)
 
@@ -101,9 +102,8 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
     def score(self, position: DuoPosition) -> PuzzleScore:
         """Return the number of stones; no later position has fewer."""
         light, dark = position.light.bit_count(), position.dark.bit_count()
-        placed = quantity(light + dark, "stone")
-        detail = f"{placed} placed, {light} light and {dark} dark"
-        return PuzzleScore((-light - dark,), detail, BOUND)
+        said = SAY("placed", stones=light + dark, light=light, dark=dark)
+        return PuzzleScore((-light - dark,), said, LIMIT)
 
     def to_json(self, position: DuoPosition) -> dict[str, Any]:
         """Return the stones on the board, the next colour, and whether the solver is done."""

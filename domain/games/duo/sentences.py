@@ -1,6 +1,7 @@
-"""Why a move of Cooperative That's My Line is refused, in words."""
+"""The sentences of Cooperative That's My Line: refused moves, scores, and the words of drawings."""
 
 from domain.boards.pow2_board import ALL_PLACES
+from domain.rules.checks import STONES
 from domain.sentences import Sentences, words
 
 SAY = Sentences(
@@ -23,9 +24,28 @@ SAY = Sentences(
             "the {colour:colours} stones at {stones:all} stand on lines through it",
             "die {colour:colours} Steine auf {stones:all} liegen auf Linien mit dem Platz",
         ),
+        # the score
+        "placed": (
+            "{stones:stones} placed, {light} light and {dark} dark",
+            "{stones:stones} gesetzt, {light} helle und {dark} dunkle",
+        ),
+        "limit": (
+            "proven: 48 at most (44 and 4); 40 when no colour is passed before the end",
+            "bewiesen: höchstens 48 (44 und 4); 40, wenn vor dem Ende keine Farbe passt",
+        ),
+        # drawings
+        "light": ("light", "hell"),
+        "dark": ("dark", "dunkel"),
+        "counts": (
+            "{stones:stones}, {light} light and {dark} dark",
+            "{stones:stones}, {light} helle und {dark} dunkle",
+        ),
+        "next": ("{counts}; {colour:next} is next", "{counts}; am Zug ist {colour:next}"),
     },
     stone=words("o", "x"),
     colour=words("light", "dark", german=("helle", "dunkle")),
     colours=words("light", "dark", german=("hellen", "dunklen")),
+    next=words("light", "dark", german=("Hell", "Dunkel")),
+    stones=STONES,
     all=ALL_PLACES,
 )

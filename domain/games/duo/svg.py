@@ -2,19 +2,29 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import board_picture, player_captions, stone_kind
+from domain.boards.pow2_svg import (
+    board_picture,
+    line_figure,
+    lines_owned,
+    player_captions,
+    stone_kind,
+)
 from domain.drawing.svg.painter import BoardInput, Picture
-from domain.rules.checks import quantity
+from domain.games.duo.position import COLOURS
+from domain.games.duo.sentences import SAY
 
-_KINDS: Final = {"o": stone_kind("light", 0, "light"), "x": stone_kind("dark", 0, "dark")}
+_KINDS: Final = {"o": stone_kind("light", 0, SAY("light")), "x": stone_kind("dark", 0, SAY("dark"))}
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position; the icon beside the name has the next colour."""
     letters = [*view.position["board"].values()]
     light, dark, colour = letters.count("o"), letters.count("x"), view.position["colour"]
-    counts = f"{quantity(light + dark, 'stone')}, {light} light and {dark} dark"
-    counts += f"; {colour} is next" if colour else ""
-    return board_picture(
-        view, _KINDS, player_captions(_KINDS, "x" if colour == "dark" else "o", [counts])
-    )
+    counts = SAY("counts", stones=light + dark, light=light, dark=dark)
+    if colour:
+        counts = SAY("next", counts=counts, colour=COLOURS.index(colour))
+    beside = player_captions(view, _KINDS, "x" if colour == "dark" else "o", [counts])
+    return board_picture(view, _KINDS, beside, marks=lines_owned(view.position["board"]))
+
+
+FIGURES: Final = {"light line": line_figure("light"), "dark line": line_figure("dark")}

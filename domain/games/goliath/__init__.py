@@ -13,4 +13,5 @@ GAME = GamePackage(
     featured=True,
     text_places=places_below,
     engine=engine.ENGINE,
+    figures=svg.FIGURES,
 )

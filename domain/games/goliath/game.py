@@ -102,9 +102,8 @@ def _outcome_by_count(position: GoliathPosition) -> GameOutcome | None:
     if winner is None:
         return None
     sizes = [region.bit_count() for region in regions(position) or ()]
-    unit = "intersection" if sizes[winner] == 1 else "intersections"
-    detail = f"{SIDES[winner]} has the larger region, {sizes[winner]} {unit} to {sizes[1 - winner]}"
-    return GameOutcome((winner,), Ending.LARGER_REGION, detail)
+    said = SAY("larger", winner=winner, size=sizes[winner], smaller=sizes[1 - winner])
+    return GameOutcome((winner,), Ending.LARGER_REGION, said)
 
 
 def _outcome(position: GoliathPosition) -> GameOutcome | None:
@@ -112,7 +111,8 @@ def _outcome(position: GoliathPosition) -> GameOutcome | None:
         return counted
     if can_move(position):
         return None
-    return GameOutcome((1 - position.turn,), Ending.NO_MOVE, f"{SIDES[position.turn]} can't move")
+    said = SAY("no-move", mover=position.turn)
+    return GameOutcome((1 - position.turn,), Ending.NO_MOVE, said)
 
 
 class GoliathRules(Rules[GoliathPosition, GoliathMove, GoliathOptions]):

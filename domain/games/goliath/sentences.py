@@ -1,8 +1,9 @@
-"""Why a move of David and Goliath is refused, in words."""
+"""The sentences of David and Goliath: refused moves, endings, and the words of drawings."""
 
 from domain.boards.pow2_board import PLACE
 from domain.games.goliath.position import SIDES, GoliathMove, write
-from domain.sentences import Sentences, words
+from domain.rules.checks import STONES
+from domain.sentences import Sentences, counted, words
 
 _BITS = 7
 """Enough for the index of an intersection, and for `NOWHERE`."""
@@ -119,8 +120,21 @@ SAY = Sentences(
             "the stone picked up at {at:place} may not return there in the same turn",
             "der auf {at:place} aufgenommene Stein darf im selben Zug nicht dorthin zurück",
         ),
+        # the ending
+        "larger": (
+            "{winner:side} has the larger region, {size:intersections} to {smaller}",
+            "{winner:side} hat das größere Gebiet, {size:intersections} gegen {smaller}",
+        ),
+        "no-move": ("{mover:side} can't move", "{mover:side} kann nicht ziehen"),
+        # drawings
+        "stone": ("a stone of {owner:side}'s", "ein Stein von {owner:side}"),
+        "left": ("{stones:stones} left", "noch {stones:stones}"),
     },
     side=words(*SIDES),
     place=PLACE,
+    stones=STONES,
+    intersections=counted(
+        "intersection", "intersections", german=("Schnittpunkt", "Schnittpunkte")
+    ),
     move=lambda packed, _: write(_unpacked(packed)),
 )

@@ -4,28 +4,31 @@ from typing import Final
 
 from domain.boards.pow2_svg import (
     FIGURE,
+    FIGURE_RING,
     MoveTrail,
     PieceKind,
     board_picture,
+    figures_of,
     player_captions,
     stone_kind,
     trail_of,
 )
 from domain.drawing.svg.elements import text_line
-from domain.drawing.svg.painter import BoardInput, Picture, body
-from domain.rules.checks import quantity
+from domain.drawing.svg.painter import BoardInput, Picture, body, stone
+from domain.games.goliath.sentences import SAY
 
 
 def _figure(look: str, seat: int, name: str) -> PieceKind:
     letter = text_line(name[0], (0, 0), class_="letter")
-    return PieceKind(f"{look} figure", seat, name, (body(look, FIGURE), letter))
+    shapes = (*stone(look, FIGURE), body(look, FIGURE - 3, "groove"), letter)
+    return PieceKind(f"{look} figure", seat, name, shapes, FIGURE_RING)
 
 
 _KINDS: Final = {
     "D": _figure("light", 0, "David"),
     "G": _figure("dark", 1, "Goliath"),
-    "o": stone_kind("light", 0, "a stone of David's"),
-    "x": stone_kind("dark", 1, "a stone of Goliath's"),
+    "o": stone_kind("light", 0, SAY("stone", owner=0)),
+    "x": stone_kind("dark", 1, SAY("stone", owner=1)),
 }
 
 
@@ -39,7 +42,10 @@ def _with_throw(last: str) -> MoveTrail:
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
-    counts = [f"{quantity(left, 'stone')} left" for left in view.position["supply"]]
+    counts = [SAY("left", stones=left) for left in view.position["supply"]]
     return board_picture(
-        view, _KINDS, player_captions(_KINDS, "DG", counts), _with_throw(view.last)
+        view, _KINDS, player_captions(view, _KINDS, "DG", counts), _with_throw(view.last)
     )
+
+
+FIGURES: Final = figures_of(_KINDS, {"david": "D", "goliath": "G", "stone": "o", "dark stone": "x"})

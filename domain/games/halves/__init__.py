@@ -14,4 +14,5 @@ GAME = GamePackage(
     ring_percent=0,
     engine=engine.ENGINE,
     text_places=text.places,
+    figures=svg.FIGURES,
 )

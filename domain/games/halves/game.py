@@ -19,6 +19,7 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.games.halves.illegal import FORM, why_illegal
 from domain.games.halves.json import KEY, from_json, position_of_setup, setup_json, to_json
+from domain.games.halves.outcome import outcome
 from domain.games.halves.position import (
     FIRST_CELLS,
     KEEP,
@@ -33,7 +34,6 @@ from domain.games.halves.position import (
     first_position,
     leave,
     moves,
-    outcome,
     place_tile,
     placeable_cells,
     play,

@@ -3,13 +3,13 @@
 from typing import Final
 
 from domain.boards.hexes import STEPS, neighbours_of_cells
+from domain.games.halves.outcome import outcome
 from domain.games.halves.position import (
     OVER,
     HalvesMove,
     HalvesPhase,
     HalvesPosition,
     KeepRule,
-    outcome,
     placeable_cells,
     surviving_groups,
 )

@@ -6,7 +6,7 @@ bit n - 1. A removed tile keeps its bit. While tiles are placed, new cells shift
 
 from bisect import bisect
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Annotated, Final
@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.boards.hexes import STEPS, Cell, CellNeighbours, bits, cell, neighbours_of_cells
-from domain.rules.protocol import GameOutcome, Seat
+from domain.rules.protocol import Seat
 
 SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))
@@ -342,42 +342,3 @@ def leave(position: HalvesPosition, seat: Seat) -> HalvesPosition:
         case _:
             gone = seat == position.turn or _is_decided(after)
             return advance_turn(after) if gone else after
-
-
-def outcome(position: HalvesPosition) -> GameOutcome | None:
-    """Return the ending among the active players."""
-    if position.turn != OVER:
-        return None
-    seats, inverted = position.active_seats(), position.options.invert_win
-    left = {seat: position.owned(seat).bit_count() for seat in seats}
-    owners = tuple(seat for seat in seats if left[seat])
-    if inverted and len(owners) < 2:  # noqa: PLR2004 - the last player with tiles
-        if owners:
-            return GameOutcome(
-                owners, Ending.LAST_TILES, f"{SIDES[owners[0]]} alone has tiles left"
-            )
-        detail = f"{_sides_text(seats)} lost their last tiles at once"
-        return GameOutcome(tuple(seats), Ending.LAST_TILES, detail)
-    if not inverted and len(owners) < len(seats):
-        winners = tuple(seat for seat in seats if not left[seat])
-        have = "has" if len(winners) == 1 else "have"
-        return GameOutcome(winners, Ending.NO_TILE, f"{_sides_text(winners)} {have} no tile left")
-    return _stuck_outcome(left, inverted=inverted)
-
-
-def _stuck_outcome(left: Mapping[Seat, int], *, inverted: bool) -> GameOutcome:
-    """Return the ending when nobody can remove a tile, from the number of tiles of each seat."""
-    best = max(left.values()) if inverted else min(left.values())
-    winners = tuple(seat for seat in left if left[seat] == best)
-    if len(winners) == len(left):
-        counted = f"{_sides_text(winners)} have {best} each"
-    elif len(winners) == 1:
-        counted = f"{_sides_text(winners)} has the {'most' if inverted else 'fewest'}, {best}"
-    else:
-        counted = f"{_sides_text(winners)} have the {'most' if inverted else 'fewest'}, {best} each"
-    return GameOutcome(winners, Ending.STUCK, f"nobody can remove a tile; {counted}")
-
-
-def _sides_text(seats: Sequence[Seat]) -> str:
-    *others, final = (SIDES[seat] for seat in seats)
-    return f"{', '.join(others)} and {final}" if others else final

@@ -1,10 +1,10 @@
-"""Why a move of Halves is refused, in words."""
+"""The sentences of Halves: refused moves, endings, and the words of drawings."""
 
 from collections.abc import Iterable, Sequence
 
 from domain.boards.hexes import bits
 from domain.games.halves.position import SIDES
-from domain.sentences import Sentences, words
+from domain.sentences import Sentences, counted, words
 
 _SHOWN = 5
 """The most tiles of a group that are named."""
@@ -28,6 +28,25 @@ def _group_text(numbers: Sequence[int]) -> str:
 def _any_group(groups: bytes, language: str) -> str:
     listed = map(_group_text, groups[:-1].split(bytes([_END])))
     return (" oder " if language == "de" else " or ").join(listed)
+
+
+def _sides(seats: bytes, language: str) -> str:
+    """Return the names of seats, as in `A, B and C`."""
+    *others, final = (SIDES[seat] for seat in seats)
+    joint = "und" if language == "de" else "and"
+    return f"{', '.join(others)} {joint} {final}" if others else final
+
+
+def _have(seats: bytes, language: str) -> str:
+    one, many = ("hat", "haben") if language == "de" else ("has", "have")
+    return one if len(seats) == 1 else many
+
+
+def _each(owners: int, language: str) -> str:
+    """Return the word for a number that each of several has, with the blank beside it."""
+    if owners == 1:
+        return ""
+    return "je " if language == "de" else " each"
 
 
 SAY = Sentences(
@@ -124,8 +143,42 @@ SAY = Sentences(
                 "eigenen Plättchen"
             ),
         ),
+        # the ending
+        "alone": ("{owner:side} alone has tiles left", "nur {owner:side} hat noch Plättchen"),
+        "at-once": (
+            "{seats:sides} lost their last tiles at once",
+            "{seats:sides} haben ihre letzten Plättchen zugleich verloren",
+        ),
+        "no-tile": (
+            "{seats:sides} {seats:have} no tile left",
+            "{seats:sides} {seats:have} kein Plättchen mehr",
+        ),
+        "stuck-each": (
+            "nobody can remove a tile; {seats:sides} have {tiles} each",
+            "niemand kann ein Plättchen wegnehmen; {seats:sides} haben je {tiles}",
+        ),
+        "stuck-most": (
+            "nobody can remove a tile; {seats:sides} {seats:have} the most, {tiles}{each:each}",
+            "niemand kann ein Plättchen wegnehmen; {seats:sides} {seats:have} die meisten, {each:each}{tiles}",
+        ),
+        "stuck-fewest": (
+            "nobody can remove a tile; {seats:sides} {seats:have} the fewest, {tiles}{each:each}",
+            "niemand kann ein Plättchen wegnehmen; {seats:sides} {seats:have} die wenigsten, {each:each}{tiles}",
+        ),
+        # drawings
+        "tile-of": ("{owner:side}'s tile", "Plättchen von {owner:side}"),
+        "tiles-of": ("{owner:side}'s tiles", "Plättchen von {owner:side}"),
+        "free": ("{cell}: free", "{cell}: frei"),
+        "is-gone": ("{cell} is gone", "{cell} ist weg"),
+        "cells": ("Cells where a tile can be placed", "Stellen für ein neues Plättchen"),
+        "tiles": ("{tiles:tiles}", "{tiles:tiles}"),
+        "out": ("{tiles:tiles}, out", "{tiles:tiles}, ausgeschieden"),
     },
     side=words(*SIDES),
+    sides=_sides,
+    have=_have,
+    each=_each,
+    tiles=counted("tile", "tiles", german=("Plättchen", "Plättchen")),
     any=_any_group,
     first=lambda groups, _: str(groups[0]),
 )

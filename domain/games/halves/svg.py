@@ -26,8 +26,8 @@ from domain.drawing.svg.painter import (
     piece,
     place_sentences,
 )
-from domain.games.halves.position import SIDES
-from domain.rules.checks import quantity
+from domain.games.halves.sentences import SAY
+from domain.sentences import Sentence
 
 COLOURS: Final = ("blank", "dotted", "dashed")
 Cell = tuple[int, int]
@@ -47,7 +47,19 @@ def _hexagon(side: float) -> str:
     )  # fmt: skip
 
 
-_HIT, _TILE, _MOTIF, _GHOST = (_hexagon(_SIDE - gap) for gap in (0, 1.5, 8, 5))
+_HIT, _TILE, _MOTIF, _GHOST, _MARK = (_hexagon(_SIDE - gap) for gap in (0, 1.5, 8, 5, 3.5))
+
+
+def _lit_edges() -> str:
+    """Return the strip along the three upper edges of a tile, on which the light falls."""
+    half = sqrt(3) / 2
+    shape = [(-1.0, 0.0), (-0.5, -half), (0.5, -half), (1.0, 0.0)]
+    outer, inner = ([(side * x, side * y) for x, y in shape] for side in (_SIDE - 2, _SIDE - 6))
+    return outline([*outer, *reversed(inner)])
+
+
+_LIT: Final = _lit_edges()
+_CROSS: Final = "M-9 -9L9 9M9 -9L-9 9"
 
 
 def _centre_of(cell: Cell) -> Point:
@@ -87,7 +99,9 @@ def _frame(cells: Iterable[Cell]) -> _HexFrame:
 
 
 def _shapes(colour: int) -> Iterator[Markup]:
+    yield element("path", class_="shade", d=_TILE, transform="translate(1 3)")
     yield element("path", class_="body", d=_TILE)
+    yield element("path", class_="shine", d=_LIT)
     if colour:
         yield element("path", class_="motif", d=_MOTIF)
 
@@ -114,7 +128,7 @@ def _number_label(name: int | None) -> tuple[Markup, ...]:
 
 
 def _mark(*, gone: bool) -> Markup:
-    return element("path", class_="ring gone" if gone else "ring", d=_GHOST if gone else _TILE)
+    return element("path", class_="ring gone" if gone else "ring", d=_GHOST if gone else _MARK)
 
 
 def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
@@ -122,27 +136,35 @@ def _tiles(view: BoardInput, new: Cell | None) -> Iterator[Markup]:
     for q, r, colour, name in view.position["tiles"]:
         seat, last = colours.index(colour), (q, r) == new
         kind = " ".join(["cell" if name is None else "place", *(["last"] if last else [])])
-        title = f"{SIDES[seat]}'s tile" if name is None else f"{name}: {SIDES[seat]}'s tile"
+        tile = SAY("tile-of", owner=seat).in_language(view.language)
+        title = tile if name is None else f"{name}: {tile}"
         mark = [_mark(gone=False)] if last else []
-        tile = _tile(colour, seat, *_number_label(name))
-        yield _cell((q, r), name, kind, title, tile, *mark)
+        drawn = _tile(colour, seat, *_number_label(name))
+        yield _cell((q, r), name, kind, title, drawn, *mark)
 
 
 def _free_cells(view: BoardInput) -> Iterator[Markup]:
     """Yield the cells on which a tile can be placed."""
     for q, r, name in view.position.get("cells", ()):
         ghost = element("path", class_="vacant", d=_GHOST)
-        yield _cell((q, r), name, "place free", f"{name}: free", ghost, *_number_label(name))
+        title = SAY("free", cell=name).in_language(view.language)
+        yield _cell((q, r), name, "place free", title, ghost, *_number_label(name))
 
 
 def _gone_cells(view: BoardInput, fallen: set[int]) -> Iterator[Markup]:
-    """Yield the cells of tiles that are gone; `fallen` are those of the last move."""
+    """Yield the cells of tiles that are gone; `fallen` are those of the last move.
+
+    The one that the player removed has a cross, those that fell off have none.
+    """
+    removed = view.last.partition(",")[0]
     for q, r, name in view.position.get("gone", ()):
+        title = SAY("is-gone", cell=name).in_language(view.language)
         if name in fallen:
-            yield _cell((q, r), None, "cell last", f"{name} is gone", _mark(gone=True))
+            named = [element("path", class_="cross", d=_CROSS)] if str(name) == removed else []
+            yield _cell((q, r), None, "cell last", title, _mark(gone=True), *named)
         else:
             ghost = element("path", class_="ghost", d=_GHOST)
-            yield _cell((q, r), None, "cell gone", f"{name} is gone", ghost)
+            yield _cell((q, r), None, "cell gone", title, ghost)
 
 
 # --- the last move
@@ -169,26 +191,27 @@ def _removed_tiles(view: BoardInput) -> set[int]:
 # --- the picture
 
 
-def _counts(position: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+def _counts(position: Mapping[str, Any]) -> Iterator[tuple[int, Sentence]]:
     """Yield each seat's colour and its count of tiles."""
     colours = [colour for _, _, colour, _ in position["tiles"]]
     for seat, colour in enumerate(position["colours"]):
-        out = ", out" if seat in position.get("out", ()) else ""
-        yield colour, f"{quantity(colours.count(colour), 'tile')}{out}"
+        tiles, out = colours.count(colour), seat in position.get("out", ())
+        yield colour, SAY("out", tiles=tiles) if out else SAY("tiles", tiles=tiles)
 
 
-def _players(position: Mapping[str, Any]) -> Iterator[PlayerCaption]:
-    for colour, counts in _counts(position):
+def _players(view: BoardInput) -> Iterator[PlayerCaption]:
+    for colour, counts in _counts(view.position):
         tile = icon(f"{LOOKS[colour]} {COLOURS[colour]}", *_shapes(colour), scale=0.5)
-        yield PlayerCaption(tile, counts)
+        yield PlayerCaption(tile, counts.in_language(view.language))
 
 
-def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
+def _sentences(view: BoardInput) -> tuple[str, ...]:
+    position, language = view.position, view.language
     if position["phase"] == "wax":
         numbers = [str(name) for *_, name in position["cells"]]
-        return place_sentences({"Cells where a tile can be placed": numbers})
+        return place_sentences({SAY("cells").in_language(language): numbers})
     owned: dict[str, Sequence[str]] = {
-        f"{SIDES[seat]}'s tiles": [
+        SAY("tiles-of", owner=seat).in_language(language): [
             str(name) for _, _, own, name in position["tiles"] if own == colour
         ]
         for seat, colour in enumerate(position["colours"])
@@ -207,4 +230,22 @@ def paint(view: BoardInput) -> Picture:
         *_tiles(view, _placed_cell(view)),
     )
     tiles = element("g", *drawn, class_="tiles", transform=frame.transform())
-    return Picture((tiles,), frame.height, tuple(_players(position)), _sentences(position))
+    return Picture((tiles,), frame.height, tuple(_players(view)), _sentences(view))
+
+
+# --- figures
+
+
+def _figure(*shapes: Markup, kind: str | None = None) -> Markup:
+    return element("g", *shapes, class_=kind, transform="scale(0.56)")
+
+
+FIGURES: Final = {
+    **{
+        name: _figure(*_shapes(colour), kind=f"{LOOKS[colour]} {name}")
+        for colour, name in enumerate(COLOURS)
+    },
+    "free": _figure(element("path", class_="vacant", d=_GHOST)),
+    "removed": _figure(_mark(gone=True), element("path", class_="cross", d=_CROSS)),
+    "fallen": _figure(_mark(gone=True)),
+}

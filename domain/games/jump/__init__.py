@@ -12,4 +12,5 @@ GAME = GamePackage(
     form.OPTIONS_FORM,
     text_places=places_below,
     engine=engine.ENGINE,
+    figures=svg.FIGURES,
 )

@@ -12,7 +12,7 @@ Notation: `a1` (the corner), `c3:d4`, `e3:d4-g1` (steps), `a1-a7`, `a1-a7-a13` (
 Chains with the same result are one move: the shortest, of equals the first in sorting order.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
@@ -37,7 +37,7 @@ from domain.rules.protocol import GameOutcome, PuzzleScore, Seat, illegal_move, 
 from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = SAY("form")
-BOUND: Final = "the source's mark: 1 stone in 20 plies"
+MARK: Final = SAY("mark")
 
 
 class JumpOptions(msgspec.Struct, frozen=True):
@@ -79,13 +79,13 @@ def _score(position: JumpPosition) -> PuzzleScore:
     The stones set by jumping count first. Those of `-solitaire` were not set by jumping.
     """
     left, plies = position.stones.bit_count(), position.plies
-    so_far = f"{left} left after {quantity(plies, 'ply', 'plies')}"
-    if position.solitaire_stones:
-        detail = so_far.replace("left", f"of {position.solitaire_stones} stones left")
-        return PuzzleScore((0, left, plies), detail, BOUND)
+    if solitaire := position.solitaire_stones:
+        said = SAY("of", left=left, stones=solitaire, plies=plies)
+        return PuzzleScore((0, left, plies), said, MARK)
     if not position.is_part_two:
-        return PuzzleScore((-left, left, 0), f"{quantity(left, 'stone')} set", BOUND)
-    return PuzzleScore((-STONES, left, plies), f"all {STONES} stones set, {so_far}", BOUND)
+        return PuzzleScore((-left, left, 0), SAY("set", stones=left), MARK)
+    said = SAY("all", stones=STONES, left=left, plies=plies)
+    return PuzzleScore((-STONES, left, plies), said, MARK)
 
 
 class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
@@ -107,6 +107,12 @@ class JumpRules(Puzzle[JumpPosition, JumpMove, JumpOptions]):
     write = staticmethod(_write)
     play = staticmethod(play)
     score = staticmethod(_score)
+    most_points = 2 * STONES - 1
+
+    def points(self, rank: Sequence[int]) -> int:
+        """Return how many stones were set, and then removed."""
+        placed = -rank[0]
+        return placed + STONES - rank[1] if placed == STONES else placed
 
     def start(self, options: JumpOptions, players: int, setup: object | None) -> JumpPosition:
         """Return the empty board, or that of `-solitaire`."""

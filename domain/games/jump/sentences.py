@@ -1,7 +1,8 @@
-"""Why a move of Get a Jump On is refused, in words."""
+"""The sentences of Get a Jump On: refused moves, scores, and the words of drawings."""
 
 from domain.boards.pow2_board import PLACE
-from domain.sentences import Sentences
+from domain.rules.checks import STONES
+from domain.sentences import Sentences, counted
 
 SAY = Sentences(
     "jump",
@@ -79,6 +80,28 @@ SAY = Sentences(
             "{there:place} is landed on twice in one chain",
             "in einer Kette wird nicht zweimal auf {there:place} gelandet",
         ),
+        # scores and drawings
+        "set": ("{stones:stones} set", "{stones:stones} gesetzt"),
+        "left": (
+            "{stones:stones} left after {plies:plies}",
+            "noch {stones:stones} nach {plies:plies}",
+        ),
+        "of": (
+            "{left} of {stones} stones left after {plies:plies}",
+            "noch {left} von {stones} Steinen nach {plies:plies}",
+        ),
+        "all": (
+            "all {stones} stones set, {left} left after {plies:plies}",
+            "alle {stones} Steine gesetzt, noch {left} nach {plies:plies}",
+        ),
+        "mark": (
+            "the source's mark: 1 stone in 20 plies",
+            "die Marke der Quelle: 1 Stein in 20 Zügen",
+        ),
+        "jumper": ("the jumper", "der Springer"),
+        "stone": ("a stone", "ein Stein"),
     },
     place=PLACE,
+    stones=STONES,
+    plies=counted("ply", "plies", german=("Zug", "Zügen")),
 )

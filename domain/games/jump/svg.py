@@ -2,25 +2,39 @@
 
 from typing import Final
 
-from domain.boards.pow2_svg import FIGURE, PieceKind, board_picture, player_captions, stone_kind
-from domain.drawing.svg.painter import BoardInput, Picture, body
-from domain.rules.checks import quantity
+from domain.boards.pow2_svg import (
+    FIGURE,
+    FIGURE_RING,
+    PieceKind,
+    board_picture,
+    figures_of,
+    player_captions,
+    stone_kind,
+)
+from domain.drawing.svg.painter import BoardInput, Picture, body, stone
+from domain.games.jump.sentences import SAY
 
 _CORE: Final = 5
 _KINDS: Final = {
     "O": PieceKind(
-        "light jumper", 0, "the jumper", (body("light", FIGURE), body("light", _CORE, "core"))
+        "light jumper",
+        0,
+        SAY("jumper"),
+        (*stone("light", FIGURE), body("light", _CORE, "core")),
+        FIGURE_RING,
     ),
-    "o": stone_kind("light", 0, "a stone"),
+    "o": stone_kind("light", 0, SAY("stone")),
 }
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
     letters, plies = [*view.position["board"].values()], view.position["plies"]
-    stones = quantity(len(letters), "stone")
-    part_two = letters and "O" not in letters
-    counts = (
-        f"{stones} left after {quantity(plies, 'ply', 'plies')}" if part_two else f"{stones} set"
+    stones, part_two = len(letters), letters and "O" not in letters
+    counts = SAY("left", stones=stones, plies=plies) if part_two else SAY("set", stones=stones)
+    return board_picture(
+        view, _KINDS, player_captions(view, _KINDS, "o" if part_two else "O", [counts])
     )
-    return board_picture(view, _KINDS, player_captions(_KINDS, "o" if part_two else "O", [counts]))
+
+
+FIGURES: Final = figures_of(_KINDS, {"jumper": "O", "stone": "o"})

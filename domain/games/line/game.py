@@ -33,7 +33,7 @@ from domain.games.line.position import (
     play,
 )
 from domain.games.line.sentences import SAY
-from domain.rules.checks import bad_position, quantity, read_position
+from domain.rules.checks import bad_position, read_position
 from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
 from domain.sentences import Text
 
@@ -128,14 +128,13 @@ class LineRules(Rules[LinePosition, Intersection, LineOptions]):
             return None
         counts = (position.light.bit_count(), position.dark.bit_count())
         most = max(counts)
-        stones = quantity(most, "stone")
         if counts[0] == counts[1]:
             last = 1 - position.turn
-            detail = f"{stones} each, and {SIDES[last]} placed last"
-            return GameOutcome((last,), Ending.LAST_STONE, detail)
+            said = SAY("last", stones=most, seat=last)
+            return GameOutcome((last,), Ending.LAST_STONE, said)
         more = counts.index(most)
-        detail = f"{SIDES[more]} placed {stones} to {counts[1 - more]}"
-        return GameOutcome((more,), Ending.MORE_STONES, detail)
+        said = SAY("more", seat=more, stones=most, fewer=counts[1 - more])
+        return GameOutcome((more,), Ending.MORE_STONES, said)
 
     def to_json(self, position: LinePosition) -> dict[str, Any]:
         """Return the stones on the board and how many each player has placed."""

@@ -1,7 +1,8 @@
-"""Why a move of That's My Line is refused, in words."""
+"""The sentences of That's My Line: refused moves, endings, and the words of drawings."""
 
 from domain.boards.pow2_board import ALL_PLACES
 from domain.games.line.position import SIDES
+from domain.rules.checks import STONES
 from domain.sentences import Sentences, words
 
 SAY = Sentences(
@@ -29,8 +30,20 @@ SAY = Sentences(
             "{other:side}'s stones at {stones:all} stand on lines through it",
             "die Steine von {other:side} auf {stones:all} liegen auf Linien mit dem Platz",
         ),
+        # the ending
+        "last": (
+            "{stones:stones} each, and {seat:side} placed last",
+            "je {stones:stones}, und {seat:side} hat zuletzt gesetzt",
+        ),
+        "more": (
+            "{seat:side} placed {stones:stones} to {fewer}",
+            "{seat:side} hat {stones:stones} gesetzt, der Gegner {fewer}",
+        ),
+        # drawings
+        "placed": ("{stones:stones} placed", "{stones:stones} gesetzt"),
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
     stone=words("o", "x"),
+    stones=STONES,
     all=ALL_PLACES,
 )

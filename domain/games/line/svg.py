@@ -1,15 +1,28 @@
-"""That's My Line in SVG."""
+"""That's My Line in SVG; a line on which stones stand has their colour."""
 
 from typing import Final
 
-from domain.boards.pow2_svg import board_picture, player_captions, stone_kind
+from domain.boards.pow2_svg import (
+    board_picture,
+    line_figure,
+    lines_owned,
+    player_captions,
+    stone_kind,
+)
 from domain.drawing.svg.painter import BoardInput, Picture
-from domain.rules.checks import quantity
+from domain.games.line.sentences import SAY
 
-_KINDS: Final = {"o": stone_kind("light", 0, "Light"), "x": stone_kind("dark", 1, "Dark")}
+_KINDS: Final = {
+    "o": stone_kind("light", 0, SAY("side", seat=0)),
+    "x": stone_kind("dark", 1, SAY("side", seat=1)),
+}
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position."""
-    counts = [f"{quantity(placed, 'stone')} placed" for placed in view.position["stones"]]
-    return board_picture(view, _KINDS, player_captions(_KINDS, "ox", counts))
+    counts = [SAY("placed", stones=placed) for placed in view.position["stones"]]
+    owned = lines_owned(view.position["board"])
+    return board_picture(view, _KINDS, player_captions(view, _KINDS, "ox", counts), marks=owned)
+
+
+FIGURES: Final = {"light line": line_figure("light"), "dark line": line_figure("dark")}

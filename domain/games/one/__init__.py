@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
+from domain.boards.line_puzzle_drawing import FIGURES, draw_lines, paint_lines
 from domain.boards.pow2_text import places_below
 from domain.games.one import engine, game
 from domain.rules.game import GamePackage
@@ -10,8 +10,9 @@ from domain.rules.game import GamePackage
 GAME = GamePackage(
     (game.OneRules(),),
     partial(draw_lines, wanted=1, word="one", more=True),
-    partial(paint_lines, wanted=1, word="one"),
+    partial(paint_lines, wanted=1),
     __name__,
     text_places=places_below,
     engine=engine.ENGINE,
+    figures=FIGURES,
 )

@@ -12,7 +12,7 @@ _CROWDED: Final = 3
 
 def evaluate(position: LinePuzzlePosition) -> Values:
     """Return the lines of the best position so far as a share of the bound."""
-    return (position.lines / OneRules.most_lines,)
+    return (position.lines / OneRules.most_points,)
 
 
 def guide(position: LinePuzzlePosition) -> float:

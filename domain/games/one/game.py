@@ -9,8 +9,27 @@
 Notation: `a5` sets a stone, `-a5` takes it back, `done`.
 """
 
+from typing import Final
+
 from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
 from domain.boards.pow2_board import NAMES
+from domain.sentences import Sentences
+
+SAY: Final = Sentences(
+    "one",
+    {
+        "limit": (
+            (
+                "proven: 40 of the 44 lines at most, for which 12 stones are enough; "
+                "13 stones are the fewest that touch every line when some may hold more"
+            ),
+            (
+                "bewiesen: höchstens 40 der 44 Linien, und dafür reichen 12 Steine; "
+                "alle Linien berühren frühestens 13 Steine, wenn auf manchen mehr liegen dürfen"
+            ),
+        ),
+    },
+)
 
 
 class OneRules(LinePuzzle):
@@ -19,12 +38,9 @@ class OneRules(LinePuzzle):
     key = "one"
     title = "One by One"
     stone_limit = len(NAMES)
-    most_lines = 40
-    wanted = "exactly one stone"
-    bound = (
-        "proven: 40 of the 44 lines at most, for which 12 stones are enough; "
-        "13 stones are the fewest that touch every line when some may hold more"
-    )
+    most_points = 40
+    wanted = 1
+    limit = SAY("limit")
 
     def count_lines(self, stones: int) -> int:
         """Return the number of lines with exactly one stone; -1 if a line has more."""

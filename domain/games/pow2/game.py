@@ -130,8 +130,8 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
         """Return the ending: a player has all pieces on the board, or has no legal move."""
         mover, other = position.turn, 1 - position.turn
         if position.won:
-            detail = f"{SIDES[other]} has all {PIECES} pieces on the board"
-            return GameOutcome((other,), Ending.ALL_PLACED, detail)
+            said = SAY("all-placed", winner=other, pieces=PIECES)
+            return GameOutcome((other,), Ending.ALL_PLACED, said)
         if not can_move(position):
-            return GameOutcome((other,), Ending.NO_MOVE, f"{SIDES[mover]} has no legal move")
+            return GameOutcome((other,), Ending.NO_MOVE, SAY("no-move", mover=mover))
         return None

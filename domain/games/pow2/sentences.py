@@ -1,4 +1,4 @@
-"""Why a move of the Power of Two is refused, in words."""
+"""The sentences of the Power of Two: refused moves, endings, and the words of drawings."""
 
 from domain.boards.pow2_board import ADJACENT, ALL_PLACES, ANY_PLACE, PLACE, bits, names_of, set_of
 from domain.games.pow2.position import SIDES
@@ -125,6 +125,16 @@ SAY = Sentences(
             "{at:place} forms no triangle with {target:place} and {around:any}",
             "{at:place} bildet kein Dreieck mit {target:place} und {around:any}",
         ),
+        # the ending
+        "all-placed": (
+            "{winner:side} has all {pieces} pieces on the board",
+            "{winner:side} hat alle {pieces} Steine auf dem Brett",
+        ),
+        "no-move": ("{mover:side} has no legal move", "{mover:side} hat keinen erlaubten Zug"),
+        # drawings
+        "fresh": ("{seat:side}, fresh", "{seat:side}, frisch"),
+        "aged": ("{seat:side}, aged", "{seat:side}, gealtert"),
+        "left": ("{left} left to place", "noch {left} zu setzen"),
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
     place=PLACE,

@@ -1,6 +1,7 @@
 """Powerdrain."""
 
 from domain.games.powerdrain import engine, form, game, svg, text
+from domain.games.powerdrain.sentences import SAY
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -11,7 +12,8 @@ GAME = GamePackage(
     form.OPTIONS_FORM,
     featured=True,
     ring_percent=0,
-    prompt="Choose a plug.",
+    prompt=SAY("prompt"),
     text_places=text.places,
     engine=engine.ENGINE,
+    figures=svg.FIGURES,
 )

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from domain.games.powerdrain.illegal import why_illegal
 from domain.games.powerdrain.json import KEY, first_position, from_json, to_json
+from domain.games.powerdrain.outcome import final_outcome
 from domain.games.powerdrain.position import (
     DIGITS,
     EDGES,
@@ -30,7 +31,6 @@ from domain.games.powerdrain.position import (
     PowerdrainMove,
     PowerdrainOptions,
     PowerdrainPosition,
-    final_outcome,
     moves,
     play,
 )

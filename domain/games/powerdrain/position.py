@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.protocol import GameOutcome, Seat
+from domain.rules.protocol import Seat
 
 DIGITS: Final = (1, 3, 5, 7, 9)
 """The digits of each edge, which has them in some order."""
@@ -187,18 +187,3 @@ def remaining_volts(left: Edge, top: Edge, grid: bytes) -> dict[int, int]:
         elif full < 0:
             found[section] = min(0, full + sum([volts[at] for at in beside if volts[at] > 0]))
     return found
-
-
-def final_outcome(position: PowerdrainPosition) -> GameOutcome:
-    """Return the ending of a position with all plugs in the grid."""
-    left = remaining_volts(position.left, position.top, position.grid).values()
-    powers = ([volts for volts in left if volts > 0], [-volts for volts in left if volts < 0])
-    more, less = sorted(powers, key=lambda own: (len(own), sum(own)), reverse=True)
-    active = f"{len(more)} active plug{'s' * (len(more) != 1)}"
-    winner = powers.index(more)
-    if len(more) != len(less):
-        return GameOutcome((winner,), Ending.MORE_ACTIVE, f"{active} to {len(less)}")
-    if sum(more) != sum(less):
-        detail = f"{active} each, {sum(more)} volts to {sum(less)}"
-        return GameOutcome((winner,), Ending.MORE_POWER, detail)
-    return GameOutcome((0, 1), Ending.EQUAL_POWER, f"{active} each, {sum(more)} volts each")

@@ -1,7 +1,7 @@
-"""Why a move of Powerdrain is refused, in words."""
+"""The sentences of Powerdrain: refused moves, endings, and the words of drawings."""
 
 from domain.games.powerdrain.position import PLUGS, SECTIONS, SIDES
-from domain.sentences import Sentences, words
+from domain.sentences import Sentences, counted, words
 
 SAY = Sentences(
     "powerdrain",
@@ -27,8 +27,33 @@ SAY = Sentences(
             "section {section:section} holds plug {plug:plug} already",
             "in Feld {section:section} steckt schon Stecker {plug:plug}",
         ),
+        # the ending
+        "more-active": ("{plugs:active} to {fewer}", "{plugs:active} gegen {fewer}"),
+        "more-power": (
+            "{plugs:active} each, {volts} volts to {less}",
+            "je {plugs:active}, {volts} Volt gegen {less}",
+        ),
+        "equal-power": (
+            "{plugs:active} each, {volts} volts each",
+            "je {plugs:active} und je {volts} Volt",
+        ),
+        # drawings
+        "held": (
+            "{section}: {owner:side}'s plug {plug}, {full}, {left} left",
+            "{section}: Stecker {plug} von {owner:side}, {full}, noch {left}",
+        ),
+        "chip": ("plug {plug}", "Stecker {plug}"),
+        "counts": ("{active} active, {volts:volts}", "{active} aktiv, {volts:volts}"),
+        "edges": ("Left edge {left}, top edge {top}", "Linker Rand {left}, oberer Rand {top}"),
+        "grid": ("{owner:side} in the grid", "{owner:side} auf dem Feld"),
+        "hand": ("{owner:side} in hand", "{owner:side} auf der Hand"),
+        "prompt": ("Choose a plug", "Wähle einen Stecker"),
+        "pool": ("Pool", "Vorrat"),
+        "in": ("{plug} in {section}", "{plug} in Feld {section}"),
     },
     side=words(*SIDES, german=("Positiv", "Negativ")),
     plug=words(*PLUGS),
     section=words(*SECTIONS),
+    active=counted("active plug", "active plugs", german=("aktiver Stecker", "aktive Stecker")),
+    volts=counted("volt", "volts", german=("Volt", "Volt")),
 )

@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
-from domain.drawing.svg.elements import Markup, Point, element, group, outline, text_line
+from domain.drawing.svg.elements import (
+    Markup,
+    Point,
+    element,
+    escape_text,
+    group,
+    number,
+    outline,
+    text_line,
+)
 from domain.drawing.svg.painter import (
     LOOKS,
     BoardInput,
@@ -16,8 +25,8 @@ from domain.drawing.svg.painter import (
     place_sentences,
 )
 from domain.games.powerdrain.json import volts_left
-from domain.games.powerdrain.position import SIDES, plug_value
-from domain.rules.checks import quantity
+from domain.games.powerdrain.position import plug_value
+from domain.games.powerdrain.sentences import SAY
 
 _SIGNS: Final = ("+", "\N{MINUS SIGN}")
 _SECTION: Final = 86
@@ -29,10 +38,10 @@ _ROUND: Final = (26, 7)
 """The radius of the corners of each seat's plugs; plugs of a pool are in between."""
 _LEFTWARD: Final = outline([(-34, -9), (-28, -14), (-28, -4)])
 _UPWARD: Final = outline([(16, -34), (11, -28), (21, -28)])
-_CHIP: Final = (46, 40)
-_APART: Final = 51
-"""The distance between plugs of a hand, and between lines of them."""
 _LINE: Final = 8  # plugs of a hand
+_CHIP: Final = (47, 42)
+_APART: Final = _GRID / _LINE
+"""The distance between plugs of a hand, and between lines of them: a line is as wide as the grid."""
 
 
 def _signed(volts: int) -> str:
@@ -46,6 +55,25 @@ def _box(name: str, width: float, height: float, rounded: float | None = None) -
     )
 
 
+def _raised(width: float, height: float, rounded: float) -> tuple[Markup, ...]:
+    """Return a plug's body with its shadow, and the light on its upper edge."""
+    left, top, bend = 3 - width / 2, 3 - height / 2, max(rounded - 3, 2)
+    lit = f"M{number(left + bend)} {number(top)}H{number(-left - bend)}"
+    return (
+        element(
+            "rect",
+            class_="shade",
+            x=1 - width / 2,
+            y=3 - height / 2,
+            width=width,
+            height=height,
+            rx=rounded,
+        ),
+        _box("body", width, height, rounded),
+        element("path", class_="glint", d=lit),
+    )
+
+
 # --- the grid
 
 
@@ -54,7 +82,7 @@ def _plug(name: str, seat: int, full: int, left: int) -> Markup:
     return piece(
         f"{LOOKS[seat]} {'active' if left else 'drained'}",
         seat,
-        _box("body", _PLUG, _PLUG, _ROUND[seat]),
+        *_raised(_PLUG, _PLUG, _ROUND[seat]),
         element("path", class_="pointer", d=_LEFTWARD),
         text_line(name[0], (-16, -9), class_="digit"),
         element("path", class_="pointer", d=_UPWARD),
@@ -67,11 +95,12 @@ def _plug(name: str, seat: int, full: int, left: int) -> Markup:
 
 def _section(name: str, at: Point, inside: Sequence[Markup], title: str, *, last: bool) -> Markup:
     hit = _box("hit section", _SECTION, _SECTION)
-    mark = [_box("ring", _SECTION - 5, _SECTION - 5, 8)] if last else []
-    return place(name, at, title, hit, *inside, *mark, last=last)
+    mark = [_box("ring", _SECTION - 4, _SECTION - 4, 8)] if last else []
+    return place(name, at, title, hit, *mark, *inside, last=last)
 
 
-def _sections(position: Mapping[str, Any], last: str) -> Iterator[Markup]:
+def _sections(view: BoardInput, last: str) -> Iterator[Markup]:
+    position = view.position
     rest = volts_left(position)
     for (row, left), (column, top) in product(
         enumerate(position["left"]), enumerate(position["top"])
@@ -81,9 +110,9 @@ def _sections(position: Mapping[str, Any], last: str) -> Iterator[Markup]:
             plug, seat = position["grid"][name]
             full = plug_value(plug, name) * (-1 if seat else 1)
             inside = [_plug(plug, seat, full, rest[name])]
-            title = (
-                f"{name}: {SIDES[seat]}'s plug {plug}, {_signed(full)}, {_signed(rest[name])} left"
-            )
+            volts, left_over = _signed(full), _signed(rest[name])
+            held = SAY("held", section=name, owner=seat, plug=plug, full=volts, left=left_over)
+            title = held.in_language(view.language)
         at = _LEFT + _SECTION * (column + 0.5), _TOP + _SECTION * (row + 0.5)
         yield _section(name, at, inside, title, last=name == last)
 
@@ -98,11 +127,11 @@ def _edges(position: Mapping[str, Any]) -> Iterator[Markup]:
 # --- the plugs outside the grid
 
 
-def _chip(name: str, at: Point, look: str, seat: int | None) -> Markup:
+def _chip(name: str, at: Point, look: str, seat: int | None, language: str) -> Markup:
     return group(
-        element("title", Markup(f"plug {name}")),
+        element("title", escape_text(SAY("chip", plug=name).in_language(language))),
         _box("hit", _APART - 2, _APART - 2),
-        _box("body", *_CHIP, 14 if seat is None else _ROUND[seat] * 0.6),
+        *_raised(*_CHIP, 14 if seat is None else _ROUND[seat] * 0.6),
         text_line(name, (0, 0), class_="digit"),
         class_=f"plug {look}",
         data_plug=name,
@@ -115,8 +144,9 @@ def _lines_of(plugs: Sequence[str]) -> Iterator[tuple[int, int, str]]:
     return ((at // _LINE, at % _LINE, plug) for at, plug in enumerate(plugs))
 
 
-def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
+def _hands(view: BoardInput) -> tuple[list[Markup], float]:
     """Return the plugs left, and the lower end of the drawing."""
+    position = view.position
     hands = [(None, position["pool"])] if "pool" in position else [*enumerate(position["hands"])]
     drawn, down = [], _BOTTOM + 18.0
     for seat, plugs in hands:
@@ -126,7 +156,7 @@ def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
             drawn.append(text_line(_SIGNS[seat], beside, class_="edge-digit"))
         for line, column, plug in _lines_of(plugs):
             at = (_LEFT + _APART * (column + 0.5), down + _APART * (line + 0.5))
-            drawn.append(_chip(plug, at, look, seat))
+            drawn.append(_chip(plug, at, look, seat, view.language))
         down += _APART * -(-len(plugs) // _LINE)
     return drawn, down if drawn else _BOTTOM + 10.0
 
@@ -134,36 +164,55 @@ def _hands(position: Mapping[str, Any]) -> tuple[list[Markup], float]:
 # --- the picture
 
 
-def _player(seat: int, rest: Mapping[str, int]) -> PlayerCaption:
+def _player(seat: int, rest: Mapping[str, int], language: str) -> PlayerCaption:
     own = [abs(left) for left in rest.values() if left * (-1 if seat else 1) > 0]
     sign = text_line(_SIGNS[seat], (0, 0), class_="digit")
     plug = icon(LOOKS[seat], _box("body", 32, 32, _ROUND[seat] * 0.5), sign)
-    return PlayerCaption(plug, f"{len(own)} active, {quantity(sum(own), 'volt')}")
+    counts = SAY("counts", active=len(own), volts=sum(own))
+    return PlayerCaption(plug, counts.in_language(language))
 
 
-def _sentences(position: Mapping[str, Any]) -> tuple[str, ...]:
-    edges = (f"{edge} edge {' '.join(map(str, position[edge]))}" for edge in ("left", "top"))
+def _sentences(view: BoardInput) -> tuple[str, ...]:
+    position, language = view.position, view.language
+    left, top = (" ".join(map(str, position[edge])) for edge in ("left", "top"))
     grid = {
-        f"{SIDES[seat]} in the grid": [
-            f"{plug} in {section}"
+        SAY("grid", owner=seat).in_language(language): [
+            SAY("in", plug=plug, section=section).in_language(language)
             for section, (plug, own) in position["grid"].items()
             if own == seat
         ]
         for seat in (0, 1)
     }
     if "pool" in position:
-        hands = {"Pool": position["pool"]}
+        hands = {SAY("pool").in_language(language): position["pool"]}
     else:
-        hands = {f"{SIDES[seat]} in hand": position["hands"][seat] for seat in (0, 1)}
-    return (f"{', '.join(edges).capitalize()}.", *place_sentences({**grid, **hands}))
+        hands = {
+            SAY("hand", owner=seat).in_language(language): position["hands"][seat]
+            for seat in (0, 1)
+        }
+    edges = SAY("edges", left=left, top=top).in_language(language)
+    return (f"{edges}.", *place_sentences({**grid, **hands}))
 
 
 def paint(view: BoardInput) -> Picture:
     """Draw a position, each plug with its value and the voltage it has left."""
     position, rest = view.position, volts_left(view.position)
-    hands, height = _hands(position)
+    hands, height = _hands(view)
     last = view.last.rpartition("-")[2]
     frame = element("rect", class_="frame", x=_LEFT, y=_TOP, width=_GRID, height=_GRID, rx=3)
-    drawn = (*_edges(position), *_sections(position, last), frame, *hands)
-    players = (_player(0, rest), _player(1, rest))
-    return Picture(drawn, height, players, _sentences(position))
+    drawn = (*_edges(position), *_sections(view, last), frame, *hands)
+    players = (_player(0, rest, view.language), _player(1, rest, view.language))
+    return Picture(drawn, height, players, _sentences(view))
+
+
+# --- figures
+
+
+def _figure(plug: Markup) -> Markup:
+    return element("g", plug, transform="scale(0.45)")
+
+
+FIGURES: Final = {
+    "plug": _figure(_plug("24", 0, 6, 2)),
+    "drained": _figure(_plug("82", 1, -4, 0)),
+}

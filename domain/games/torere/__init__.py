@@ -11,4 +11,5 @@ GAME = GamePackage(
     ring_percent=200,
     text_places=text.places,
     engine=engine.ENGINE,
+    figures=svg.FIGURES,
 )

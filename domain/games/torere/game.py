@@ -96,8 +96,8 @@ class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
         if movable(position):
             return None
         winner = 1 - position.turn
-        detail = f"{SIDES[position.turn]} can't move: {SIDES[winner]} has won"
-        return GameOutcome((winner,), Ending.NO_MOVE, detail)
+        said = SAY("no-move", mover=position.turn, winner=winner)
+        return GameOutcome((winner,), Ending.NO_MOVE, said)
 
     def to_json(self, position: TorerePosition) -> dict[str, Any]:
         """Return the stones by place: o is Light's, x is Dark's."""

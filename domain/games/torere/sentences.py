@@ -1,4 +1,4 @@
-"""Why a move of mū tōrere is refused, in words."""
+"""The sentences of mū tōrere: refused moves and endings."""
 
 from domain.games.torere.position import SIDES
 from domain.sentences import Sentences, words
@@ -24,6 +24,10 @@ SAY = Sentences(
         "circle": (
             "{start} and {end} are not neighbours on the circle",
             "{start} und {end} sind auf dem Kreis nicht benachbart",
+        ),
+        "no-move": (
+            "{mover:side} can't move: {winner:side} has won",
+            "{mover:side} kann nicht ziehen: {winner:side} hat gewonnen",
         ),
         "putahi": (
             "neither {left} nor {right}, beside {start}, holds a stone of {other:side}'s",

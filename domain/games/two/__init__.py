@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from domain.boards.line_puzzle_drawing import draw_lines, paint_lines
+from domain.boards.line_puzzle_drawing import FIGURES, draw_lines, paint_lines
 from domain.boards.pow2_text import places_below
 from domain.games.two import engine, game
 from domain.rules.game import GamePackage
@@ -10,8 +10,9 @@ from domain.rules.game import GamePackage
 GAME = GamePackage(
     (game.TwoRules(),),
     partial(draw_lines, wanted=2, word="two"),
-    partial(paint_lines, wanted=2, word="two"),
+    partial(paint_lines, wanted=2),
     __name__,
     text_places=places_below,
     engine=engine.ENGINE,
+    figures=FIGURES,
 )

@@ -15,7 +15,7 @@ _CROWDED: Final = 0.4
 
 def evaluate(position: LinePuzzlePosition) -> Values:
     """Return the lines of the best position so far as a share of the bound."""
-    return (position.lines / TwoRules.most_lines,)
+    return (position.lines / TwoRules.most_points,)
 
 
 def guide(position: LinePuzzlePosition) -> float:

@@ -12,8 +12,24 @@ Notation: `a5` sets a stone, `-a5` takes it back, `done`.
 from typing import Final
 
 from domain.boards.line_puzzle import LinePuzzle, stones_on_lines
+from domain.sentences import Sentences
 
 _WANTED: Final = 2
+SAY: Final = Sentences(
+    "two",
+    {
+        "limit": (
+            (
+                "proven: 38 at most (25 stones), 37 when no line may hold more than two "
+                "(25 stones); the source's mark: 21"
+            ),
+            (
+                "bewiesen: höchstens 38 (25 Steine), 37, wenn auf keiner Linie mehr als zwei liegen "
+                "dürfen (25 Steine); die Marke der Quelle: 21"
+            ),
+        ),
+    },
+)
 
 
 class TwoRules(LinePuzzle):
@@ -22,12 +38,9 @@ class TwoRules(LinePuzzle):
     key = "two"
     title = "Two by Two"
     stone_limit = 32
-    most_lines = 38
-    wanted = "exactly two stones"
-    bound = (
-        "proven: 38 at most (25 stones), 37 when no line may hold more than two (25 stones); "
-        "the source's mark: 21"
-    )
+    most_points = 38
+    wanted = _WANTED
+    limit = SAY("limit")
 
     def count_lines(self, stones: int) -> int:
         """Return the number of lines with exactly two stones."""

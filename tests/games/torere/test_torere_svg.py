@@ -21,7 +21,7 @@ def test_kewai_lie_around_the_putahi_clockwise_from_the_top():
         name: centre(place) for name, place in places(parsed("torere", start("torere"))).items()
     }
     middle = where.pop("0")
-    assert {round(dist(middle, at)) for at in where.values()} == {172}
+    assert {round(dist(middle, at)) for at in where.values()} == {168}
     (top, right, bottom, left) = (where[name] for name in "1357")
     assert (top[0], bottom[0]) == (middle[0], middle[0])
     assert top[1] < middle[1] < bottom[1]

@@ -1,0 +1,208 @@
+"""The guides of the games: each picture is a real position, and shows what its caption says."""
+
+import re
+from importlib.resources import files
+
+import pytest
+
+from domain.drawing import illustrate
+from domain.drawing.svg.painter import WIDTH
+from domain.games.powerdrain.json import volts_left
+from domain.rules import game_by_key, latest_rules
+from domain.rules.guide import GameGuide, next_places, reach_position, read_guide
+from domain.rules.option_form import Bilingual
+from services.app.games import game_keys
+
+KEYS = game_keys()
+PLACE = re.compile(r"\b[a-m]1?\d\b")
+
+
+def guide_of(key: str) -> GameGuide:
+    return read_guide(files(game_by_key(key).package).joinpath("guide.toml").read_text("utf-8"))
+
+
+def texts_of(guide: GameGuide) -> list[Bilingual]:
+    sections = [one for part in guide.sections for one in (part.title, *part.text, *part.items)]
+    captions = [picture.caption for picture in guide.pictures]
+    meanings = [line.means for line in guide.notation]
+    return [guide.about, guide.goal, guide.origin, *captions, *sections, *meanings]
+
+
+def reached(key: str, name: str):
+    """Return the picture of this name, its position in the JSON form, and what follows on from it."""
+    rules, picture = latest_rules(key), guide_of(key).picture(name)
+    assert picture
+    position = reach_position(rules, picture).position
+    return picture, rules.to_json(position), next_places(rules, position, picture.chosen)
+
+
+@pytest.mark.parametrize("key", KEYS)
+class TestGuide:
+    def test_all_texts_are_there_in_both_languages(self, key):
+        for text in texts_of(guide_of(key)):
+            assert text.en, text
+            assert text.de, text
+            assert text.en != text.de
+            assert not re.search(r"\b(Ihnen|Ihre[mnrs]?)\b", text.de), text.de
+
+    def test_both_languages_name_the_same_places(self, key):
+        for text in texts_of(guide_of(key)):
+            assert sorted(set(PLACE.findall(text.en))) == sorted(set(PLACE.findall(text.de))), text
+
+    def test_four_pictures_at_least_have_names_of_their_own_and_short_captions(self, key):
+        guide = guide_of(key)
+        names = [picture.name for picture in guide.pictures]
+        assert len(names) >= 4
+        assert len(set(names)) == len(names)
+        assert guide.picture(guide.card)
+        for picture in guide.pictures:
+            assert picture.caption.en.count(". ") == 0
+            assert picture.caption.en.endswith((".", "?"))
+            assert len(picture.caption.en) <= 160
+
+    def test_each_picture_is_drawn_from_canonical_moves_with_what_is_marked(self, key):
+        rules = latest_rules(key)
+        for picture in guide_of(key).pictures:
+            position, before, last = reach_position(rules, picture)
+            for text in picture.moves.split():
+                assert rules.write(rules.read(text)) == text
+            assert last == (picture.moves.split() or [""])[-1]
+            targets = next_places(rules, position, picture.chosen)
+            drawn = illustrate(
+                rules, position, last=last, before=before, chosen=picture.chosen, targets=targets
+            )
+            assert drawn.count('class="chosen') == len(picture.chosen)
+            assert drawn.count('class="target') == len(targets)
+            assert f'viewBox="0 0 {WIDTH} ' in drawn
+            assert len(drawn) <= 48_000
+
+    def test_each_example_of_the_notation_is_read(self, key):
+        rules = latest_rules(key)
+        for line in guide_of(key).notation:
+            assert rules.write(rules.read(line.move)) == line.move
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "winners"),
+    [
+        ("pow2", "won", (0,)),
+        ("goliath", "won", (1,)),
+        ("line", "end", (1,)),
+        ("torere", "won", (0,)),
+        ("halves", "end", (1,)),
+        ("powerdrain", "end", (1,)),
+    ],
+)
+def test_the_last_picture_of_a_game_is_won(key, name, winners):
+    guide, rules = guide_of(key), latest_rules(key)
+    assert guide.pictures[-1].name == name
+    outcome = rules.outcome(reach_position(rules, guide.pictures[-1]).position)
+    assert outcome
+    assert outcome.winners == winners
+
+
+def test_the_pictures_of_pow2_show_what_they_say():
+    assert reached("pow2", "start")[1]["supply"] == [14, 14]
+    assert {"g1", "m5", "a7"} <= set(reached("pow2", "move")[2])
+    met = reached("pow2", "meet")[1]["board"]
+    assert (met["m1"], met["m5"], met["l4"]) == ("o", "o", "O")
+    assert "m1" not in reached("pow2", "leave")[1]["board"]
+    two = reached("pow2", "two")[1]["board"]
+    assert (two["d4"], two["c3"], two["e5"]) == ("x", "X", "X")
+    assert (two["d2"], two["e3"]) == ("O", "x")
+    won = reached("pow2", "won")[1]
+    assert won["board"]["m9"] == "O"
+    assert sum(letter in "oO" for letter in won["board"].values()) == 16
+
+
+def test_the_pictures_of_goliath_show_what_they_say():
+    start = reached("goliath", "start")[1]
+    assert start == {"board": {"a1": "G", "m13": "D"}, "supply": [15, 15]}
+    assert reached("goliath", "david")[0].chosen == ("m13",)
+    assert {"g5", "i7", "m5", "i3"} <= set(reached("goliath", "throw")[2])
+    assert len(reached("goliath", "goliath")[2]) < len(reached("goliath", "david")[2])
+    board = reached("goliath", "won")[1]["board"]
+    assert (board["c8"], board["a9"]) == ("D", "x")
+
+
+def test_the_pictures_of_line_show_what_they_say():
+    _, first, places = reached("line", "first")
+    assert first["board"] == {"b4": "o"}
+    assert 0 < len(places) < 63
+    assert reached("line", "short")[1]["board"] == {"a1": "o", "h8": "x"}
+    assert len(reached("line", "regions")[0].moves.split()) == 12
+    assert reached("line", "end")[1]["stones"] == [16, 19]
+
+
+def test_the_pictures_of_torere_show_what_they_say():
+    assert reached("torere", "first")[2] == ("1", "4")
+    assert reached("torere", "round")[2] == ("5",)
+    assert reached("torere", "out")[2] == ("5",)
+    assert "4" not in reached("torere", "won")[1]["board"]
+
+
+def test_the_pictures_of_halves_show_what_they_say():
+    whole = reached("halves", "whole")[1]["tiles"]
+    assert [sum(tile[2] == colour for tile in whole) for colour in (0, 1)] == [12, 12]
+    _, turn, places = reached("halves", "turn")
+    assert {str(tile[3]) for tile in turn["tiles"] if tile[2] == 1} == set(places)
+    left = {tile[3] for tile in reached("halves", "halved")[1]["tiles"]}
+    # the upper part and tile 10 are gone
+    assert not left & {*range(1, 9), 10, 11, 14}
+    assert len(left) == 13
+    assert all(tile[2] == 0 for tile in reached("halves", "end")[1]["tiles"])
+
+
+def test_the_pictures_of_powerdrain_show_what_they_say():
+    start = reached("powerdrain", "start")[1]
+    assert [len(hand) for hand in start["hands"]] == [8, 8]
+    assert len(reached("powerdrain", "choose")[2]) == 25
+    value = reached("powerdrain", "value")[1]
+    assert (value["grid"]["19"], volts_left(value)["19"]) == (["44", 0], 8)
+    assert volts_left(reached("powerdrain", "drain")[1]) == {"11": 10, "19": 0, "73": -10, "99": -6}
+    left = volts_left(reached("powerdrain", "end")[1]).values()
+    assert (sum(volts < 0 for volts in left), sum(volts > 0 for volts in left)) == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "detail"),
+    [
+        ("one", "stone", "3 lines with exactly one stone, by 1 stone"),
+        ("one", "over", "14 lines with exactly one stone, by 4 stones"),
+        ("one", "eight", "32 lines with exactly one stone, by 8 stones"),
+        ("two", "pair", "1 line with exactly two stones, by 2 stones"),
+        ("two", "three", "3 lines with exactly two stones, by 3 stones"),
+        ("two", "twelve", "30 lines with exactly two stones, by 12 stones"),
+        ("duo", "many", "28 stones placed, 14 light and 14 dark"),
+        ("jump", "all", "all 32 stones set, 32 left after 0 plies"),
+        ("jump", "left", "all 32 stones set, 4 left after 6 plies"),
+    ],
+)
+def test_the_pictures_of_puzzles_have_the_scores_that_they_say(key, name, detail):
+    rules, picture = latest_rules(key), guide_of(key).picture(name)
+    assert picture
+    score = rules.score(reach_position(rules, picture).position)
+    assert score
+    assert str(score.detail) == detail
+
+
+def test_a_colour_is_passed_and_nothing_can_jump_where_the_captions_say_so():
+    rules, passed = latest_rules("duo"), guide_of("duo").picture("passed")
+    assert passed
+    position = reach_position(rules, passed).position
+    after = rules.play(position, rules.read(next(iter(rules.legal_moves(position)))))
+    count = rules.to_json(after)["board"]
+    assert sum(letter == "x" for letter in count.values()) == 4
+    assert reached("duo", "many")[2], "there is still room"
+    jump, left = latest_rules("jump"), guide_of("jump").picture("left")
+    assert left
+    assert set(jump.legal_moves(reach_position(jump, left).position)) <= {"done"}
+
+
+def test_the_first_page_tries_one_game():
+    assert sum(guide_of(key).welcome for key in KEYS) == 1
+
+
+def test_a_guide_with_an_unknown_part_is_refused():
+    with pytest.raises(ValueError, match="unknown"):
+        read_guide('card = "a"\nabout = ["a", "b"]\nunknown = 1')
