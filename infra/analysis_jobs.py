@@ -18,6 +18,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.redis.clients import to_ms
 from infra.rq_jobs import ANALYSE, ANALYSIS, ROBOTS, SUSPENDED, queue_key
+from infra.sentences import SAY
 
 MOST_OF_ACCOUNT: Final = 3
 """Jobs of an account that wait or run, at most."""
@@ -98,19 +99,18 @@ class AnalysisJobs:
         ):
             raise Refusal(
                 Code.UNAVAILABLE,
-                "this server analyses no matches now, because it runs no process for that; its operator "
-                "can, see MATCHPOST_ROBOTS",
+                SAY("no-analyses"),
             )
         waiting = self._waiting()
         names = waiting | set(StartedJobRegistry(queue=self._queue).get_job_ids(cleanup=False))
         found = Job.fetch_many(names, connection=self._client, serializer=JSONSerializer)
         jobs = [job for job in found if job is not None and self._is_alive(job, waiting)]
         if len(jobs) >= MOST_JOBS:
-            raise Refusal(Code.BUSY, f"{MOST_JOBS} matches wait to be analysed; try again later")
+            raise Refusal(Code.BUSY, SAY("analyses-wait", most=MOST_JOBS))
         if sum(job.meta.get("account") == account.hex() for job in jobs) >= MOST_OF_ACCOUNT:
             raise Refusal(
                 Code.TOO_MANY,
-                f"{MOST_OF_ACCOUNT} matches are being analysed for you; wait until one is done",
+                SAY("analyses-own", most=MOST_OF_ACCOUNT),
             )
 
     def _waiting(self) -> set[str]:

@@ -19,6 +19,7 @@ from domain.match.events import AccountId
 from infra.confirmed_writes import unconfirmed
 from infra.redis import keys
 from infra.security_log import SecurityEvent, note_security
+from infra.sentences import SAY
 
 WRONG_PASSWORDS: Final = 10
 """Wrong passwords of a userid in a window, at most."""
@@ -76,8 +77,7 @@ class LoginRateLimit:
         if not self._limiter.hit(self._item, _hashed(name, network)):
             raise Refusal(
                 Code.TOO_MANY_ATTEMPTS,
-                f"too many wrong passwords for {name[:24]!r}; "
-                f"try again in {_plural(self._minutes_left(name, network), 'minute')}",
+                SAY("too-many-attempts", name=name[:24], minutes=self._minutes_left(name, network)),
             )
 
     def give_back(self, name: str, network: str = "") -> None:

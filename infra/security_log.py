@@ -53,13 +53,17 @@ class SecurityEvent(StrEnum):
     TOKENS_ENDED = "tokens-ended"
     ARBITER_MADE = "arbiter-made"
     ARBITER_DISMISSED = "arbiter-dismissed"
+    RESET_ASKED = "reset-asked"
+    PASSWORD_RESET = "password-reset"  # noqa: S105 - no password
     RULING = "ruling"
     BROADCAST = "broadcast"
     TEXT_ERASED = "text-erased"
     LEFT_OUT = "left-out"
 
 
-_BY_ANYBODY: Final = frozenset({SecurityEvent.LOGIN_FAILED, SecurityEvent.LIMIT})
+_BY_ANYBODY: Final = frozenset(
+    {SecurityEvent.LOGIN_FAILED, SecurityEvent.LIMIT, SecurityEvent.RESET_ASKED}
+)
 
 
 class NetworkHashes:

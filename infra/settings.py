@@ -12,7 +12,6 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import msgspec
 
 from infra.durability import Mode
-from infra.log_settings import LogSettings
 from infra.machine import MEMORY_PATTERN, default_workers
 from infra.mail.smtp_url import MailDomain
 from infra.redis.addresses import Topology, redact_url, topology_of
@@ -30,6 +29,7 @@ from infra.setting_values import (
     parse_file,
     setting_rows,
 )
+from infra.site_settings import SiteSettings
 
 __all__ = ["CONFIG_VARIABLE", "Settings", "SettingsError", "load", "setting_table"]
 
@@ -38,7 +38,7 @@ _Positive = Annotated[int, msgspec.Meta(ge=1)]
 _POSITIVE: Final = "a whole number, at least 1"
 
 
-class Settings(LogSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The settings. All values are validated; `data` is an absolute path."""
 
     data: Annotated[
@@ -267,17 +267,6 @@ class Settings(LogSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             "20",
         ),
     ] = 20
-    trusted_proxy: Annotated[
-        Literal["on", "off"],
-        about(
-            "on or off",
-            "Whether a proxy of yours stands before the HTTP API, through which all requests come: "
-            "then a request's address is the last in its X-Forwarded-For, and its X-Forwarded-Proto is "
-            "believed: with https the cookies of the pages are `__Host-`. With `off` neither is "
-            "read, and all that come through a proxy share one address.",
-            "`off`",
-        ),
-    ] = "off"
     smtp: Annotated[
         _Listening,
         about(

@@ -18,6 +18,7 @@ from infra.archive.archived_match import ArchivedMatch, ArchiveError, restore
 from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.objects.port import ObjectStoreError
 from infra.redis.keys import shard_of
+from infra.sentences import SAY
 from infra.store import locators
 from infra.store.kept_events import KeptEvents
 
@@ -138,11 +139,9 @@ class Archive:
             logger.error("ALARM: match %d can't be read from the archive: %s", board, error)  # noqa: TRY400
             raise Refusal(
                 Code.DAMAGED,
-                f"match {board} can't be read from the archive; the server's log says why",
+                SAY("archive-damaged", board=board),
             ) from error
         except ObjectStoreError as error:
             self._objects.cache_clear()  # the keys may be others now
             logger.warning("match %d can't be read from the archive now: %s", board, error)
-            raise Refusal(
-                Code.UNAVAILABLE, "the archive can't be read now; try again in a minute"
-            ) from error
+            raise Refusal(Code.UNAVAILABLE, SAY("archive-away")) from error

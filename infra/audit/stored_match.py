@@ -38,6 +38,7 @@ from domain.match.refused_commands import NotDecidedAgain
 from domain.match.state import MatchState
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import AuditedLog, ShardLog
+from infra.sentences import SAY
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 from infra.store.port import Store
 
@@ -101,7 +102,7 @@ def check_match(store: Store, board: int) -> CheckedMatch:
     """Return what the check of an intact match has found; errors as those of `check`."""
     found = _read(store, board)
     if found.snapshot is None and not found.events and not found.outcomes:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     return check_stored(found, ShardLog(store, board))
 
 

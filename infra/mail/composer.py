@@ -58,6 +58,10 @@ class Composer(Protocol):
         """Write the mail to an arbiter about the claim or the appeal that is the last event."""
         ...
 
+    def reset(self, account: AccountId, link: str) -> EmailText:
+        """Write the mail with the link for a new password."""
+        ...
+
     def code(self, account: AccountId, code: str) -> EmailText:
         """Write the mail with the code that verifies an address."""
         ...

@@ -48,6 +48,8 @@ class Purpose(StrEnum):
     """A reply to a mail: it goes to the sender, and is not returned when undeliverable."""
     NOTICE = "notice"
     """To a player: only to a verified address, and not after a sign-off."""
+    RESET = "reset"
+    """With a link for a new password: to a verified address, also after a sign-off."""
     CODE = "code"
     """To an address that is not verified yet."""
 

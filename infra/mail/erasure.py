@@ -8,10 +8,11 @@ from infra.mail.message_queue import MessageMailQueue
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
 from infra.mail.verification_codes import VerificationCodes
+from infra.people.password_resets import PasswordResets
 
 
 def erase_mail(client: redis.Redis, account: AccountId) -> None:
-    """Erase e-mails to an account, its codes and digests, and its unsent chat and messages.
+    """Erase e-mails to an account, its codes, link and digests, and its unsent chat and messages.
 
     Safe to repeat. The counts per id and per address stay: they are hashed, and expire.
     """
@@ -21,3 +22,4 @@ def erase_mail(client: redis.Redis, account: AccountId) -> None:
     MailerProgress(client).forget(account)
     MessageMailQueue(client).forget(account)
     ChatMailQueue(client).forget(account)
+    PasswordResets(client).forget(account)

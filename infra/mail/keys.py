@@ -17,6 +17,8 @@
 | `{mail}:chat:last` | the same, by the time of the newest line |
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: items for a digest, by time |
+| `{mail}:resets` | list of requests for a new password: `infra.people.password_resets` |
+| `{mail}:owners:<address>` | set: accounts that have proven an address, which is hashed |
 | `{mail}:key` | fingerprint of the mail key in use: `infra.secret_record` |
 | `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
@@ -45,6 +47,7 @@ CHAT_DUE: Final = "{mail}:chat:due"
 CHAT_FIRST: Final = "{mail}:chat:first"
 CHAT_LAST: Final = "{mail}:chat:last"
 DIGESTS_DUE: Final = "{mail}:daily"
+RESET_REQUESTS: Final = "{mail}:resets"
 KEY_FINGERPRINT: Final = "{mail}:key"
 
 
@@ -66,6 +69,11 @@ def digest_items(account: bytes) -> str:
 def sent_codes(address: str) -> str:
     """Return the key of the count of codes sent to an address, which is hashed in it."""
     return f"{{mail}}:codes:{sha256(address.encode()).hexdigest()[:32]}"
+
+
+def address_owners(address: str) -> str:
+    """Return the key of the accounts that have proven an address, which is hashed in it."""
+    return f"{{mail}}:owners:{sha256(address.encode()).hexdigest()[:32]}"
 
 
 def codes(account: bytes) -> str:

@@ -17,6 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.mail import keys
 from infra.people.accounts.validation import mailbox
+from infra.sentences import SAY
 
 ALPHABET: Final = "abcdefghijkmnpqrstuvwxyz23456789"
 """5 bits each, without characters that look alike."""
@@ -128,6 +129,5 @@ def wrong_code() -> Refusal:
     """Return the refusal of a code that verifies no address."""
     return Refusal(
         Code.BAD_ADDRESS,
-        "this code verifies no e-mail address of the account; "
-        "`add userid password ADDRESS` sends a new one",
+        SAY("code-wrong"),
     )

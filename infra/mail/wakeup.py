@@ -61,7 +61,12 @@ class MailerWakeup:
 
     def _has_queued(self, now: int) -> bool:
         return bool(
-            self._data.exists(keys.ADDRESSES_TO_VERIFY, keys.ADDRESSES_IN_WORK, keys.MESSAGE_QUEUE)
+            self._data.exists(
+                keys.ADDRESSES_TO_VERIFY,
+                keys.ADDRESSES_IN_WORK,
+                keys.MESSAGE_QUEUE,
+                keys.RESET_REQUESTS,
+            )
             or self._chats.due(now, 1)
             or self._mailer_progress.digests_due(now, 1)
         )

@@ -15,6 +15,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.account_index import index_under_account
 from infra.redis import keys
+from infra.sentences import SAY
 
 MOST_BLOCKS: Final = 500
 """Accounts that one account may block."""
@@ -33,9 +34,7 @@ class BlockList:
         """
         name = keys.blocked(account)
         if not index_under_account(self._client, account, name, other.hex(), "", MOST_BLOCKS):
-            raise Refusal(
-                Code.TOO_MANY, f"an account blocks at most {MOST_BLOCKS} others; unblock one"
-            )
+            raise Refusal(Code.TOO_MANY, SAY("blocks", most=MOST_BLOCKS))
 
     def remove(self, account: AccountId, others: Sequence[AccountId]) -> None:
         """Unblock others; safe to repeat."""

@@ -30,6 +30,7 @@ from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one
+from infra.sentences import SAY
 
 TEXT_LIMIT: Final = 2_000
 """Characters a text may have."""
@@ -97,11 +98,9 @@ def read_text(text: str) -> str:
     """
     text = text.strip()
     if not text:
-        raise Refusal(Code.BAD_REQUEST, "the text is empty; write something")
+        raise Refusal(Code.BAD_REQUEST, SAY("text-empty"))
     if len(text) > TEXT_LIMIT:
-        raise Refusal(
-            Code.TOO_LONG, f"the text has {len(text)} characters; {TEXT_LIMIT} are the most"
-        )
+        raise Refusal(Code.TOO_LONG, SAY("text-long", length=len(text), most=TEXT_LIMIT))
     if unfit := _NOT_ALLOWED.search(text):
         raise Refusal(
             Code.BAD_REQUEST,
@@ -340,7 +339,7 @@ def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
     to = list(dict.fromkeys(recipients))
     if not 1 <= len(to) <= MOST_RECIPIENTS:
         raise Refusal(
-            Code.BAD_REQUEST, f"a message goes to 1 to {MOST_RECIPIENTS} players, not {len(to)}"
+            Code.BAD_REQUEST, SAY("message-recipients", most=MOST_RECIPIENTS, count=len(to))
         )
     return to
 

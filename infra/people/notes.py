@@ -20,6 +20,7 @@ from infra.people.account_index import index_under_account
 from infra.people.messages import read_text
 from infra.redis import keys
 from infra.redis.reads import Read, read_one
+from infra.sentences import SAY
 
 MOST_NOTES: Final = 1_000
 """Notes of one account."""
@@ -59,7 +60,7 @@ class Notes:
         if not index_under_account(self._client, account, name, str(board), value, MOST_NOTES):
             raise Refusal(
                 Code.TOO_MANY,
-                f"an account keeps at most {MOST_NOTES} notes; empty one of another match",
+                SAY("notes", most=MOST_NOTES),
             )
 
     def forget(self, account: AccountId) -> None:

@@ -33,6 +33,7 @@ from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one, read_strings
 from infra.redis.server_time import ServerTime
 from infra.security_log import SecurityEvent, note_security
+from infra.sentences import SAY
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
 """How long a session lasts after the login."""
@@ -214,9 +215,7 @@ class Sessions:
 
     def _list(self, session: Session, digest: bytes) -> None:
         if not self._index.add(session.account, session.id, digest, MOST_SESSIONS):
-            raise Refusal(
-                Code.TOO_MANY, f"an account has at most {MOST_SESSIONS} sessions; log in once more"
-            )
+            raise Refusal(Code.TOO_MANY, SAY("sessions", most=MOST_SESSIONS))
 
     def _read(self, digests: Iterable[bytes]) -> SessionsByDigest:
         """Return those sessions that have a record."""
@@ -239,4 +238,4 @@ def _unpack(digest: bytes, data: Any) -> Session | None:
 
 
 def _ended_elsewhere() -> Refusal:
-    return Refusal(Code.BUSY, "the account's sessions were ended at the same moment; log in again")
+    return Refusal(Code.BUSY, SAY("sessions-busy"))

@@ -25,6 +25,7 @@ from infra.people.account_index import index_under_account
 from infra.people.messages import read_text
 from infra.redis import keys
 from infra.redis.clients import Clock, time_ms
+from infra.sentences import SAY
 
 SALT_BYTES: Final = 16
 
@@ -130,7 +131,7 @@ class Statements:
         if self.count_of(board, account) >= MOST_STATEMENTS:
             raise Refusal(
                 Code.TOO_MANY,
-                f"you have {MOST_STATEMENTS} statements in match {board}, and that is the most",
+                SAY("statements", most=MOST_STATEMENTS, board=board),
             )
         index = keys.statement_boards(account)
         if not index_under_account(self._client, account, index, str(board), "", _MOST_BOARDS):

@@ -15,8 +15,11 @@ from infra.projections.match_lists import (
     asked_key,
     board_of,
     next_key,
+    over_key,
     unpack,
 )
+from infra.projections.paged_lists import pages_key
+from infra.projections.row_pages import PAGE_ROWS
 from infra.redis.reads import Read
 
 Scored: TypeAlias = Sequence[tuple[bytes, float]]
@@ -53,6 +56,37 @@ class HomeLists(MatchLists):
             others = [board for board in map(board_of, reversed(active)) if board not in mine]
             mark = _text(waiting, len(active), active[-1:])
             return HomeBoards(bucket, list(mine), others, mark)
+
+        return Read(queue, parse)
+
+    def read_waiting_counts(self, accounts: Sequence[AccountId]) -> Read[list[int]]:
+        """Return the read of how many matches wait for each player; O(n) in their number."""
+        generation = self._generation()
+
+        def queue(pipe: Any) -> None:
+            for account in accounts:
+                _queue_waiting(pipe, generation.of(account), account)
+
+        return Read(queue, lambda found: list(map(len, found)))
+
+    def read_activity(self, accounts: Sequence[AccountId]) -> Read[list[tuple[int, int, int]]]:
+        """Return the read of each player's running and finished matches, and when the last ended, ms."""
+        generation = self._generation()
+
+        def queue(pipe: Any) -> None:
+            for account in accounts:
+                bucket = generation.of(account)
+                pipe.zcard(bucket.key(active_key(account)))
+                pipe.zcard(bucket.key(over_key(account)))
+                pipe.llen(bucket.key(pages_key(over_key(account))))
+                pipe.zrange(bucket.key(over_key(account)), -1, -1, withscores=True)
+
+        def parse(found: list[Any]) -> list[tuple[int, int, int]]:
+            each = [found[at : at + 4] for at in range(0, len(found), 4)]
+            return [
+                (active, over + PAGE_ROWS * pages, int(last[0][1]) if last else 0)
+                for active, over, pages, last in each
+            ]
 
         return Read(queue, parse)
 

@@ -11,7 +11,13 @@ from domain.match.events import SERVER_ACCOUNT, AccountId, Event
 from domain.match.state import Reason
 from domain.rules import Seat
 from infra.projections.buckets import Bucket, RedisRead, RedisWrite
-from infra.projections.notices import MOST_NOTICES, NoticeKind, PlayerNotice, notices_key
+from infra.projections.notices import (
+    MOST_NOTICES,
+    NoticeDetail,
+    NoticeKind,
+    PlayerNotice,
+    notices_key,
+)
 from infra.projections.projection import Fact, Projection
 from infra.projections.specs import NOTICES
 
@@ -73,11 +79,26 @@ class NoticesProjection(Projection):
             for account, kind in notices_of(fact, table):
                 if account in fact.erased or not bucket.owns(account):
                     continue
-                notice = PlayerNotice(event.at, event.match, event.seq, kind)
+                notice = PlayerNotice(event.at, event.match, event.seq, kind, _detail(event.body))
                 boxes.setdefault(account, {})[notice.member] = event.at
             if len(fact.setup.seats) >= _MANY and not isinstance(event.body, _LEAVES_SEATS):
                 tables[event.match] = seats_after(table, event.body)
         return [*_box_writes(boxes), *_table_writes(facts, tables)]
+
+
+def _detail(event: Event) -> NoticeDetail | None:
+    """Return what the notices of an event say besides their kind."""
+    match event:
+        case events.OfferMade():
+            return NoticeDetail(event.seat, event.kind)
+        case events.OfferAnswered():
+            return NoticeDetail(event.seat, event.kind, event.accept)
+        case events.Resigned() | events.Flagged() if event.next is not None:
+            return NoticeDetail(event.seat)
+        case events.Declined():
+            return NoticeDetail(event.seat)
+        case _:
+            return None
 
 
 def _tables(facts: Iterable[Fact]) -> list[int]:

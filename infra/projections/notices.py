@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `to:<account>` | sorted set: `<board>:<seq>:<kind>`; score: time of the event, ms |
+| `to:<account>` | sorted set: `<board>:<seq>:<kind>`, some with `:<detail>`; score: time of the event, ms |
 | `tables` | hash: board -> packed `SeatsLeft`, of running matches with three or more players |
 
 Notices are in the bucket of their account, which also has the `tables` of its matches. A set has each
@@ -12,11 +12,12 @@ own action.
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import msgspec
 
 from domain.match.events import AccountId
+from domain.rules import Seat
 from infra.projections.query import Query
 from infra.projections.specs import NOTICES
 from infra.redis.reads import Read, read_one
@@ -66,6 +67,25 @@ class NoticeKind(StrEnum):
     """A message or a broadcast; added by `infra.people.message_notices`."""
 
 
+class NoticeDetail(msgspec.Struct, frozen=True):
+    """The seat that a notice is about, and for an offer which, and whether the seat has accepted it."""
+
+    seat: Seat
+    offer: str = ""
+    accepted: bool = False
+
+    @property
+    def text(self) -> str:
+        """Return its stored form, such as `1/draw/yes`."""
+        return f"{self.seat}/{self.offer}/{'yes' if self.accepted else 'no'}"
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read the stored form."""
+        seat, offer, accepted = text.split("/")
+        return cls(int(seat), offer, accepted == "yes")
+
+
 class PlayerNotice(msgspec.Struct, frozen=True):
     """A notice to an account."""
 
@@ -74,11 +94,14 @@ class PlayerNotice(msgspec.Struct, frozen=True):
     board: int
     seq: int
     kind: NoticeKind
+    detail: NoticeDetail | None = None
+    """Empty for a kind that says all."""
 
     @property
     def member(self) -> str:
         """Return its member of the sorted set: text order is the order of events."""
-        return f"{self.board:015}:{self.seq:010}:{self.kind}"
+        detail = "" if self.detail is None else f":{self.detail.text}"
+        return f"{self.board:015}:{self.seq:010}:{self.kind}{detail}"
 
 
 NoticePosition = tuple[int, int, int, str]
@@ -177,5 +200,6 @@ def newest_text(notices: Sequence[PlayerNotice]) -> str:
 
 
 def _notice(member: bytes, score: Any) -> PlayerNotice:
-    board, seq, kind = member.decode().split(":")
-    return PlayerNotice(int(score), int(board), int(seq), NoticeKind(kind))
+    board, seq, kind, *detail = member.decode().split(":")
+    found = NoticeDetail.read(detail[0]) if detail else None
+    return PlayerNotice(int(score), int(board), int(seq), NoticeKind(kind), found)

@@ -34,6 +34,7 @@ from infra.projections.row_pages import (
     unpack_entry,
 )
 from infra.projections.specs import Spec
+from infra.sentences import SAY
 
 OFFLOADED: Final = "offloaded"
 _PAGES: Final = "pages:"
@@ -170,9 +171,7 @@ class PagedLists:
             # a row that is missing is in a page by now, or its bucket is behind and never had it
             if all(rows) or attempt == _ATTEMPTS - 1:
                 return [row for row in rows if row]
-        raise Refusal(
-            Code.UNAVAILABLE, "this list changes too often to be read; try again in a minute"
-        )
+        raise Refusal(Code.UNAVAILABLE, SAY("list-busy"))
 
     def count(self, lists: Sequence[ListKey]) -> int:
         """Return the number of rows of lists; O(number of lists)."""

@@ -5,6 +5,7 @@
 | `players:<game>` | hash: account -> packed `Rating` |
 | `table:<game>` | sorted set of accounts; score: the skill's ordinal, in millionths |
 | `series:<game>:<account>` | list of packed `RatingPoint`, in the order of the matches |
+| `changes:<game>:<block>` | what each match changed, see `infra.projections.rating_changes` |
 | `pending` | what waits for its turn, see `infra.projections.reorder` |
 
 All of them are in the bucket of their game.
@@ -25,12 +26,21 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from domain.match.events import AccountId
-from domain.ratings import UNIT, Skill
+from domain.ratings import PROVISIONAL_MATCHES, UNIT, Skill
 from infra.projections.buckets import RedisRead, RedisWrite
 from infra.projections.projection import Fact, counted_result, revoked_result
 from infra.projections.query import Query
+from infra.projections.rating_changes import (
+    MatchChanges,
+    RatedMatch,
+    RatingChange,
+    change_writes,
+    changes_key,
+    changes_of,
+)
 from infra.projections.reorder import BufferedEvent, OrderedProjection
 from infra.projections.specs import RATINGS
+from infra.redis.reads import Read, read_one
 
 if TYPE_CHECKING:
     from openskill.models import PlackettLuce
@@ -52,6 +62,11 @@ class Rating(msgspec.Struct, frozen=True, array_like=True):
         """Return the rating as players see it."""
         return self.skill.rating
 
+    @property
+    def provisional(self) -> bool:
+        """Return whether it still changes much with each match."""
+        return self.matches < PROVISIONAL_MATCHES
+
 
 class RatingPoint(msgspec.Struct, frozen=True, array_like=True):
     """A player's rating after a match, or after its change was taken back by a ruling."""
@@ -72,6 +87,10 @@ class RatedPlayer(msgspec.Struct, frozen=True):
 
     account: AccountId
     rating: Rating
+
+
+Player = tuple[str, AccountId]
+"""A game and a player."""
 
 
 pack: Final = msgspec.msgpack.Encoder().encode
@@ -118,6 +137,22 @@ class RatingsQuery(Query):
         (row,) = self._fields(key, [account.hex()])
         return Rating() if row is None else unpack(row)
 
+    def players(self, game: str, accounts: Sequence[AccountId]) -> list[Rating | None]:
+        """Return the ratings of players, None for a newcomer, in one round trip; O(players)."""
+        key = self._generation().of(game).key(players_key(game))
+        rows = self._fields(key, [account.hex() for account in accounts])
+        return [None if row is None else unpack(row) for row in rows]
+
+    def read_players(self, wanted: Sequence[Player]) -> Read[list[Rating]]:
+        """Return the read of players' ratings, each in a game; that of a newcomer for none."""
+        generation = self._generation()
+
+        def queue(pipe: Any) -> None:
+            for game, account in wanted:
+                pipe.hget(generation.of(game).key(players_key(game)), account.hex())
+
+        return Read(queue, lambda rows: [Rating() if row is None else unpack(row) for row in rows])
+
     def place(self, game: str, account: AccountId) -> int | None:
         """Return a player's place in the table, from 1; None without a rating; O(log n)."""
         key = self._generation().of(game).key(table_key(game))
@@ -131,6 +166,20 @@ class RatingsQuery(Query):
         key = self._generation().of(game).key(series_key(game, account))
         return [_unpack_point(data) for data in self._client.lrange(key, start, start + count - 1)]
 
+    def changes(self, matches: Sequence[RatedMatch]) -> list[MatchChanges]:
+        """Return what each match changed in the ratings of its seats; O(1) a match."""
+        return read_one(self._client, self.read_changes(matches))
+
+    def read_changes(self, matches: Sequence[RatedMatch]) -> Read[list[MatchChanges]]:
+        """Return the read of `changes`."""
+        generation = self._generation()
+
+        def queue(pipe: Any) -> None:
+            for game, board in matches:
+                pipe.hget(generation.of(game).key(changes_key(game, board)), str(board))
+
+        return Read(queue, lambda found: list(map(changes_of, found)))
+
     def count(self, game: str) -> int:
         """Return the number of players of a game with a rating; O(1)."""
         return int(self._client.zcard(self._generation().of(game).key(table_key(game))))
@@ -141,10 +190,6 @@ def _model() -> "PlackettLuce":
     from openskill.models import PlackettLuce as Model  # noqa: PLC0415 - slow, and queries need none
 
     return Model()
-
-
-Player = tuple[str, AccountId]
-"""A game and a player."""
 
 
 def rate(skills: Sequence[Skill], ranks: Sequence[int]) -> list[Skill]:
@@ -195,9 +240,10 @@ class RatingsProjection(OrderedProjection):
             player: [_unpack_point(data) for data in points]
             for player, points in zip(_losing(due), found[len(players) :], strict=True)
         }
-        points = [point for turn in due for point in _points(turn, ratings, series)]
+        changes: dict[RatedMatch, list[RatingChange]] = {}
+        points = [point for turn in due for point in _points(turn, ratings, series, changes)]
         pushes = [("RPUSH", series_key(*player), pack(point)) for player, point in points]
-        return [*pushes, *_table_writes(ratings)]
+        return [*pushes, *_table_writes(ratings), *change_writes(changes)]
 
 
 class _RatedResult(msgspec.Struct, frozen=True):
@@ -247,13 +293,17 @@ def _ratings_before(
 
 
 def _points(
-    turn: BufferedEvent, ratings: dict[Player, Rating], series: dict[Player, list[RatingPoint]]
+    turn: BufferedEvent,
+    ratings: dict[Player, Rating],
+    series: dict[Player, list[RatingPoint]],
+    changes: dict[RatedMatch, list[RatingChange]],
 ) -> Iterator[tuple[Player, RatingPoint]]:
     """Return one more point for each player, first without a result that is gone, then with a new one.
 
-    They are added to `ratings`, and to the `series` that are there.
+    They are added to `ratings`, and to the `series` that are there; `changes` gets what the match changed.
     """
     one, (at, board, _) = _read(turn), turn.place
+    changes[one.game, board] = []
     for account in one.losing:
         player = one.game, account
         matches = ratings[player].matches - 1
@@ -265,6 +315,7 @@ def _points(
     before = [ratings[one.game, account] for account in one.places]
     after = rate([rating.skill for rating in before], list(one.places.values()))
     for account, rating, skill in zip(one.places, before, after, strict=True):
+        changes[one.game, board].append(RatingChange(rating.display_value, skill.rating))
         ratings[one.game, account] = Rating(skill, rating.matches + 1, board, at)
         yield _record((one.game, account), RatingPoint(board, at, skill), series)
 

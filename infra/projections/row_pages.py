@@ -17,6 +17,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreError
+from infra.sentences import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -142,7 +143,7 @@ class RowPages:
             logger.error("ALARM: the row page %s is damaged: %s", name, error)  # noqa: TRY400
             raise Refusal(
                 Code.DAMAGED,
-                "older finished matches of this list can't be read; the server's log says why",
+                SAY("older-damaged"),
             ) from error
         except ObjectNotFoundError as error:
             # rather a disk that is not mounted than a page that was deleted
@@ -162,7 +163,7 @@ class RowPages:
         logger.warning("a list of finished matches can't be read now: %s", error)
         raise Refusal(
             Code.UNAVAILABLE,
-            "older finished matches of this list can't be read now; try again in a minute",
+            SAY("older-away"),
         ) from error
 
 

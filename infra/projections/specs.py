@@ -14,12 +14,12 @@ class Spec(msgspec.Struct, frozen=True):
 
 
 LISTS: Final = Spec("lists", 5)
-NOTICES: Final = Spec("notifications", 2)
+NOTICES: Final = Spec("notifications", 3)
 SCORES: Final = Spec("scores", 2)
 HISTORY: Final = Spec("history", 3)
 STANDINGS: Final = Spec("standings", 4)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 3)
-RATINGS: Final = Spec("ratings", 3)
+RATINGS: Final = Spec("ratings", 4)
 CASES: Final = Spec("cases", 1)
 ROBOTS: Final = Spec("robots", 1)
 

@@ -13,6 +13,7 @@ from domain.match.events import AccountId
 from infra.people.accounts import Profile
 from infra.people.sessions import FreshSession, Session
 from services.app.context import App
+from services.app.sentences import SAY
 
 
 def sign_up(app: App, userid: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
@@ -31,7 +32,7 @@ def own_profile(app: App, account: AccountId) -> Profile:
     """Return the profile of an account that has just been proven."""
     found = app.accounts.record_of(account)
     if found is None:
-        raise Refusal(Code.UNKNOWN_USER, "the account has just been deleted")
+        raise Refusal(Code.UNKNOWN_USER, SAY("deleted"))
     return found
 
 
@@ -93,7 +94,7 @@ def close_session(app: App, session: Session | None) -> None:
 def end_session(app: App, account: AccountId, id_: str) -> None:
     """End one of an account's sessions; `not-found` for an id that it does not have."""
     if not app.sessions.end(account, id_):
-        raise Refusal(Code.NOT_FOUND, "you have no session of this id")
+        raise Refusal(Code.NOT_FOUND, SAY("no-session"))
 
 
 def log_out_everywhere(app: App, account: AccountId) -> None:
@@ -107,4 +108,4 @@ def log_out_everywhere(app: App, account: AccountId) -> None:
 def revoke_token(app: App, account: AccountId, id_: str) -> None:
     """End a token, at once and everywhere; `not-found` for an id that the account does not have."""
     if not app.tokens.revoke(account, id_):
-        raise Refusal(Code.NOT_FOUND, "you have no token of this id")
+        raise Refusal(Code.NOT_FOUND, SAY("no-token"))

@@ -24,6 +24,7 @@ from infra.failpoints import failpoint
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.matches import check_ply, load_state
+from services.app.sentences import SAY
 
 if TYPE_CHECKING:
     from infra.analysis_jobs import AnalysisJobs, AnalysisProgress
@@ -38,13 +39,9 @@ def check_may_be_analysed(board: int, state: MatchState) -> None:
     if isinstance(rules, MissingRules):
         raise Refusal(Code.UNKNOWN_RULES, rules.text)
     if not state.over and len(state.seats) > 1 and not all(map(robot_level, state.seats)):
-        raise Refusal(
-            Code.TOO_EARLY, f"match {board} is analysed when it is over, because people play it"
-        )
+        raise Refusal(Code.TOO_EARLY, SAY("analysed-later", board=board))
     if state.result is not None and state.result.reason == Reason.TRANSFERRED:
-        raise Refusal(
-            Code.TOO_EARLY, f"match {board} goes on at another server, so it is not analysed here"
-        )
+        raise Refusal(Code.TOO_EARLY, SAY("analysed-elsewhere", board=board))
     check_ply(board, state, state.ply)
 
 
@@ -65,10 +62,13 @@ def analysis_of(
     Refused as `check_may_be_analysed` does.
     """
     check_may_be_analysed(board, state)
+    return stored_analysis(app, board, state) or _jobs(app).progress(board, state.seq)
+
+
+def stored_analysis(app: App, board: int, state: MatchState) -> StoredAnalysis | None:
+    """Return the analysis of a match that may be analysed, or None if it is not made."""
     found = Analyses(app.data).get(board, state)
-    if found is not None and found.whole:
-        return found
-    return _jobs(app).progress(board, state.seq)
+    return found if found is not None and found.whole else None
 
 
 def start_analysis(

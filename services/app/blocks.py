@@ -4,13 +4,14 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app.context import App
 from services.app.names import userids_of
+from services.app.sentences import SAY
 
 
 def add_block(app: App, account: AccountId, userid: str) -> None:
     """Block a player; `unknown-user`, `too-many`, and `bad-option` for oneself."""
     other = app.accounts.id_of(userid)
     if other == account:
-        raise Refusal(Code.BAD_OPTION, "you can't block yourself")
+        raise Refusal(Code.BAD_OPTION, SAY("block-self"))
     app.blocks.add(account, other)
 
 

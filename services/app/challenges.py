@@ -18,6 +18,7 @@ from services.app.contact import check_open_challenge
 from services.app.context import App
 from services.app.draws import read_commitment
 from services.app.opponents import check_fills, check_wanted, reserve_robot_match, robot_of
+from services.app.sentences import SAY
 
 
 def proposal_of(
@@ -28,10 +29,12 @@ def proposal_of(
     seats: int,
     seat: int | None = None,
     note: str = "",
+    listed: bool = True,
 ) -> Proposal:
     """Return a proposal in its stored form; refuses what a start by name refuses.
 
-    A rated match of chance gathers, because its players are strangers to each other.
+    A rated match of chance gathers, because its players are strangers to each other. A challenge that
+    is not `listed` is in no list: only those who know its id can take it.
     """
     read = rules.read_options(options)
     check_players(rules, range(seats))
@@ -39,7 +42,7 @@ def proposal_of(
     if agreed.commitment:
         raise Refusal(
             Code.BAD_OPTION,
-            "a commitment is no option of an open challenge; send it beside the options",
+            SAY("open-commitment"),
         )
     if agreed.word:
         raise Refusal(
@@ -49,7 +52,7 @@ def proposal_of(
         )
     draws = rules.needs_draw(read, seats)
     if agreed.gather and not draws:
-        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
+        raise Refusal(Code.BAD_OPTION, SAY("no-chance"))
     rated = agreed.terms is not None and agreed.terms.rated
     gather = agreed.gather or (rated and draws)
     return Proposal(
@@ -59,6 +62,7 @@ def proposal_of(
         seats=seats,
         seat=seat,
         note=note,
+        listed=listed,
     )
 
 

@@ -29,6 +29,7 @@ from services.app.actor import Actor
 from services.app.context import App
 from services.app.draws import NO_DRAW_PART, DrawPart, accept_command, read_text
 from services.app.move_text import read_move
+from services.app.sentences import SAY
 
 __all__ = [
     "PLAIN_ACTIONS",
@@ -115,7 +116,7 @@ def command_of(
     Only an `AcceptAction` asks Redis; see `needs_redis`.
     """
     if not state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     seat_of(actor.account, state)
     command = _command(app, actor, board, state, action)
     return MatchCommand(

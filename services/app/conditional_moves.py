@@ -1,6 +1,6 @@
 """Conditional moves: the server plays them for a player as soon as their turn comes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from domain.errors import Code, Refusal
@@ -21,6 +21,7 @@ from services.app.actor import Actor
 from services.app.context import App
 from services.app.matches import check_exists, read_snapshot
 from services.app.move_text import read_move, split_ply
+from services.app.sentences import SAY
 from services.app.typography import as_move
 
 MOST_IN_LINES: Final = 2 * CONDITIONAL_MOVES_LIMIT
@@ -47,18 +48,65 @@ def set_conditional_moves(
     `too-long`, and as `busy` when the match keeps moving on meanwhile.
     """
     if sum(map(len, lines)) > MOST_IN_LINES:
-        raise Refusal(Code.TOO_LONG, f"{MOST_IN_LINES} moves in all lines are the most")
+        raise Refusal(Code.TOO_LONG, SAY("lines-long", most=MOST_IN_LINES))
+
+    def changed(state: MatchState, seat: Seat, own: ConditionalMoves) -> ConditionalMoves:
+        kept = ConditionalMoves(own.moves if add else ())
+        return _merged_lines(state, seat, kept, lines)
+
+    return _store(app, actor, board, changed)
+
+
+def drop_conditional_moves(
+    app: App, actor: Actor, board: int, line: Sequence[str]
+) -> ConditionalMoves:
+    """Drop the conditional moves that begin with a line, and return the others.
+
+    The line has moves from the present position on. A move that names a later ply drops the one for that
+    ply that depends on no other move. Nothing is refused if there is no such move. Notes count as read
+    after this.
+    """
+    if len(line) > MOST_IN_LINES:
+        raise Refusal(Code.TOO_LONG, SAY("line-long", most=MOST_IN_LINES))
+
+    def changed(state: MatchState, seat: Seat, own: ConditionalMoves) -> ConditionalMoves:
+        del seat
+        rules = rules_by_id(state.rules)
+        steps = [split_ply(as_move(word)) for word in line]
+        begins = tuple(rules.write(read_move(rules, text)) for text, _ in steps)
+        later = steps[0][1] if steps and _is_later(state, steps) else None
+        return ConditionalMoves(
+            tuple(one for one in own.moves if not _begins(one, state.ply, begins, later))
+        )
+
+    return _store(app, actor, board, changed)
+
+
+def _begins(one: ConditionalMove, now: int, begins: Sequence[str], later: int | None) -> bool:
+    """Return whether a conditional move comes with a line, or is the one for a later ply."""
+    if one.path is None or later is not None:
+        return one.path is None and one.ply == later and (one.move,) == tuple(begins)
+    line = (*one.path[now - one.first_ply :], one.move)
+    return line[: len(begins)] == tuple(begins)
+
+
+def _store(
+    app: App,
+    actor: Actor,
+    board: int,
+    changed: Callable[[MatchState, Seat, ConditionalMoves], ConditionalMoves],
+) -> ConditionalMoves:
+    """Store changed conditional moves of a player; `busy` if the match moves on again and again."""
     for _ in range(_ATTEMPTS):
         snapshot, data = _read(app, board)
         seat = seat_of(actor.account, snapshot.state)
         before = unpack(data)
-        old = before.get(seat, ConditionalMoves()).moves if add else ()
-        merged = _merged_lines(snapshot.state, seat, ConditionalMoves(old), lines)
+        after = changed(snapshot.state, seat, before.get(seat, ConditionalMoves()))
         if app.store.set_conditional_moves(
-            board, snapshot.head, data, pack({**before, seat: merged})
+            board, snapshot.head, data, pack({**before, seat: after})
         ):
-            return merged
-    raise Refusal(Code.BUSY, "the match moved on again and again meanwhile; try again")
+            return after
+    raise Refusal(Code.BUSY, SAY("moved-on"))
 
 
 def _read(app: App, board: int) -> tuple[Snapshot, bytes]:
@@ -74,9 +122,9 @@ def _merged_lines(
     if not lines:
         return merged
     if state.over:
-        raise Refusal(Code.MATCH_OVER, "the match is over")
+        raise Refusal(Code.MATCH_OVER, SAY("match-over"))
     if state.awaits_entropy:
-        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+        raise Refusal(Code.NOT_STARTED, SAY("not-begun"))
     for line in lines:
         steps = [split_ply(as_move(word)) for word in line]
         more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
@@ -84,7 +132,7 @@ def _merged_lines(
     if len(merged.moves) > CONDITIONAL_MOVES_LIMIT:
         raise Refusal(
             Code.TOO_LONG,
-            f"{CONDITIONAL_MOVES_LIMIT} conditional moves are the most; `clear` drops all of yours",
+            SAY("conditional-most", most=CONDITIONAL_MOVES_LIMIT),
         )
     return merged
 
@@ -105,9 +153,7 @@ def _later(state: MatchState, steps: Sequence[Step]) -> list[ConditionalMove]:
     replies = []
     for text, ply in steps:
         if ply is None or ply <= state.ply:
-            raise Refusal(
-                Code.USAGE, "after a move for a later ply each move needs its own, such as m13-j7#6"
-            )
+            raise Refusal(Code.USAGE, SAY("later-ply"))
         replies.append(ConditionalMove(ply, None, rules.write(read_move(rules, text))))
     return replies
 
@@ -120,7 +166,7 @@ def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Conditio
     for text, ply in steps:
         at = state.ply + len(path)
         if ply not in (None, at):
-            raise Refusal(Code.STALE_PLY, f"{text} would be played at #{at}, not at #{ply}")
+            raise Refusal(Code.STALE_PLY, SAY("other-ply", move=text, at=at, ply=ply))
         mover = rules.to_move(position)
         move = _checked(rules, position, text, len(path) + 1)
         if mover == seat:
@@ -128,19 +174,19 @@ def _line(state: MatchState, seat: Seat, steps: Sequence[Step]) -> list[Conditio
         path.append(rules.write(move))
         position = rules.play(position, move)
     if not replies:
-        raise Refusal(
-            Code.USAGE, "the line has no move of yours: write the other's, then your reply"
-        )
+        raise Refusal(Code.USAGE, SAY("no-reply"))
     if not replies[0].path:
-        raise Refusal(Code.NOT_YOUR_TURN, "it is your turn now: `move` plays the first of these")
+        raise Refusal(Code.NOT_YOUR_TURN, SAY("conditional-turn"))
     return replies
 
 
 def _checked(rules: AnyRules, position: object, text: str, number: int) -> object:
     """Read a move of the line; a refusal has its number."""
     if rules.outcome(position) is not None:
-        raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over before it")
+        raise Refusal(Code.MATCH_OVER, SAY("over-before-it", number=number))
     try:
         return rules.check(position, read_move(rules, text))
     except Refusal as reason:
-        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+        raise Refusal(
+            reason.code, SAY("bad-move", number=number, problem=reason.sentence)
+        ) from None

@@ -10,11 +10,13 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState
+from domain.sentences import Sentence
 from infra.projections.match_lists import MatchFilter as Listed
 from services.app.context import App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of
+from services.app.sentences import SAY
 
 ANYONE: Final = "anyone"
 KNOWN: Final = "known"
@@ -26,18 +28,17 @@ _SEARCHED: Final = 500
 
 def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]) -> None:
     """Refuse a challenge by name that one of the others does not want."""
-    _check_blocks(app, challenger, others, "takes no challenges from you")
+    _check_blocks(app, challenger, others, SAY("no-challenges"))
     for other in others:
         profile = app.accounts.record_of(other)
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
-            raise _refused(app, other, "accepts no challenges by name; an open one is for anybody")
+            raise _refused(app, other, SAY("none-by-name"))
         if wanted == KNOWN and not is_known(app, other, challenger):
             raise _refused(
                 app,
                 other,
-                "accepts challenges by name only from players that they have played with, "
-                "written to or challenged",
+                SAY("only-known"),
             )
 
 
@@ -45,30 +46,31 @@ def check_message(app: App, sender: AccountId, recipients: Sequence[AccountId]) 
     """Refuse a message that one of its recipients does not want, or that goes to a robot."""
     for recipient in recipients:
         if robot_level(recipient) is not None:
-            raise _refused(app, recipient, "is a robot, and reads no messages")
-    _check_blocks(app, sender, recipients, "takes no messages from you")
+            raise _refused(app, recipient, SAY("robot-messages"))
+    _check_blocks(app, sender, recipients, SAY("no-messages"))
 
 
 def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> None:
     """Refuse a line in the chat of a match that one of its players does not want to read."""
     others = [player for player in players if player != sender]
     if others and all(robot_level(player) is not None for player in others):
-        raise _refused(app, others[0], "is a robot, and reads no chat")
-    _check_blocks(app, sender, others, "reads no chat of yours")
+        raise _refused(app, others[0], SAY("robot-chat"))
+    _check_blocks(app, sender, others, SAY("no-chat"))
 
 
 def check_open_challenge(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
     """Refuse an account that one of the players of an open challenge does not want to meet."""
-    _check_blocks(app, account, players, "takes no challenges from you")
+    _check_blocks(app, account, players, SAY("no-challenges"))
 
 
-def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], sentence: str) -> None:
+def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], why: Sentence) -> None:
     for other in app.blocks.by(others, account):
-        raise _refused(app, other, sentence)
+        raise _refused(app, other, why)
 
 
-def _refused(app: App, account: AccountId, sentence: str) -> Refusal:
-    return Refusal(Code.NOT_WANTED, f"{name_of(app, account)} {sentence}")
+def _refused(app: App, account: AccountId, why: Sentence) -> Refusal:
+    """Return the refusal of a player for a reason of another's, whose sentence begins with the name."""
+    return Refusal(Code.NOT_WANTED, SAY("not-wanted", player=name_of(app, account), why=why))
 
 
 # whom a player knows

@@ -26,6 +26,7 @@ from services.app.context import App
 from services.app.matches import load_state
 from services.app.receipts import DecidedCommand
 from services.app.rulings import Verdict, ruling_of
+from services.app.sentences import SAY
 
 _ABANDONED_MS: Final = 3_600_000
 """Age at which a statement whose command has no outcome is taken for abandoned."""
@@ -70,15 +71,13 @@ def is_arbiter(app: App, account: AccountId) -> bool:
 def check_arbiter(app: App, account: AccountId) -> None:
     """Refuse an account that is no arbiter: `not-an-arbiter`."""
     if not is_arbiter(app, account):
-        raise Refusal(Code.NOT_AN_ARBITER, "only arbiters can do this; an operator makes arbiters")
+        raise Refusal(Code.NOT_AN_ARBITER, SAY("arbiters-only"))
 
 
 def check_may_see(app: App, account: AccountId, state: MatchState) -> None:
     """Refuse an account that may not read a match's statements: `not-a-player`."""
     if account not in state.seats and not is_arbiter(app, account):
-        raise Refusal(
-            Code.NOT_A_PLAYER, "only the players of a match and arbiters can read its cases"
-        )
+        raise Refusal(Code.NOT_A_PLAYER, SAY("cases-readers"))
 
 
 def dispute_command(
@@ -128,7 +127,7 @@ def case_to_rule(state: MatchState) -> Case:
     if waiting is None:
         raise Refusal(
             Code.UNKNOWN_CLAIM,
-            "no case of this match waits for a ruling; to rule all the same, say that it is of your own motion",
+            SAY("no-case-waits"),
         )
     return waiting
 
@@ -137,17 +136,13 @@ def _check_role(app: App, account: AccountId, state: MatchState, action: Dispute
     match action:
         case ClaimAction() if account not in state.seats:
             if not is_arbiter(app, account):
-                raise Refusal(
-                    Code.NOT_A_PLAYER, "only the players of a match and arbiters can make a claim"
-                )
+                raise Refusal(Code.NOT_A_PLAYER, SAY("claimants"))
         case AppealAction():
             seat_of(account, state)
         case RuleAction():
             check_arbiter(app, account)
             if account in state.seats:
-                raise Refusal(
-                    Code.NOT_AN_ARBITER, "you play in this match; another arbiter rules on it"
-                )
+                raise Refusal(Code.NOT_AN_ARBITER, SAY("own-match"))
         case _:
             pass
 
@@ -181,7 +176,7 @@ def _case_to_appeal(state: MatchState) -> int:
     """Return the number of the last case, of those with a ruling if there are any; `unknown-claim` for none."""
     ruled = [case for case in state.cases if case.ruled_at] or state.cases
     if not ruled:
-        raise Refusal(Code.UNKNOWN_CLAIM, "no arbiter has ruled in this match")
+        raise Refusal(Code.UNKNOWN_CLAIM, SAY("no-ruling"))
     return ruled[-1].claim
 
 

@@ -17,6 +17,7 @@ from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.move_text import read_move, split_ply
 from services.app.names import shown_name
+from services.app.sentences import SAY
 
 
 class DraftPreview(msgspec.Struct, frozen=True):
@@ -33,7 +34,7 @@ def submit(app: App, actor: Actor, board: int, state: MatchState, text: str) -> 
     _check_turn(app, state, seat_of(actor.account, state))
     text, ply = split_ply(text)
     if ply not in (None, state.ply):
-        raise Refusal(Code.STALE_PLY, f"the match stands at #{state.ply}, not at #{ply}")
+        raise Refusal(Code.STALE_PLY, SAY("draft-ply", now=state.ply, ply=ply))
     rules, position = rules_by_id(state.rules), position_of(state)
     move = rules.check(position, read_move(rules, text))
     written = rules.write(move)
@@ -62,7 +63,7 @@ def confirm(app: App, actor: Actor, board: int, state: MatchState) -> MatchComma
     if draft.ply == state.ply and draft.line != _line_of(state):
         raise Refusal(
             Code.STALE_PLY,
-            f"other moves lead to #{state.ply} than when you submitted it; look again",
+            SAY("draft-line", ply=state.ply),
         )
     command = PlayMove(text=draft.text, ply=draft.ply)
     return MatchCommand(
@@ -78,14 +79,14 @@ def drop(app: App, actor: Actor, board: int, state: MatchState) -> None:
 
 def no_draft(board: int) -> Refusal:
     """Return the refusal of a player who has no draft in a match."""
-    return Refusal(Code.NO_DRAFT, f"you have submitted nothing in match {board}")
+    return Refusal(Code.NO_DRAFT, SAY("no-draft", board=board))
 
 
 def _check_turn(app: App, state: MatchState, seat: int) -> None:
     if state.over:
-        raise Refusal(Code.MATCH_OVER, "the match is over")
+        raise Refusal(Code.MATCH_OVER, SAY("match-over"))
     if state.awaits_entropy:
-        raise Refusal(Code.NOT_STARTED, "the match waits until all players have accepted it")
+        raise Refusal(Code.NOT_STARTED, SAY("not-begun"))
     if state.next != seat:
         turn = "nobody's turn" if state.next is None else _turn(app, state, state.next)
         raise Refusal(Code.NOT_YOUR_TURN, f"it is {turn}; submit a move when it is your turn")

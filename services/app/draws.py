@@ -31,6 +31,7 @@ from domain.match.state import MatchState
 from infra.audit.draws import NOT_GATHERED
 from infra.draw_texts import DrawTexts
 from services.app.context import App
+from services.app.sentences import SAY
 
 REVEAL_FRONT_END: Final = "reveal"
 """The front end in the ids of commands that reveal a text, which is its own proof."""
@@ -69,7 +70,7 @@ def describe_draw(events: Sequence[Event]) -> str:
 def read_commitment(text: str) -> bytes:
     """Read 64 hex digits; `bad-option` for anything else."""
     if len(text) != _DIGITS or not _HEX.fullmatch(text):
-        raise Refusal(Code.BAD_OPTION, "a commitment is the SHA-256 of a text: 64 hex digits")
+        raise Refusal(Code.BAD_OPTION, SAY("commitment-form"))
     return bytes.fromhex(text)
 
 
@@ -116,9 +117,7 @@ def accept_command(
         else None
     )
     if again is None and (part.word or part.commitment):
-        raise Refusal(
-            Code.BAD_OPTION, "the match waits for nothing that goes into a draw; write accept alone"
-        )
+        raise Refusal(Code.BAD_OPTION, SAY("draws-nothing"))
     return again or AnswerOffer(accept=True)
 
 
@@ -149,19 +148,17 @@ def server_keeps_text(words: DrawTexts, sent: CommandEnvelope) -> bool:
 def reveal_command(board: int, state: MatchState, text: bytes) -> CommandEnvelope:
     """Return the command that reveals a text for its player; the text itself is the proof."""
     if state.over:
-        raise Refusal(Code.MATCH_OVER, "the match is over, and needs no text")
+        raise Refusal(Code.MATCH_OVER, SAY("draw-over"))
     if not state.awaits_entropy or state.gather is None:
-        raise Refusal(Code.TOO_LATE, "the match does not wait for texts, or no longer does")
+        raise Refusal(Code.TOO_LATE, SAY("draw-late"))
     fitting = [seat for seat, one in enumerate(state.gather.commitments) if one.matches(text)]
     if not fitting:
-        raise Refusal(Code.WRONG_TEXT, "no player of the match has committed to this text")
+        raise Refusal(Code.WRONG_TEXT, SAY("draw-wrong"))
     if not state.sealed:
-        raise Refusal(
-            Code.TOO_EARLY, "not all players have committed yet; reveal it when they have"
-        )
+        raise Refusal(Code.TOO_EARLY, SAY("draw-early"))
     waiting = [seat for seat in fitting if seat in state.waits]
     if not waiting:
-        raise Refusal(Code.TOO_LATE, "this text is revealed already")
+        raise Refusal(Code.TOO_LATE, SAY("draw-revealed"))
     account = state.seats[waiting[0]]
     id_ = command_id(REVEAL_FRONT_END, account, f"{board} {text.hex()}")
     return CommandEnvelope(board, id_, account, RevealText(text=text))

@@ -52,6 +52,7 @@ from services.app.disputes import is_arbiter
 from services.app.imports import imported_from
 from services.app.matches import load_state
 from services.app.receipts import gives_receipts
+from services.app.sentences import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -120,16 +121,13 @@ def match_document(app: App, board: int, reader: DocumentReader) -> MatchDocumen
         logger.warning("match %d can't be exported now: %s", board, error)
         raise Refusal(
             Code.UNAVAILABLE,
-            "the published log can't be read now; try again in a minute, and if that does not help, "
-            "the server's log says why",
+            SAY("log-away"),
         ) from error
     except LogDamagedError as error:
         logger.error("ALARM: match %d can't be exported: %s", board, error)  # noqa: TRY400
-        raise Refusal(
-            Code.DAMAGED, "the published log is damaged; the server's log says where"
-        ) from error
+        raise Refusal(Code.DAMAGED, SAY("log-damaged")) from error
     if found is None:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     return found
 
 

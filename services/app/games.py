@@ -4,6 +4,7 @@ from functools import cache
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, all_rules, latest_rules
+from services.app.sentences import SAY
 
 
 @cache
@@ -25,9 +26,7 @@ def read_multiplayer_game(text: str) -> AnyRules:
 def check_multiplayer(rules: AnyRules) -> AnyRules:
     """Return the rules, unless they are a puzzle's: puzzles have scores and no ratings."""
     if rules.players == (1,):
-        raise Refusal(
-            Code.USAGE, f"{rules.key} is played alone, so it has scores instead; ask for those"
-        )
+        raise Refusal(Code.USAGE, SAY("puzzle", game=rules.key))
     return rules
 
 
@@ -35,7 +34,7 @@ def read_puzzle(text: str) -> AnyRules:
     """Return the newest rules of a puzzle; `usage` for a game for several players."""
     rules = read_game(text)
     if rules.players != (1,):
-        raise Refusal(Code.USAGE, f"{rules.key} is no puzzle: only games played alone have scores")
+        raise Refusal(Code.USAGE, SAY("no-puzzle", game=rules.key))
     return rules
 
 

@@ -12,12 +12,14 @@ from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState, position_at, position_of
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
+from domain.sentences import LANGUAGES, text_in
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.drafts import draft_of
 from services.app.endings import ending_in_drawing
 from services.app.games import read_display
 from services.app.move_text import read_move
+from services.app.sentences import SAY
 
 
 def load_snapshot(app: App, board: int) -> Snapshot:
@@ -40,7 +42,7 @@ def load_state(app: App, board: int) -> MatchState:
 def check_exists(board: int, snapshot: Snapshot) -> Snapshot:
     """Return the snapshot, unless it is that of a board without a match: `unknown-board`."""
     if not snapshot.state.started:
-        raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+        raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     return snapshot
 
 
@@ -50,16 +52,23 @@ def check_ply(board: int, state: MatchState, ply: int) -> int:
     A match has no position (`not-started`) before its draw.
     """
     if not 0 <= ply <= state.ply:
-        raise Refusal(
-            Code.UNKNOWN_PLY, f"match {board} stands at #{state.ply}; there is no #{ply} yet"
-        )
+        raise Refusal(Code.UNKNOWN_PLY, SAY("no-ply-yet", board=board, now=state.ply, ply=ply))
     if state.has_no_position:
         why = "ended before it had a position" if state.over else "waits, and has no position yet"
         raise Refusal(Code.NOT_STARTED, f"match {board} {why}")
     return ply
 
 
-def board_svg(state: MatchState, ply: int, names: Sequence[str], *, standalone: bool = True) -> str:
+def board_svg(
+    state: MatchState,
+    ply: int,
+    names: Sequence[str],
+    *,
+    standalone: bool = True,
+    plates: bool = True,
+    turned: bool = False,
+    language: str = LANGUAGES[0],
+) -> str:
     """Return a match as it stood after so many moves, drawn with the last of them marked."""
     rules = rules_by_id(state.rules)
     now = ply == state.ply
@@ -72,8 +81,11 @@ def board_svg(state: MatchState, ply: int, names: Sequence[str], *, standalone: 
         before=position_at(state, ply - 1)
         if last and game_by_key(rules.key).needs_previous_position
         else None,
-        ended=ending_in_drawing(state, names) if now else None,
+        ended=ending_in_drawing(state, names, language) if now else None,
+        language=language,
         standalone=standalone,
+        plates=plates,
+        turned=turned,
     )
 
 
@@ -130,23 +142,28 @@ def text_board(
         places=text_places(rules, position, display),
         display=display,
         displays=tuple(rules.displays),
-        prompt=game_by_key(rules.key).prompt,
+        prompt=f"{str(game_by_key(rules.key).prompt).rstrip('.')}.",
     )
 
 
-def next_sentence(rules: AnyRules, position: Any, names: Sequence[str]) -> str:
+def next_sentence(
+    rules: AnyRules, position: Any, names: Sequence[str], language: str = LANGUAGES[0]
+) -> str:
     """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
     outcome, mover = rules.outcome(position), rules.to_move(position)
     if outcome is not None:
-        return f"this ends the match: {outcome.detail}"
+        return SAY("ends", detail=outcome.text).in_language(language)
     if mover is None or len(rules.sides) == 1:
         return ""
-    return f"then it is {player_name(rules, mover, names)}'s turn"
+    player = player_name(rules, mover, names, language)
+    return SAY("turn", player=player).in_language(language)
 
 
-def player_name(rules: AnyRules, seat: Seat, names: Sequence[str]) -> str:
+def player_name(
+    rules: AnyRules, seat: Seat, names: Sequence[str], language: str = LANGUAGES[0]
+) -> str:
     """Return a player's name, or the side if there are no names."""
-    return names[seat] if names else rules.sides[seat]
+    return names[seat] if names else text_in(rules.side_text(seat), language)
 
 
 def preferred_display(app: App, account: AccountId, rules: AnyRules) -> str:

@@ -13,6 +13,7 @@ from infra.security_log import SecurityEvent, note_security
 from services.app.contact import check_chat, check_message
 from services.app.context import App
 from services.app.matches import load_state
+from services.app.sentences import SAY
 
 
 def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
@@ -20,7 +21,7 @@ def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
     if len(userids) > MOST_RECIPIENTS:  # before each of them is looked up
         raise Refusal(
             Code.BAD_REQUEST,
-            f"a message goes to 1 to {MOST_RECIPIENTS} players, not {len(userids)}",
+            SAY("recipients", most=MOST_RECIPIENTS, count=len(userids)),
         )
     return list(dict.fromkeys(app.accounts.id_of(userid) for userid in userids))
 
@@ -37,7 +38,7 @@ def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> No
     """Write to everybody, as an arbiter; `not-an-arbiter` for any other account."""
     profile = app.accounts.record_of(account)
     if profile is None or not profile.arbiter:
-        raise Refusal(Code.NOT_AN_ARBITER, "only arbiters write to everybody; try `message`")
+        raise Refusal(Code.NOT_AN_ARBITER, SAY("to-all"))
     app.messages.broadcast(account, _normalize_line_ends(text), command)
     note_security(SecurityEvent.BROADCAST, account)
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from domain.match.events import AccountId
 from domain.match.robots import ROBOT_ACCOUNTS
+from domain.sentences import LANGUAGES
 from services.app.context import App
 
 FORMER_PLAYER: Final = "a former player"
@@ -47,7 +48,8 @@ def robot_userids(app: App) -> set[str]:
     return {name for name in app.accounts.name_of(list(ROBOT_ACCOUNTS.values())) if name}
 
 
-def join_names(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str], language: str = LANGUAGES[0]) -> str:
     """Return names as a sentence has them, such as `alice, bob and carol`."""
     *first, last = names or [""]
-    return f"{', '.join(first)} and {last}" if first else last
+    joint = "and" if language == LANGUAGES[0] else "und"
+    return f"{', '.join(first)} {joint} {last}" if first else last

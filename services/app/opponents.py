@@ -5,11 +5,13 @@ only when the player who opened it asks for that, because others may want to pla
 """
 
 from collections.abc import Sequence
-from typing import Final
+from hashlib import sha256
+from typing import Any, Final
 
 import msgspec
 
 from domain.engine.levels import RobotLevel
+from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from domain.match.robots import ROBOT_ACCOUNTS, robot_level, robot_name
@@ -21,6 +23,7 @@ from services.app.context import App
 from services.app.games import game_keys
 from services.app.matches import read_snapshot
 from services.app.names import name_of, names_by_seat
+from services.app.sentences import SAY
 
 START_SECONDS: Final = 3_600
 """Age at which a start that has no match yet counts as failed."""
@@ -77,9 +80,7 @@ def check_robots_play(app: App, seats: Sequence[AccountId]) -> None:
 
 
 def _no_robots(name: str) -> Refusal:
-    return Refusal(
-        Code.NOT_WANTED, f"{name} plays no matches here, because this server runs no robots now"
-    )
+    return Refusal(Code.NOT_WANTED, SAY("no-robots", robot=name))
 
 
 def reserve_robot_match(app: App, account: AccountId, command: CommandId) -> None:
@@ -92,8 +93,7 @@ def reserve_robot_match(app: App, account: AccountId, command: CommandId) -> Non
     if starts.add(account, command, (), gather=False):
         raise Refusal(
             Code.TOO_MANY,
-            f"{MOST_ROBOT_MATCHES} matches with robots that you have started are not over, and that "
-            "is the most; finish one, or resign",
+            SAY("robot-matches", most=MOST_ROBOT_MATCHES),
         )
 
 
@@ -112,7 +112,7 @@ def check_wanted(app: App, challenge: Challenge, robot: AccountId) -> None:
     """Refuse, as `not-wanted`, a robot that one of the players of a challenge has blocked."""
     for player in app.blocks.by(challenge.players, robot):
         names = names_by_seat(app, [player, robot])
-        raise Refusal(Code.NOT_WANTED, f"{names[0]} does not play with {names[1]}")
+        raise Refusal(Code.NOT_WANTED, SAY("not-with", player=names[0], other=names[1]))
 
 
 def check_fills(challenge: Challenge, actor: Actor) -> None:
@@ -120,6 +120,19 @@ def check_fills(challenge: Challenge, actor: Actor) -> None:
     if challenge.account != actor.account:
         raise Refusal(
             Code.NOT_A_PLAYER,
-            f"challenge {challenge.id} is not yours: only the player who opened it can ask a robot to "
-            "join",
+            SAY("not-opener", challenge=challenge.id),
         )
+
+
+def robot_answers(rules: AnyRules, position: Any, seat: int, played: str) -> list[str]:
+    """Return a robot's moves on a board that somebody tries, until a seat is to move, or until the end.
+
+    Nothing is stored. The moves depend on those that were played, and on nothing else, so an address
+    has one answer. The robot is the weakest, because it answers within some milliseconds.
+    """
+    found: list[str] = []
+    while rules.to_move(position) not in (None, seat):
+        seed = sha256(" ".join([played, *found]).encode()).digest()
+        found.append(choose_move(rules, position, RobotLevel.EASY, seed))
+        position = rules.play(position, rules.check(position, rules.read(found[-1])))
+    return found

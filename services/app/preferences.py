@@ -34,6 +34,7 @@ class PreferenceChanges(msgspec.Struct, frozen=True):
     """Preferences as a player writes them; None leaves one as it is."""
 
     language: str | None = None
+    """Empty for none: the pages are then in the language that the browser asks for."""
     notify: str | None = None
     challenges: str | None = None
     displays: Mapping[str, str] | None = None
@@ -49,7 +50,7 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
     """
     fields: dict[str, object] = {}
     if wanted.language is not None:
-        fields["language"] = read_language(wanted.language)
+        fields["language"] = wanted.language and read_language(wanted.language)
     if wanted.notify is not None:
         fields["notify"] = _read_choice(wanted.notify, MAIL_CHOICES, "time for mail")
         fields["signed_off"] = False
@@ -71,9 +72,8 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
 
 
 def read_language(text: str) -> str:
-    """Return the code of a language, empty for English; `bad-option` if there is no help in it."""
-    code = _read_choice(text, LANGUAGES, "language of help")
-    return "" if code == "en" else code
+    """Return the code of a language; `bad-option` if there is no help in it."""
+    return _read_choice(text, LANGUAGES, "language of help")
 
 
 def _read_displays(wanted: Mapping[str, str]) -> dict[str, str]:

@@ -19,8 +19,15 @@ from infra.projections.ratings import Rating, RatingPoint
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.games import game_keys
+from services.app.sentences import SAY
 
 _PAIR: Final = 2
+
+_COMPLETED: Final = 8
+"""Userids that are offered while one is typed."""
+
+_SHORTEST: Final = 2
+"""The fewest letters that are completed."""
 
 _SCORES_KEPT: Final = 2_000
 
@@ -30,8 +37,22 @@ def find_player(app: App, userid: str) -> tuple[AccountId, Profile]:
     account = app.accounts.id_of(userid)
     profile = app.accounts.record_of(account)
     if profile is None:
-        raise Refusal(Code.UNKNOWN_USER, f"there is no user {userid[:24]!r}")
+        raise Refusal(Code.UNKNOWN_USER, SAY("no-user", name=userid[:24]))
     return account, profile
+
+
+def has_player(app: App, userid: str) -> bool:
+    """Return whether there is a player of this userid."""
+    try:
+        app.accounts.id_of(userid)
+    except Refusal:
+        return False
+    return True
+
+
+def names_starting(app: App, text: str) -> list[str]:
+    """Return userids that begin with a text, in alphabetical order; a few, and none for less than two letters."""
+    return app.accounts.names_starting(text, _COMPLETED) if len(text) >= _SHORTEST else []
 
 
 def ratings_of(app: App, account: AccountId) -> dict[str, Rating]:
@@ -51,7 +72,7 @@ def rating_series(
 def head_to_head(app: App, game: str, one: AccountId, other: AccountId) -> PairRecord:
     """Return how a player did against another; `bad-players` for the same player twice."""
     if one == other:
-        raise Refusal(Code.BAD_PLAYERS, "a player can't play against themselves; name two")
+        raise Refusal(Code.BAD_PLAYERS, SAY("against-self"))
     return app.head_to_head.of(game, one, other)
 
 
@@ -69,7 +90,7 @@ def count_finished(app: App, game: str, players: Sequence[AccountId]) -> int:
 
 def _pair(players: Sequence[AccountId]) -> tuple[AccountId | None, AccountId | None]:
     if len(players) > _PAIR:
-        raise Refusal(Code.USAGE, "name two players at most")
+        raise Refusal(Code.USAGE, SAY("two-at-most"))
     one, other = (*players, None, None)[:_PAIR]
     return one, other
 

@@ -26,6 +26,7 @@ from infra.store.outcomes import CommandOutcome, parse
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from services.app.context import App
 from services.app.damaged_match import refuse_damaged
+from services.app.sentences import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -129,7 +130,7 @@ def leaf_of_event(app: App, board: int, seq: int) -> PlacedLeaf:
     with _reading(app, board):
         events = app.store.events(board)
         if not events:
-            raise Refusal(Code.UNKNOWN_BOARD, f"there is no match {board}")
+            raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
         if seq > len(events):
             raise Refusal(Code.NOT_FOUND, f"match {board} has {len(events)} events, not {seq}")
         data = events[seq - 1]

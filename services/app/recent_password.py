@@ -10,6 +10,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app.accounts import authenticate, own_profile
 from services.app.context import App
+from services.app.sentences import SAY
 
 FRESH_MS: Final = 10 * 60_000
 """How long a password counts as given recently."""
@@ -28,6 +29,4 @@ def check_recent_password(app: App, account: AccountId, password: str, proven: i
     if password:
         authenticate(app, own_profile(app, account).name, password)
     elif not is_fresh(app.store.now(), proven):
-        raise Refusal(
-            Code.PASSWORD_NEEDED, "give your password too: you gave it more than ten minutes ago"
-        )
+        raise Refusal(Code.PASSWORD_NEEDED, SAY("password-again"))

@@ -26,6 +26,7 @@ from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.draws import DrawPart
 from services.app.matches import load_state
+from services.app.sentences import SAY
 from services.app.start import numbered_start, unrated_with_robots
 
 _REMATCH: Final = "rematch"
@@ -68,11 +69,9 @@ def rematch_id(board: int) -> CommandId:
 def _check_repeatable(board: int, state: MatchState) -> None:
     if len(state.seats) == 1:
         key = rules_by_id(state.rules).key
-        raise Refusal(
-            Code.BAD_PLAYERS, f"match {board} is a puzzle: start {key} again in place of a rematch"
-        )
+        raise Refusal(Code.BAD_PLAYERS, SAY("rematch-puzzle", board=board, game=key))
     if not state.over:
-        raise Refusal(Code.TOO_EARLY, f"match {board} is not over; a rematch comes after its end")
+        raise Refusal(Code.TOO_EARLY, SAY("rematch-early", board=board))
 
 
 def _challenger_of(app: App, id_: CommandId) -> AccountId | None:
@@ -84,6 +83,4 @@ def _challenger_of(app: App, id_: CommandId) -> AccountId | None:
 
 def _check_players(app: App, state: MatchState) -> None:
     if None in app.accounts.name_of(state.seats):
-        raise Refusal(
-            Code.UNKNOWN_USER, "a player of the match has deleted their account; challenge another"
-        )
+        raise Refusal(Code.UNKNOWN_USER, SAY("rematch-gone"))

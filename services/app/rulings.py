@@ -13,6 +13,7 @@ from domain.match.disputes import decide_dispute
 from domain.match.events import AccountId, Event
 from domain.match.state import MatchState, evolve
 from domain.rules import Seat, rules_by_id
+from services.app.sentences import SAY
 
 KINDS: Final = ("dismissed", "back", "result", "draw", "annul", "time")
 """The words for decisions."""
@@ -55,9 +56,7 @@ def _read_grant(word: str) -> tuple[str, int]:
     who, _, span = word.rpartition("=")
     found = _SPAN.fullmatch(span)
     if not who or found is None:
-        raise Refusal(
-            Code.USAGE, "write time as SIDE=3d or SIDE=12h, and a comma between two of them"
-        )
+        raise Refusal(Code.USAGE, SAY("time-form"))
     return who, int(found[1]) * (HOUR if found[2].lower() == "h" else DAY)
 
 
@@ -74,7 +73,7 @@ def ruling_of(
     """
     _check_parts(verdict)
     if claim is None and verdict.kind == "dismissed":
-        raise Refusal(Code.BAD_RULING, "there is no claim to dismiss")
+        raise Refusal(Code.BAD_RULING, SAY("dismiss-none"))
     seats = range(len(state.seats))
     winners: tuple[Seat, ...] | None = None
     if verdict.kind == "result":
@@ -99,15 +98,11 @@ def _check_parts(verdict: Verdict) -> None:
             Code.BAD_RULING, f"{kind[:24]!r} is no ruling; write one of {', '.join(KINDS)}"
         )
     if (verdict.ply is not None) != (kind == "back"):
-        raise Refusal(
-            Code.BAD_RULING, "`back` needs the ply to go back to, and only `back` has one"
-        )
+        raise Refusal(Code.BAD_RULING, SAY("back-ply"))
     if bool(verdict.winners) != (kind == "result"):
-        raise Refusal(
-            Code.BAD_RULING, "`result` needs the sides that win, and only `result` has some"
-        )
+        raise Refusal(Code.BAD_RULING, SAY("result-sides"))
     if (kind == "time" and not verdict.time) or (verdict.time and kind not in ("back", "time")):
-        raise Refusal(Code.BAD_RULING, "`time` needs sides; beside it only `back` can grant time")
+        raise Refusal(Code.BAD_RULING, SAY("time-sides"))
 
 
 def _seat_named(state: MatchState, names: Sequence[str | None], word: str) -> Seat:

@@ -27,6 +27,7 @@ from services.app.opponents import (
     has_robot,
     reserve_robot_match,
 )
+from services.app.sentences import SAY
 
 
 def start_by_name(  # noqa: PLR0913 - what a match is made of
@@ -84,7 +85,7 @@ def numbered_start(
     `part` is what the challenger adds to the draw of a match that gathers.
     """
     if challenger not in start.seats:
-        raise Refusal(Code.BAD_PLAYERS, "you are none of the players; name yourself as one")
+        raise Refusal(Code.BAD_PLAYERS, SAY("not-named"))
     (board,) = app.store.board_numbers([command])
     if board is None or not _state(app, board).started:
         others = [seat for seat in start.seats if seat != challenger]
@@ -157,9 +158,7 @@ def _too_many(app: App, full: str) -> Refusal:
     if full == "all":
         return Refusal(
             Code.TOO_MANY,
-            f"{MOST_STARTS} matches that you have started wait for others to take them up, and that is "
-            "the most; wait until they move. One that you resign or decline before that counts "
-            "for a day from its start",
+            SAY("starts", most=MOST_STARTS),
         )
     (name,) = app.accounts.name_of([bytes.fromhex(full)])
     return Refusal(

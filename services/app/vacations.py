@@ -17,6 +17,7 @@ from infra.people.accounts.vacations import vacations_of
 from infra.projections.match_lists import MatchFilter, MatchListRow
 from services.app.actor import Actor
 from services.app.context import App
+from services.app.sentences import SAY
 
 VACATION_FRONT_END: Final = "vacation"
 """The front end in the ids of the commands that notify matches of a vacation."""
@@ -50,6 +51,17 @@ def take(app: App, actor: Actor, days: int) -> VacationStatus:
     )
 
 
+def take_until(app: App, actor: Actor, day: int) -> VacationStatus:
+    """Begin a vacation to the end of the day (UTC) that begins at `day`, ms, or prolong the one that runs.
+
+    `bad-option` for a day that is over, or before the end of the vacation that runs.
+    """
+    begins = _status(_vacations_of(app, actor.account), now := app.store.now()).until or now
+    if day + DAY <= begins:
+        raise Refusal(Code.BAD_OPTION, "a vacation ends on a later day than that")
+    return take(app, actor, -((begins - day - DAY) // DAY))
+
+
 def end(app: App, actor: Actor) -> VacationStatus:
     """End a vacation with its present day; `too-late` without one."""
     now = app.store.now()
@@ -61,7 +73,7 @@ def change(app: App, actor: Actor, text: str) -> VacationStatus:
     if text.lower() == "back":
         return end(app, actor)
     if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS):
-        raise Refusal(Code.BAD_OPTION, f"{text[:24]!r} is no number of days; write one, or `back`")
+        raise Refusal(Code.BAD_OPTION, SAY("days-form", text=text[:24]))
     return take(app, actor, int(text))
 
 
@@ -104,7 +116,7 @@ def _active(app: App, account: AccountId) -> Iterator[MatchListRow]:
 def _vacations_of(app: App, account: AccountId) -> Vacations:
     profile = app.accounts.record_of(account)
     if profile is None:
-        raise Refusal(Code.UNKNOWN_USER, "the account has just been deleted")
+        raise Refusal(Code.UNKNOWN_USER, SAY("deleted"))
     return vacations_of(profile)
 
 

@@ -52,7 +52,7 @@ GAME_FORMS: Final = (
     CommandForm(
         "queue",
         "queue",
-        f"{_IN_MATCH} [MOVE[#ply] ... | clear]",
+        f"{_IN_MATCH} [MOVE[#ply] ... | drop MOVE[#ply] ... | clear]",
         "prepare conditional moves, which are played as soon as their turn comes",
         conditional_moves.queue,
         of_game=True,

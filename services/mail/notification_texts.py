@@ -21,9 +21,11 @@ from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
 from services.app.names import shown_name
+from services.app.sentences import offer_name
 from services.language.handlers.boards import draw
-from services.language.render.match_text import NamedMatch, describe_events, offer_name, summary
+from services.language.render.match_text import NamedMatch, describe_events, summary
 from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
+from services.mail.reset_texts import reset_text
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""
@@ -207,6 +209,11 @@ class NotificationTexts:
             "If it was not you, do nothing. Until the address is verified, the server sends only\n"
             "such codes to it.\n",
         )
+
+    def reset(self, account: AccountId, link: str) -> EmailText:
+        """Write the mail with the link for a new password."""
+        site = self._app.settings.site or ""
+        return reset_text(self._app.accounts.language_of(account), self._name(account), site, link)
 
     def _name(self, account: AccountId) -> str:
         (name,) = self._app.accounts.name_of([account])

@@ -43,9 +43,9 @@ API_PLACES = (
 )
 PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/film.svg", "/compare")
 _VOLATILE = re.compile(
-    r'name="(csrf|key)" value="[^"]*"|"now":[0-9]+'
+    r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
     # how much of the match is published
-    r'| class="kept"|<p id="recorded".*?</p>|<a [^>]*proof\.txt" download>Proof</a>'
+    r'| kept(?=")|<p id="recorded".*?</p>|\s*<li( hidden)?><a id="proof".*?</li>'
 )
 
 

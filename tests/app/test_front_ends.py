@@ -33,6 +33,10 @@ NO_DRAFTS_ON_PAGES: Final = Row(
 
 OPERATOR: Final = Row((), "the operator alone does it, with a command of `matchpost`")
 SESSIONS: Final = Row((WEB,), "a session is a browser's")
+BY_LINK: Final = Row(
+    (WEB,),
+    "a link is opened in a browser; programs have tokens, and who reads mail can open the link",
+)
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
     (API, WEB), "the language returns a receipt with its command, and a proof is a file"
@@ -61,7 +65,9 @@ USE_CASES: Final[dict[str, Row]] = {
         (LANGUAGE, API), "a page reads them with its match, in one round trip"
     ),
     "conditional_moves.set_conditional_moves": Row(),
+    "conditional_moves.drop_conditional_moves": Row(),
     "analyses.analysis_of": Row(),
+    "analyses.stored_analysis": Row((WEB,), "a list of moves has marks, or none"),
     "analyses.start_analysis": Row(),
     "analyses.analyse": Row((), "`services.jobs` makes it"),
     "drafts.submit": NO_DRAFTS_ON_PAGES,
@@ -70,7 +76,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "drafts.drop": Row(
         (API,), "a draft at a terminal is replaced by the next, and no page stores one"
     ),
-    "vacations.status": Row((LANGUAGE, API), "a page says it with each change"),
+    "vacations.status": Row(),
+    "vacations.take_until": Row((WEB,), "a page has a field for a date, the others a number"),
     "vacations.change": Row((LANGUAGE, WEB), "the API has a number in place of a text"),
     "vacations.take": Row((API,), "the others read a text, by `vacations.change`"),
     "vacations.end": Row((API,), "the others read a text, by `vacations.change`"),
@@ -94,7 +101,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.change_password": Row(),
     "accounts.add_addresses": Row((LANGUAGE,), "the others show all addresses and replace them"),
     "accounts.replace_addresses": Row(),
-    "accounts.prove_address": Row((LANGUAGE,), "a code is answered by mail or at the terminal"),
+    "accounts.prove_address": Row((LANGUAGE, WEB), "who reads the mail with the code has these"),
     "accounts.sign_off": Row((LANGUAGE,), "the others have `none` as a time for mail"),
     "accounts.delete_account": Row(),
     "accounts.open_session": SESSIONS,
@@ -102,6 +109,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.end_session": SESSIONS,
     "accounts.log_out_everywhere": NO_TOKENS_IN_LINES,
     "accounts.revoke_token": NO_TOKENS_IN_LINES,
+    "password_reset.can_reset": BY_LINK,
+    "password_reset.ask_reset": BY_LINK,
+    "password_reset.check_link": BY_LINK,
+    "password_reset.reset_password": BY_LINK,
     "blocks.add_block": Row(),
     "blocks.remove_block": Row(),
     "blocks.blocked_userids": Row(),
@@ -148,8 +159,13 @@ USE_CASES: Final[dict[str, Row]] = {
     "receipts.proof_of": RECEIPTS_LATER,
     "recent_password.check_recent_password": Row((API, WEB), "each command line has the password"),
     "preferences.change_preferences": Row(),
+    "waiting.waiting_matches": Row((WEB,), "the others list matches by `infra`, without an order"),
+    "waiting.next_match": Row((WEB,), "the others have no page to go on to"),
     "queries.find_player": Row((API, WEB), "the language has no form about a player as such"),
-    "queries.ratings_of": Row((API, WEB), "the language has ratings by game"),
+    "puzzles.hand_in": Row((WEB,), "the others play a puzzle move by move"),
+    "queries.has_player": Row((WEB,), "the others refuse the challenge itself"),
+    "queries.names_starting": Row((WEB,), "a form completes a name while it is typed"),
+    "queries.ratings_of": Row((API,), "the others have ratings by game"),
     "queries.rating_series": Row(),
     "queries.head_to_head": Row(),
     "queries.finished_matches": Row((LANGUAGE, API), "pages list matches, by `infra`"),

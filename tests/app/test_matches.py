@@ -98,7 +98,9 @@ def test_lists_say_how_a_match_ended_alike(pair):
     assert clause in one.terminal(f"pow2 games {one.name} inactive").page
     assert clause in one.terminal(f"pow2 history {one.name}").page
     assert clause in one.mail(f"pow2 history {one.name}")
-    assert clause in one.web.page("/matches?show=finished")
+    page = one.web.page("/matches?state=finished")
+    assert 'class="verdict lost"' in page
+    assert "by resignation" in page
 
 
 def test_what_the_rules_call_an_ending_is_a_word_in_no_list(pair):
@@ -111,8 +113,10 @@ def test_what_the_rules_call_an_ending_is_a_word_in_no_list(pair):
     lines = [
         one.terminal(f"halves games {one.name} inactive").page,
         one.terminal(f"halves history {other.name}").page,
-        one.web.page("/matches?show=finished"),
     ]
+    page = one.web.page("/matches?state=finished")
+    assert re.search('class="verdict (won|lost|drawn)"', page)
+    assert f"by {reason}" not in page
     for line in lines:
         assert re.search("has won|share the win", line)
         assert f"by {reason}" not in line

@@ -17,7 +17,7 @@ from tests.helpers.api import Api, Player
 from workers.log.job import make_publisher
 from workers.log.trim_events import EventTrimmer
 
-_RUNNING = re.compile(r'"left_ms":[0-9]+')
+_RUNNING = re.compile(r'"left_ms":[0-9]+|data-deadline="[0-9]+"')
 
 
 @pytest.fixture(scope="module")

@@ -2,13 +2,15 @@
 
 import html
 import random
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from itertools import cycle
 
 import pytest
 
 from domain.match.state import position_of
 from domain.rules import AnyRules, all_rules, rules_by_id, rules_id
+from domain.sentences import text_in
 from infra.audit.stored_match import check
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
 from tests.fakes.everywhere import everywhere as front_ends
@@ -16,6 +18,8 @@ from tests.helpers.api import Api
 from tests.helpers.key_patterns import OF_RQ, all_rows, row_of
 
 MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
+
+_TURN = re.compile(r'<div id="turn"[^>]*>(.*?)</div>', re.DOTALL)
 
 PLIES = 40
 """After which a puzzle, which would go on, is done: an hour has an e-mail limit for each player."""
@@ -25,6 +29,15 @@ PLIES = 40
 def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
     with Api(tmp_path_factory.mktemp("whole")) as api, front_ends(api) as found:
         yield found
+
+
+def verdict(winners: Sequence[int], seat: int, count: int) -> str:
+    """Return what the page of a match that is over says first to the player of a seat."""
+    if count == 1:
+        return "Finished"
+    if len(winners) == count:
+        return "Draw"
+    return "You won" if seat in winners else "You lost"
 
 
 @pytest.mark.parametrize(
@@ -49,9 +62,17 @@ def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
         assert everywhere.act(where, players[state.next], board, action) == Result(""), where
         assert everywhere.state(board).ply == state.ply + 1, where
     result = everywhere.api.http.get(f"/api/matches/{board}").json()["result"]
-    ending = result["text"].removeprefix("the match is over: ")
-    page = html.unescape(everywhere.guest(players[0]).page(f"/m/{board}"))
-    assert ending in page
+    outcome = rules_by_id(state.rules).outcome(position_of(state))
+    assert outcome, result
+    detail = text_in(outcome.text, "en")
+    assert detail, result
+    assert result["text"].endswith(f"({detail})"), result
+    for seat, player in enumerate(players):
+        page = html.unescape(everywhere.guest(player).page(f"/m/{board}"))
+        found = _TURN.search(page)
+        assert found, page
+        sentence, *_ = found[1].split('<span class="change">')  # once the ratings are counted
+        assert sentence.strip() == f"{verdict(result['winners'], seat, count)}: {detail}."
     assert check(everywhere.api.parts.store, board).startswith(f"match {board} holds")
 
 

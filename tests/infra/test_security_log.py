@@ -21,8 +21,14 @@ PASSWORD = "wonderland"
 
 
 @pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture):
+def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
     """The lines so far, each as its event and fields; those that were returned are not returned again."""
+    # another test in this process may have sent them to a file, or silenced them
+    logger = logging.getLogger(LOGGER)
+    logging.disable(logging.NOTSET)
+    monkeypatch.setattr(logger, "disabled", False)
+    monkeypatch.setattr(logger, "propagate", False)
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
     caplog.set_level(logging.INFO, LOGGER)
 
     def read() -> list[tuple[str, dict]]:

@@ -91,6 +91,22 @@ class EmailBuilder:
             account=account,
         )
 
+    def reset(self, account: AccountId, to: Sequence[str], link: str, now: int) -> list[Email]:
+        """Return the e-mails with a link for a new password; their id differs each time."""
+        text = self._composer.reset(account, link)
+        return [
+            Email(
+                id=self._id("p", "reset", now, account.hex()),
+                to=address,
+                subject=clean_subject(text.subject),
+                body=text.body,
+                headers=(_AUTOMATIC,),
+                purpose=Purpose.RESET,
+                account=account,
+            )
+            for address in to
+        ]
+
     def _match_headers(
         self, board: int, seat: Seat, account: AccountId, id_: str
     ) -> tuple[tuple[str, str], ...]:

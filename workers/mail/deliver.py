@@ -164,6 +164,8 @@ class EmailDelivery:
         own = [one for one in profile.addresses if _same(one, email.to)]
         if email.purpose == Purpose.CODE:
             return any(not one.usable for one in own)
+        if email.purpose == Purpose.RESET:
+            return any(one.usable for one in own)
         return wants_mail(profile) and any(one.usable for one in own)
 
     def _clear_backoff(self) -> None:

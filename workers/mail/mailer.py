@@ -18,7 +18,9 @@ from infra.mail.smtp_client import SmtpRelay
 from infra.mail.verification_codes import VerificationCodes
 from infra.mail.wakeup import LEASE, MailerWakeup
 from infra.people.accounts import Accounts
+from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import MessageStore
+from infra.people.password_resets import PasswordResets
 from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
 from workers.job_report import report
@@ -31,6 +33,7 @@ from workers.mail.deliver import EmailDelivery
 from workers.mail.digests import DigestMailer
 from workers.mail.messages import MessageMailer
 from workers.mail.notify import MatchMailer
+from workers.mail.resets import ResetMailer
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
 __all__ = ["IDLE_SECONDS", "MailRun", "Mailer", "run"]
@@ -78,6 +81,7 @@ class Mailer:
         self._tasks: Sequence[MailTask] = (
             MatchMailer(context),
             CodeMailer(context, codes),
+            ResetMailer(context, PasswordResets(data), AddressOwners(data)),
             MessageMailer(context, MessageMailQueue(data)),
             ChatMailer(context),
             DigestMailer(context),

@@ -13,6 +13,7 @@ from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.robots import robot_level
 from infra.mail.keys import ADDRESSES_TO_VERIFY
 from infra.people.account_macs import AccountMacs
+from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
@@ -26,21 +27,28 @@ from infra.people.accounts.record import (
 from infra.people.accounts.usernames import Usernames
 from infra.people.accounts.validation import (
     check_password,
-    mailbox,
     merge_addresses,
     read_addresses,
     read_name,
     replace_addresses,
+)
+from infra.people.accounts.writing import (
+    changed_elsewhere,
+    mailboxes,
+    name_taken,
+    unknown_user,
+    write_account,
 )
 from infra.people.attempt_source import attempt_source
 from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts
 from infra.people.sessions import Sessions
 from infra.people.tokens import Tokens
 from infra.rate_limits import LoginRateLimit
-from infra.redis import keys, scripts
+from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.redis.reads import Read, read_one, read_strings
 from infra.security_log import SecurityEvent, note_security
+from infra.sentences import SAY
 
 ID_BYTES: Final = 8
 
@@ -81,6 +89,7 @@ class Accounts:
         self._addresses_changed = readdressed
         self._macs = macs or AccountMacs()
         self._attempts = PasswordAttempts(client, limit, password_rate)
+        self._owners = AddressOwners(client)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
         """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
@@ -88,7 +97,7 @@ class Accounts:
         check_password(password)
         read = tuple(MailAddress(text) for text in read_addresses(addresses))
         if self._users.read(name) is not None:
-            raise _name_taken(name)
+            raise name_taken(name)
         self._attempts.spend()
         hashed = self._passwords.hash(password)
         record = Account(name=name, password=hashed, created=time_ms(self._client), addresses=read)
@@ -96,7 +105,7 @@ class Accounts:
         # crash window: the record exists and no name points to it; it expires
         if not self._users.claim(name, account):
             self._client.delete(keys.account(account), keys.account_mac(account))
-            raise _name_taken(name)
+            raise name_taken(name)
         # crash window: the account exists and expires; its first login makes it permanent
         self._persist(account)
         note_security(SecurityEvent.ACCOUNT_MADE, account)
@@ -124,7 +133,7 @@ class Accounts:
         """
         found: Any = self._client.get(keys.account(account))
         if found is None:
-            raise Refusal(Code.UNKNOWN_USER, "the account was deleted")
+            raise Refusal(Code.UNKNOWN_USER, SAY("account-deleted"))
         self._store(account, found, change)
 
     def add_addresses_of(self, account: AccountId, addresses: Sequence[str]) -> None:
@@ -164,6 +173,20 @@ class Accounts:
         self.end_access(account, session=session, tokens=tokens)
         return account
 
+    def hash_new(self, password: str) -> str:
+        """Return the hash of a new password; `bad-password`, or `too-fast` after too many."""
+        check_password(password)
+        self._attempts.spend()
+        return self._passwords.hash(password)
+
+    def reset_password(self, account: AccountId, hashed: str) -> None:
+        """Replace a password without the old one, and end all that it opened, tokens too."""
+        # as in `change_password`
+        self.end_access(account, tokens=True)
+        self.change_of(account, lambda a: replace(a, password=hashed))
+        self.end_access(account, tokens=True)
+        note_security(SecurityEvent.PASSWORD_RESET, account)
+
     def end_access(self, account: AccountId, *, session: str = "", tokens: bool = False) -> None:
         """End all sessions of an account but the one of this id, and optionally all its tokens."""
         Sessions(self._client).end_others(account, session)
@@ -175,7 +198,7 @@ class Accounts:
         """Make an account an arbiter or revoke that; the operator needs no password."""
         found = self._users.read(name)
         if found is None:
-            raise _unknown_user(name)
+            raise unknown_user(name)
         if yes and robot_level(found[0]):
             raise Refusal(Code.NOT_WANTED, f"{name.lower()} is a robot, and robots rule on nothing")
         # crash window: the index has an account that is no arbiter; `arbiters` leaves it out
@@ -227,7 +250,7 @@ class Accounts:
         return None if found is None else decode_profile(found)
 
     def language_of(self, account: AccountId) -> str:
-        """Return an account's language; empty for English, and for no account."""
+        """Return an account's language; empty if none was chosen, and for no account."""
         profile = self.record_of(account)
         return profile.language if profile else ""
 
@@ -235,7 +258,7 @@ class Accounts:
         """Return the account of a userid; `unknown-user` when there is none."""
         found = self._users.read(name)
         if found is None:
-            raise _unknown_user(name)
+            raise unknown_user(name)
         return found[0]
 
     def name_of(self, accounts: Sequence[AccountId]) -> list[str | None]:
@@ -257,6 +280,10 @@ class Accounts:
         """
         return self._users.names(start, count)
 
+    def names_starting(self, text: str, count: int) -> list[str]:
+        """Return up to `count` userids that begin with a text, in alphabetical order."""
+        return self._users.starting(text, count)
+
     def count(self) -> int:
         """Return the length of the list; a deleted account may be in it for a while."""
         return self._users.count()
@@ -273,7 +300,8 @@ class Accounts:
         erase(account)
         # crash window: only data under the id are erased; the account is whole
         if not self._write(account, data, b""):
-            raise _changed_elsewhere()
+            raise changed_elsewhere()
+        self._owners.changed(account, decode(data))
         return account
 
     def _verified_record(self, name: str, password: str) -> tuple[AccountId, bytes]:
@@ -318,9 +346,9 @@ class Accounts:
         """Refuse a wrong password; an unknown userid takes as long."""
         if found is None:
             self._passwords.match_nobody(password)
-            raise _unknown_user(name)
+            raise unknown_user(name)
         if not self._passwords.matches(decode(found[1]).password, password):
-            raise Refusal(Code.WRONG_PASSWORD, f"this is not the password of {name.lower()}")
+            raise Refusal(Code.WRONG_PASSWORD, SAY("wrong-password", name=name.lower()))
 
     def _after_login(self, account: AccountId, data: bytes, password: str) -> bytes:
         """Rehash, persist and index an account whose password was right; return its record."""
@@ -331,6 +359,7 @@ class Accounts:
         # the steps that a killed signup did not reach
         self._persist(account)
         self._users.add(decode(data).name)
+        self._owners.changed(account, new=decode(data))
         self._recent.add(decode(data).password, password, attempt_source().network)
         return data
 
@@ -339,11 +368,12 @@ class Accounts:
         old = decode(data)
         new = change(old)
         if not self._write(account, data, encode(new)):
-            raise _changed_elsewhere()
+            raise changed_elsewhere()
         if changed := changed_fields(old, new):
             note_security(SecurityEvent.ACCOUNT_CHANGED, account, changed=changed)
+        self._owners.changed(account, old, new)
         # crash window: the addresses are changed, and no mail is sent to the old ones
-        if _mailboxes(old) != _mailboxes(new):
+        if mailboxes(old) != mailboxes(new):
             self._addresses_changed(old)
 
     def _write(self, account: AccountId, data: bytes, new: bytes, milliseconds: int = 0) -> bool:
@@ -367,34 +397,3 @@ class Accounts:
                 account, b"", record, 1000 * UNCLAIMED_SECONDS
             ):
                 return account
-
-
-def write_account(
-    client: redis.Redis,
-    account: AccountId,
-    data: bytes,
-    new: bytes,
-    mac: bytes,
-    milliseconds: int = 0,
-) -> bool:
-    """Replace an account's record that is still `data`, with its MAC; False if it has changed."""
-    names = [keys.account(account), keys.account_mac(account)]
-    return bool(scripts.call(client, scripts.WRITE_ACCOUNT, names, [data, new, mac, milliseconds]))
-
-
-def _mailboxes(record: Profile) -> set[str]:
-    return {mailbox(one.address) for one in record.addresses}
-
-
-def _name_taken(name: str) -> Refusal:
-    return Refusal(Code.NAME_TAKEN, f"the userid {name!r} is taken; choose another")
-
-
-def _unknown_user(name: str) -> Refusal:
-    return Refusal(
-        Code.UNKNOWN_USER, f"there is no user {name[:24]!r}; `signup userid password` makes one"
-    )
-
-
-def _changed_elsewhere() -> Refusal:
-    return Refusal(Code.BUSY, "the account was changed elsewhere at the same moment; try again")

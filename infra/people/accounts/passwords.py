@@ -16,6 +16,7 @@ from cachetools import TTLCache
 
 from domain.errors import Code, Refusal
 from infra.people.attempt_source import attempt_source
+from infra.sentences import SAY
 
 HASHES_AT_ONCE: Final = 2
 """An argon2 hash takes 64 MiB and four threads; more at once would starve the moves."""
@@ -64,7 +65,7 @@ class Passwords:
     def waiting_slot(self) -> Iterator[None]:
         """Occupy a place in the queue for hashes; `busy` if it is full."""
         if not self._slots.acquire(blocking=False):
-            raise Refusal(Code.BUSY, "too many passwords are being checked; try again in a minute")
+            raise Refusal(Code.BUSY, SAY("passwords-busy"))
         try:
             yield
         finally:

@@ -35,7 +35,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     created: int
     """Milliseconds since 1970 by Redis's clock."""
     language: str = ""
-    """Of the help, such as `de`; empty for English."""
+    """Of the pages and the help, such as `de`; empty if none was chosen."""
     addresses: tuple[MailAddress, ...] = ()
     notify: str = "move"
     """When mail is sent: at each `move`, `daily` or `none`."""

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from domain.engine.levels import LEVELS, RobotLevel
 from domain.match.robots import ROBOT_ACCOUNTS, robot_name
 from infra.people.account_macs import AccountMacs
-from infra.people.accounts.accounts import write_account
 from infra.people.accounts.passwords import unmatchable_hash
 from infra.people.accounts.record import Account, decode, decode_profile, encode
 from infra.people.accounts.usernames import Usernames
+from infra.people.accounts.writing import write_account
 from infra.redis import keys
 from infra.redis.clients import time_ms
 

@@ -60,6 +60,16 @@ class Usernames:
                 return listed
             self._remove([name for name in listed if name not in living])
 
+    def starting(self, text: str, count: int) -> list[str]:
+        """Return up to `count` userids that begin with a text, in alphabetical order."""
+        begin = text.lower().encode("ascii", "replace")
+        found: Any = self._client.zrange(
+            keys.USERS, b"[" + begin, b"[" + begin + b"\xff", bylex=True, offset=0, num=count
+        )
+        listed = [name.decode() for name in found]
+        living = self._existing(listed)
+        return [name for name in listed if name in living]
+
     def count(self) -> int:
         """Return the length of the list."""
         return int(self._client.zcard(keys.USERS))

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.errors import Code, Refusal
+from domain.sentences import Text
 from infra.people.accounts.record import MailAddress
+from infra.sentences import SAY
 
 PASSWORD_LENGTHS: Final = range(6, 129)
 
@@ -38,13 +40,11 @@ def read_name(text: str) -> str:
     if not is_name(text):
         raise Refusal(
             Code.BAD_NAME,
-            f"{text[:24]!r} is no userid: a letter, then 1 to 19 letters, digits, - or _",
+            SAY("name-form", name=text[:24]),
         )
     name = text.lower()
     if name in RESERVED:
-        raise Refusal(
-            Code.BAD_NAME, f"{name!r} is a word of the command language; choose another userid"
-        )
+        raise Refusal(Code.BAD_NAME, SAY("name-reserved", name=name))
     return name
 
 
@@ -53,31 +53,27 @@ def check_password(password: str) -> None:
     if len(password) not in PASSWORD_LENGTHS:
         raise Refusal(
             Code.BAD_PASSWORD,
-            f"a password has {PASSWORD_LENGTHS[0]} to {PASSWORD_LENGTHS[-1]} characters, "
-            f"not {len(password)}",
+            SAY(
+                "password-length",
+                least=PASSWORD_LENGTHS[0],
+                most=PASSWORD_LENGTHS[-1],
+                length=len(password),
+            ),
         )
     # that includes half a surrogate pair, which print and mail can't carry
     if " " in password or not password.isprintable():
-        raise Refusal(Code.BAD_PASSWORD, "a password has no blanks and no control characters")
+        raise Refusal(Code.BAD_PASSWORD, SAY("password-form"))
 
 
 def read_address(text: str) -> str:
     """Return a plain mail address as it was written; `bad-address` for a bad one."""
     if len(text) > ADDRESS_LENGTH:
-        raise _bad_address(
-            f"a mail address has at most {ADDRESS_LENGTH} characters, not {len(text)}"
-        )
+        raise _bad_address(SAY("address-length", most=ADDRESS_LENGTH, length=len(text)))
     shown = repr(text if len(text) <= 60 else f"{text[:60]}...")  # noqa: PLR2004 - a line's worth
     if not text.isascii():
-        raise _bad_address(
-            f"{shown} has letters that not every mail server takes; "
-            "use ASCII only, and write the domain in its xn-- form"
-        )
+        raise _bad_address(SAY("address-ascii", address=shown))
     if not _ADDRESS.fullmatch(text):
-        raise _bad_address(
-            f"{shown} is no plain mail address; "
-            "write it like name@example.org, without display name, quotes or comments"
-        )
+        raise _bad_address(SAY("address-form", address=shown))
     return text
 
 
@@ -87,7 +83,7 @@ def read_addresses(texts: Sequence[str]) -> tuple[str, ...]:
     seen: set[str] = set()
     for address in read:
         if mailbox(address) in seen:
-            raise _bad_address(f"{address!r} is given twice; give each mail address once")
+            raise _bad_address(SAY("address-twice", address=address))
         seen.add(mailbox(address))
     check_count(len(read))
     return read
@@ -96,7 +92,7 @@ def read_addresses(texts: Sequence[str]) -> tuple[str, ...]:
 def check_count(count: int) -> None:
     """Refuse, as `bad-address`, more addresses than an account may have."""
     if count > MOST_ADDRESSES:
-        raise _bad_address(f"an account has at most {MOST_ADDRESSES} mail addresses, not {count}")
+        raise _bad_address(SAY("addresses", most=MOST_ADDRESSES, count=count))
 
 
 def mailbox(address: str) -> str:
@@ -119,5 +115,5 @@ def replace_addresses(old: Sequence[MailAddress], new: Sequence[str]) -> tuple[M
     return tuple(MailAddress(text, mailbox(text) in verified) for text in new)
 
 
-def _bad_address(sentence: str) -> Refusal:
-    return Refusal(Code.BAD_ADDRESS, sentence)
+def _bad_address(text: Text) -> Refusal:
+    return Refusal(Code.BAD_ADDRESS, text)

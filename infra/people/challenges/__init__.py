@@ -16,6 +16,9 @@ record or after it, in an order in which a kill does no harm:
 A full challenge has its seats and the command id of its start. Neither changes. So any process that
 finds it full may start the match, and repeat that, and there is one match.
 
+A challenge that is not listed is in no list but those of its players. Its id is made with a secret of
+the server, so that only those who were given it can take the challenge.
+
 The note is personal and kept only while the challenge is open. Account ids are not personal.
 
 Durable as `infra.people.messages` is.

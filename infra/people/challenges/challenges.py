@@ -25,6 +25,7 @@ from infra.people.challenges.record import (
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, to_ms
 from infra.redis.reads import Read, read_one
+from infra.sentences import SAY
 
 
 class _RecordRead(msgspec.Struct, frozen=True):
@@ -97,7 +98,7 @@ class ChallengeStore:
                 challenge = replace(challenge, state=ChallengeState.OPEN)
                 if not self._swap(seen, challenge.id, challenge):
                     continue
-            if challenge.state is ChallengeState.OPEN:
+            if challenge.state is ChallengeState.OPEN and challenge.proposal.listed:
                 # crash window: it is not listed, and can be taken by its id only
                 self._indexes.publish(challenge)
             return challenge
@@ -249,9 +250,9 @@ class ChallengeStore:
         self, account: AccountId, proposal: Proposal, command: CommandId, commitment: bytes
     ) -> tuple[_RecordRead, Challenge]:
         """Return the record of a command; a new one if there is none."""
-        attempt = 0
+        attempt, secret = 0, b"" if proposal.listed else self._link_secret()
         while True:
-            id_ = record.make_id(command, attempt)
+            id_ = record.make_id(command, attempt, secret)
             new = Challenge(
                 id=id_,
                 command=command,
@@ -266,6 +267,12 @@ class ChallengeStore:
                 return seen, challenge
             # the ids of two commands collide; the next choice is the same at each repetition
             attempt += 1
+
+    def _link_secret(self) -> bytes:
+        """Return the server's secret of the ids of challenges that are not listed."""
+        self._client.set(keys.CHALLENGE_LINKS, secrets.token_bytes(32), nx=True)
+        found: Any = self._client.get(keys.CHALLENGE_LINKS)
+        return bytes(found)
 
     def _make(self, new: Challenge) -> tuple[_RecordRead, Challenge]:
         """Return the record of this id; the new one if there is none."""
@@ -348,8 +355,7 @@ class ChallengeStore:
         if not self._indexes.add_to_account(account, name, id_):
             raise Refusal(
                 Code.TOO_MANY,
-                f"{MOST_CHALLENGES} challenges wait that you have opened, or that you have joined; "
-                "that is the most",
+                SAY("challenges", most=MOST_CHALLENGES),
             )
 
     def _remove_ended(self, account: AccountId, name: str) -> list[Challenge]:
@@ -378,7 +384,5 @@ def _unpack(data: bytes | None, now: int) -> Challenge | None:
 
 def _existing(challenge: Challenge | None, id_: str) -> Challenge:
     if challenge is None or challenge.state is ChallengeState.DRAFT:
-        raise Refusal(
-            Code.UNKNOWN_CHALLENGE, f"there is no challenge {id_}; it may have expired, look again"
-        )
+        raise Refusal(Code.UNKNOWN_CHALLENGE, SAY("no-challenge", challenge=id_))
     return challenge

@@ -1,5 +1,6 @@
 """The stored form of a challenge, and its changes. No I/O."""
 
+import hmac
 import re
 from base64 import b32encode
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId, command_id
 from domain.match.robots import robot_level
 from domain.rules import Seat
+from infra.sentences import SAY
 
 NOTE_LIMIT: Final = 200
 """Characters of a note."""
@@ -33,7 +35,10 @@ MOST_CHALLENGES: Final = 20
 
 _ID_LENGTH: Final = 10
 
-_ID: Final = re.compile(rf"[a-z2-7]{{{_ID_LENGTH}}}")
+_LINK_LENGTH: Final = 20
+"""Length of the id of a challenge that is not listed, which nobody can guess."""
+
+_ID: Final = re.compile(rf"[a-z2-7]{{{_ID_LENGTH}}}|[a-z2-7]{{{_LINK_LENGTH}}}")
 
 _START: Final = "challenge"
 """In place of a front end's name in the ids of commands that start matches."""
@@ -71,6 +76,8 @@ class Proposal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The challenger's seat; None for a random one, drawn when the last seat is taken."""
     note: str = ""
     """A line to possible takers; personal."""
+    listed: bool = True
+    """Whether it is in the lists of open challenges; if not, its id is a secret of those who have it."""
 
     @property
     def game(self) -> str:
@@ -158,10 +165,15 @@ pack: Final = msgspec.msgpack.Encoder().encode
 unpack: Final = msgspec.msgpack.Decoder(Challenge).decode
 
 
-def make_id(command: CommandId, attempt: int) -> str:
-    """Return the id of the challenge that a command opens, the first choice or another."""
-    digest = sha256(b"challenge\0%b%d" % (command, attempt)).digest()
-    return b32encode(digest).decode().lower()[:_ID_LENGTH]
+def make_id(command: CommandId, attempt: int, secret: bytes = b"") -> str:
+    """Return the id of the challenge that a command opens, the first choice or another.
+
+    With a secret it is one of a challenge that is not listed.
+    """
+    named = b"challenge\0%b%d" % (command, attempt)
+    digest = hmac.digest(secret, named, "sha256") if secret else sha256(named).digest()
+    length = _LINK_LENGTH if secret else _ID_LENGTH
+    return b32encode(digest).decode().lower()[:length]
 
 
 def read_id(text: str) -> str:
@@ -170,7 +182,7 @@ def read_id(text: str) -> str:
     if not text.isascii() or not _ID.fullmatch(id_):
         raise Refusal(
             Code.UNKNOWN_CHALLENGE,
-            f"{text[:24]!r} is no challenge: an id has {_ID_LENGTH} letters and digits 2 to 7",
+            SAY("challenge-form", text=text[:24], length=_ID_LENGTH, link=_LINK_LENGTH),
         )
     return id_
 
@@ -190,9 +202,7 @@ def read_proposal(proposal: Proposal) -> Proposal:
 def _read_note(note: str) -> str:
     note = note.strip()
     if len(note) > NOTE_LIMIT:
-        raise Refusal(
-            Code.TOO_LONG, f"the note has {len(note)} characters; {NOTE_LIMIT} are the most"
-        )
+        raise Refusal(Code.TOO_LONG, SAY("note-long", length=len(note), most=NOTE_LIMIT))
     if unfit := _NOT_ALLOWED.search(note):
         raise Refusal(
             Code.BAD_REQUEST,
@@ -208,16 +218,16 @@ def _read_note(note: str) -> str:
 def check_takeable(challenge: Challenge, account: AccountId) -> None:
     """Refuse an account that can't take a seat, as `unknown-challenge` or `own-challenge`."""
     if challenge.state is ChallengeState.WITHDRAWN:
-        raise Refusal(Code.UNKNOWN_CHALLENGE, f"challenge {challenge.id} was withdrawn")
+        raise Refusal(Code.UNKNOWN_CHALLENGE, SAY("withdrawn", challenge=challenge.id))
     if account == challenge.account:
         raise Refusal(
             Code.OWN_CHALLENGE,
-            f"challenge {challenge.id} is your own; wait for others to take it, or withdraw it",
+            SAY("own-challenge", challenge=challenge.id),
         )
     if challenge.state is not ChallengeState.OPEN:
         raise Refusal(
             Code.UNKNOWN_CHALLENGE,
-            f"challenge {challenge.id} was taken by others; look for another, or open one",
+            SAY("taken", challenge=challenge.id),
         )
 
 
@@ -245,12 +255,12 @@ def withdraw(challenge: Challenge, account: AccountId) -> Challenge:
     if account not in challenge.players:
         raise Refusal(
             Code.NOT_A_PLAYER,
-            f"you have no part in challenge {challenge.id}, so leave it to others",
+            SAY("no-part", challenge=challenge.id),
         )
     if challenge.state in (ChallengeState.TAKEN, ChallengeState.STARTED):
         raise Refusal(
             Code.ALREADY_STARTED,
-            f"challenge {challenge.id} is full, and its match starts; decline or resign there",
+            SAY("full", challenge=challenge.id),
         )
     if challenge.state is ChallengeState.WITHDRAWN:
         return challenge

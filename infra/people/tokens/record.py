@@ -9,6 +9,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.secret_index import body_of
+from infra.sentences import SAY
 
 MOST_TOKENS: Final = 50
 """Tokens of one account."""
@@ -88,14 +89,11 @@ def read_label(label: str) -> str:
     """Return a label without blanks around it; `too-long` or `bad-request` for a bad one."""
     label = label.strip()
     if len(label) > LABEL_LENGTHS[-1]:
-        raise Refusal(
-            Code.TOO_LONG, f"a label has at most {LABEL_LENGTHS[-1]} characters, not {len(label)}"
-        )
+        raise Refusal(Code.TOO_LONG, SAY("label-long", most=LABEL_LENGTHS[-1], length=len(label)))
     if not label or not label.isprintable():
         raise Refusal(
             Code.BAD_REQUEST,
-            f"a label is 1 to {LABEL_LENGTHS[-1]} printable characters "
-            "that tell you where the token is used",
+            SAY("label-form", most=LABEL_LENGTHS[-1]),
         )
     return label
 
@@ -104,9 +102,7 @@ def read_scopes(scopes: Iterable[str]) -> tuple[Scope, ...]:
     """Return each scope once, in one order; `bad-request` for an unknown one, and for none."""
     wanted = set(scopes)
     if not wanted or not wanted <= set(Scope):
-        raise Refusal(
-            Code.BAD_REQUEST, f"a token has one or more of the scopes {', '.join(Scope)}, no others"
-        )
+        raise Refusal(Code.BAD_REQUEST, SAY("token-scopes", scopes=", ".join(Scope)))
     return tuple(scope for scope in Scope if scope in wanted)
 
 
@@ -117,6 +113,6 @@ def read_end(now: int, days: int | None) -> int | None:
     if days not in DAYS:
         raise Refusal(
             Code.BAD_REQUEST,
-            f"a token lasts {DAYS[0]} to {DAYS[-1]} days or until it is revoked, not {days}",
+            SAY("token-days", least=DAYS[0], most=DAYS[-1], days=days),
         )
     return now + days * DAY

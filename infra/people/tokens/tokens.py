@@ -28,6 +28,7 @@ from infra.redis.autopipeline import CommandPipeline, CommandWords
 from infra.redis.clients import Clock
 from infra.redis.server_time import ServerTime
 from infra.security_log import SecurityEvent, note_security
+from infra.sentences import SAY
 
 UNLISTED_MS: Final = 3_600_000
 """How long a record lasts before it is listed, because nobody could revoke it."""
@@ -111,9 +112,7 @@ class Tokens:
             return
         self.list_of(token.account)  # removes those that have expired
         if not self._index.add(token.account, token.id, digest, MOST_TOKENS):
-            raise Refusal(
-                Code.TOO_MANY, f"an account has at most {MOST_TOKENS} tokens; revoke one of them"
-            )
+            raise Refusal(Code.TOO_MANY, SAY("tokens", most=MOST_TOKENS))
 
     def _read(self, digests: Sequence[bytes]) -> tuple[int, ByDigest]:
         """Return the time, and those tokens that have a record."""

@@ -1,7 +1,11 @@
 """Conditional moves: queue."""
 
 from domain.match.conditional_moves import ConditionalMoves
-from services.app.conditional_moves import conditional_moves_of, set_conditional_moves
+from services.app.conditional_moves import (
+    conditional_moves_of,
+    drop_conditional_moves,
+    set_conditional_moves,
+)
 from services.language.answer import Answer
 from services.language.invocation import Invocation
 from services.language.render.conditional_moves import conditional_move_lines
@@ -12,6 +16,8 @@ def queue(call: Invocation) -> Answer:
     app, actor, board = call.app, call.actor, call.board
     if call.line.has("clear"):
         return _shown(board, set_conditional_moves(app, actor, board, ()))
+    if call.line.has("drop"):
+        return _shown(board, drop_conditional_moves(app, actor, board, call.line.all("step")))
     if call.line.has("step"):
         lines = [call.line.all("step")]
         return _shown(board, set_conditional_moves(app, actor, board, lines, add=True))

@@ -37,20 +37,8 @@ from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from services.app.context import App
 from services.app.endings import ending_clause
 from services.app.names import join_names, names_by_seat
+from services.app.sentences import offer_name
 from services.language.render.dates import clock_lines, instant, span
-
-_OFFERS = {
-    "undo": "to take the last move back",
-    "pause": "a pause",
-    "abort": "to break the match off",
-    "transfer": "to go on at another server",
-    "count": "to count",
-}
-
-
-def offer_name(kind: str) -> str:
-    """Return the words for a kind of offer."""
-    return _OFFERS.get(kind, f"a {kind}")
 
 
 class NamedMatch(msgspec.Struct, frozen=True):

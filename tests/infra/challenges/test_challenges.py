@@ -34,6 +34,8 @@ DAY = 24 * 3_600_000
 
 # opening
 
+UNLISTED = replace(POW2, listed=False)
+
 
 def test_a_challenge_that_was_opened_can_be_seen_by_all(challenges, opened, clock):
     challenge = opened(replace(POW2, note=" no hurry "))
@@ -56,7 +58,8 @@ def test_an_id_is_ten_letters_and_digits_that_are_read_in_any_case(challenges, o
 
 
 @pytest.mark.parametrize(
-    "id_", ["", "abc", "a" * 11, "abcdefghi1", "abcdefghi\n", "KKKKKKKKKK", "\udc80"]
+    "id_",
+    ["", "abc", "a" * 11, "a" * 19, "a" * 21, "abcdefghi1", "abcdefghi\n", "KKKKKKKKKK", "\udc80"],
 )
 def test_what_can_be_no_id_is_refused(challenges, id_):
     for call in (
@@ -66,6 +69,43 @@ def test_what_can_be_no_id_is_refused(challenges, id_):
     ):
         refused(Code.UNKNOWN_CHALLENGE, call, id_)
     refused(Code.UNKNOWN_CHALLENGE, challenges.withdraw, ALICE, id_)
+
+
+def test_a_challenge_that_is_not_listed_is_known_to_its_players_only(challenges, opened):
+    challenge = opened(UNLISTED)
+    assert challenges.list_open() == challenges.list_open("pow2") == []
+    assert challenges.count() == 0
+    assert challenges.of(ALICE) == [challenge]
+    assert challenges.get(challenge.id) == challenge
+    taken = challenges.take(challenge.id, BOB)
+    assert taken.state is ChallengeState.TAKEN
+    assert challenges.full() == [taken]
+
+
+def test_the_id_of_a_challenge_that_is_not_listed_does_not_follow_from_its_command(
+    challenges, server
+):
+    command = new_command()
+    challenge = challenges.open(ALICE, UNLISTED, command)
+    assert len(challenge.id) == 20
+    assert not challenge.id.startswith(make_id(command, 0))
+    assert challenges.open(ALICE, UNLISTED, command) == challenge
+    refused(Code.UNKNOWN_CHALLENGE, challenges.get, make_id(command, 0))
+    server.delete(keys.CHALLENGE_LINKS)
+    assert challenges.open(ALICE, UNLISTED, command).id != challenge.id
+
+
+def test_a_challenge_that_is_not_listed_expires_and_is_withdrawn_like_others(
+    challenges, opened, clock
+):
+    one, other = opened(UNLISTED), opened(replace(HALVES, listed=False))
+    challenges.take(other.id, BOB)
+    challenges.withdraw(BOB, other.id)
+    challenges.withdraw(ALICE, other.id)
+    refused(Code.UNKNOWN_CHALLENGE, challenges.take, other.id, CAROL)
+    clock.now += OPEN_MS
+    refused(Code.UNKNOWN_CHALLENGE, challenges.take, one.id, BOB)
+    assert challenges.of(ALICE) == []
 
 
 def test_an_id_that_nothing_has_is_refused(challenges, opened):

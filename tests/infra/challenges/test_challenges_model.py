@@ -18,6 +18,7 @@ from tests.helpers.proposals import HALVES, PLAYERS, POW2, Clock, new_command, p
 from tests.helpers.refusals import refused
 
 DAY = 24 * 3_600_000
+SECRET = replace(POW2, listed=False)
 
 
 # against a model
@@ -48,7 +49,7 @@ class Model(RuleBasedStateMachine):
         one = self.known[id_]
         return one.state is ChallengeState.OPEN and self.clock.now < one.created + OPEN_MS
 
-    @rule(target=ids, account=accounts, proposal=st.sampled_from([POW2, HALVES]))
+    @rule(target=ids, account=accounts, proposal=st.sampled_from([POW2, HALVES, SECRET]))
     def open(self, account: bytes, proposal: Proposal) -> str:
         self.clock.now += 1  # so that no two are of one age
         challenge = self.challenges.open(account, proposal, new_command())
@@ -135,9 +136,10 @@ class Model(RuleBasedStateMachine):
         newest = sorted(self.known.values(), key=lambda one: one.created, reverse=True)
         waiting = [one for one in newest if self.waits(one.id)]
         full = [one for one in newest if one.state is ChallengeState.TAKEN]
-        assert self.challenges.list_open(count=99) == waiting
+        listed = [one for one in waiting if one.proposal.listed]
+        assert self.challenges.list_open(count=99) == listed
         for game in ("pow2", "halves"):
-            of_game = [one for one in waiting if one.proposal.game == game]
+            of_game = [one for one in listed if one.proposal.game == game]
             assert self.challenges.list_open(game, count=99) == of_game
         assert self.challenges.full() == full[::-1]
         for account in PLAYERS:

@@ -1,0 +1,43 @@
+"""Writes accounts' records, and refuses what can't be written."""
+
+import redis
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.accounts.record import Profile
+from infra.people.accounts.validation import mailbox
+from infra.redis import keys, scripts
+from infra.sentences import SAY
+
+
+def write_account(
+    client: redis.Redis,
+    account: AccountId,
+    data: bytes,
+    new: bytes,
+    mac: bytes,
+    milliseconds: int = 0,
+) -> bool:
+    """Replace an account's record that is still `data`, with its MAC; False if it has changed."""
+    names = [keys.account(account), keys.account_mac(account)]
+    return bool(scripts.call(client, scripts.WRITE_ACCOUNT, names, [data, new, mac, milliseconds]))
+
+
+def mailboxes(record: Profile) -> set[str]:
+    """Return the addresses of a record, as `mailbox` writes them."""
+    return {mailbox(one.address) for one in record.addresses}
+
+
+def name_taken(name: str) -> Refusal:
+    """Return the refusal of a userid that is taken."""
+    return Refusal(Code.NAME_TAKEN, SAY("name-taken", name=name))
+
+
+def unknown_user(name: str) -> Refusal:
+    """Return the refusal of a userid that nobody has."""
+    return Refusal(Code.UNKNOWN_USER, SAY("no-user", name=name[:24]))
+
+
+def changed_elsewhere() -> Refusal:
+    """Return the refusal of a change that another one overtook."""
+    return Refusal(Code.BUSY, SAY("account-busy"))

@@ -1,0 +1,203 @@
+"""The sentences of refusals by what the server stores: accounts, challenges, texts, archive."""
+
+from typing import Final
+
+from domain.sentences import Sentences, counted
+
+SAY: Final = Sentences(
+    "server",
+    {
+        "name-taken": (
+            "the userid {name!r} is taken; choose another",
+            "der Name {name!r} ist vergeben; bitte einen anderen wählen",
+        ),
+        "no-user": (
+            "there is no user {name!r}; `signup userid password` makes one",
+            "es gibt keinen Spieler {name!r}; `signup userid password` macht einen",
+        ),
+        "account-busy": (
+            "the account was changed elsewhere at the same moment; try again",
+            "das Konto wurde im selben Moment anderswo geändert; bitte noch einmal versuchen",
+        ),
+        "account-deleted": ("the account was deleted", "das Konto ist gelöscht"),
+        "wrong-password": (
+            "this is not the password of {name}",
+            "das ist nicht das Passwort von {name}",
+        ),
+        "passwords-busy": (
+            "too many passwords are being checked; try again in a minute",
+            "gerade werden zu viele Passwörter geprüft; bitte in einer Minute noch einmal versuchen",
+        ),
+        "name-form": (
+            "{name!r} is no userid: a letter, then 1 to 19 letters, digits, - or _",
+            "{name!r} ist kein Name: ein Buchstabe, dann 1 bis 19 Buchstaben, Ziffern, - oder _",
+        ),
+        "name-reserved": (
+            "{name!r} is a word of the command language; choose another userid",
+            "{name!r} ist ein Wort der Befehlssprache; bitte einen anderen Namen wählen",
+        ),
+        "password-length": (
+            "a password has {least} to {most} characters, not {length}",
+            "ein Passwort hat {least} bis {most} Zeichen, nicht {length}",
+        ),
+        "password-form": (
+            "a password has no blanks and no control characters",
+            "ein Passwort hat keine Leerzeichen und keine Steuerzeichen",
+        ),
+        "address-length": (
+            "a mail address has at most {most} characters, not {length}",
+            "eine Mailadresse hat höchstens {most} Zeichen, nicht {length}",
+        ),
+        "address-ascii": (
+            "{address} has letters that not every mail server takes; use ASCII only, and write the domain in its xn-- form",
+            "{address} hat Buchstaben, die nicht jeder Mailserver annimmt; möglich ist nur ASCII, die Domain in ihrer Form mit xn--",
+        ),
+        "address-form": (
+            "{address} is no plain mail address; write it like name@example.org, without display name, quotes or comments",
+            "{address} ist keine einfache Mailadresse; sie sieht aus wie name@example.org, ohne Anzeigename, Anführungszeichen und Kommentare",
+        ),
+        "address-twice": (
+            "{address!r} is given twice; give each mail address once",
+            "{address!r} steht zweimal da; jede Mailadresse genügt einmal",
+        ),
+        "addresses": (
+            "an account has at most {most} mail addresses, not {count}",
+            "ein Konto hat höchstens {most} Mailadressen, nicht {count}",
+        ),
+        "blocks": (
+            "an account blocks at most {most} others; unblock one",
+            "ein Konto blockiert höchstens {most} andere; erst muss eine Blockade weg",
+        ),
+        "no-challenge": (
+            "there is no challenge {challenge}; it may have expired, look again",
+            "es gibt keine Herausforderung {challenge}; vielleicht ist sie abgelaufen",
+        ),
+        "challenges": (
+            "{most} challenges wait that you have opened, or that you have joined; that is the most",
+            "{most} eigene oder angenommene Herausforderungen warten schon; mehr sind nicht möglich",
+        ),
+        "challenge-form": (
+            "{text!r} is no challenge: an id has {length} or {link} letters and digits 2 to 7",
+            "{text!r} ist keine Herausforderung: ihre Kennung hat {length} oder {link} Buchstaben und Ziffern von 2 bis 7",
+        ),
+        "note-long": (
+            "the note has {length} characters; {most} are the most",
+            "die Notiz hat {length} Zeichen; höchstens {most} sind möglich",
+        ),
+        "withdrawn": (
+            "challenge {challenge} was withdrawn",
+            "Herausforderung {challenge} wurde zurückgezogen",
+        ),
+        "own-challenge": (
+            "challenge {challenge} is your own; wait for others to take it, or withdraw it",
+            "Herausforderung {challenge} ist die eigene; andere können sie annehmen",
+        ),
+        "taken": (
+            "challenge {challenge} was taken by others; look for another, or open one",
+            "Herausforderung {challenge} haben schon andere angenommen",
+        ),
+        "no-part": (
+            "you have no part in challenge {challenge}, so leave it to others",
+            "Herausforderung {challenge} ist Sache anderer",
+        ),
+        "full": (
+            "challenge {challenge} is full, and its match starts; decline or resign there",
+            "Herausforderung {challenge} ist vollzählig, und ihre Partie beginnt; ablehnen oder aufgeben geht dort",
+        ),
+        "text-empty": ("the text is empty; write something", "der Text ist leer"),
+        "text-long": (
+            "the text has {length} characters; {most} are the most",
+            "der Text hat {length} Zeichen; höchstens {most} sind möglich",
+        ),
+        "message-recipients": (
+            "a message goes to 1 to {most} players, not {count}",
+            "eine Nachricht geht an 1 bis {most} Spieler, nicht an {count}",
+        ),
+        "notes": (
+            "an account keeps at most {most} notes; empty one of another match",
+            "ein Konto behält höchstens {most} Notizen; erst muss eine andere leer werden",
+        ),
+        "sessions": (
+            "an account has at most {most} sessions; log in once more",
+            "ein Konto hat höchstens {most} Sitzungen; bitte noch einmal anmelden",
+        ),
+        "sessions-busy": (
+            "the account's sessions were ended at the same moment; log in again",
+            "die Sitzungen des Kontos wurden im selben Moment beendet; bitte noch einmal anmelden",
+        ),
+        "statements": (
+            "you have {most} statements in match {board}, and that is the most",
+            "in Partie {board} stehen schon {most} eigene Äußerungen; mehr sind nicht möglich",
+        ),
+        "label-long": (
+            "a label has at most {most} characters, not {length}",
+            "eine Bezeichnung hat höchstens {most} Zeichen, nicht {length}",
+        ),
+        "label-form": (
+            "a label is 1 to {most} printable characters that tell you where the token is used",
+            "eine Bezeichnung hat 1 bis {most} druckbare Zeichen und sagt, wo der Schlüssel gebraucht wird",
+        ),
+        "token-scopes": (
+            "a token has one or more of the scopes {scopes}, no others",
+            "ein Schlüssel hat eines oder mehrere der Rechte {scopes}, keine anderen",
+        ),
+        "token-days": (
+            "a token lasts {least} to {most} days or until it is revoked, not {days}",
+            "ein Schlüssel gilt {least} bis {most} Tage oder bis er gesperrt wird, nicht {days}",
+        ),
+        "tokens": (
+            "an account has at most {most} tokens; revoke one of them",
+            "ein Konto hat höchstens {most} Schlüssel; erst muss einer gesperrt werden",
+        ),
+        "archive-damaged": (
+            "match {board} can't be read from the archive; the server's log says why",
+            "Partie {board} ist im Archiv nicht lesbar; das Protokoll des Servers sagt, warum",
+        ),
+        "archive-away": (
+            "the archive can't be read now; try again in a minute",
+            "das Archiv ist gerade nicht lesbar; bitte in einer Minute noch einmal versuchen",
+        ),
+        "no-board": ("there is no match {board}", "es gibt keine Partie {board}"),
+        "no-analyses": (
+            "this server analyses no matches now, because it runs no process for that; its operator can, see MATCHPOST_ROBOTS",
+            "dieser Server analysiert gerade keine Partien, weil er keinen Prozess dafür hat; sein Betreiber kann das ändern, siehe MATCHPOST_ROBOTS",
+        ),
+        "analyses-wait": (
+            "{most} matches wait to be analysed; try again later",
+            "{most} Partien warten auf ihre Analyse; bitte später noch einmal versuchen",
+        ),
+        "analyses-own": (
+            "{most} matches are being analysed for you; wait until one is done",
+            "{most} Partien werden schon im eigenen Auftrag analysiert; wenn eine fertig ist, geht es weiter",
+        ),
+        "code-wrong": (
+            "this code verifies no e-mail address of the account; `add userid password ADDRESS` sends a new one",
+            "dieser Code bestätigt keine Mailadresse des Kontos; `add userid password ADDRESS` schickt einen neuen",
+        ),
+        "list-busy": (
+            "this list changes too often to be read; try again in a minute",
+            "diese Liste ändert sich gerade zu oft; bitte in einer Minute noch einmal versuchen",
+        ),
+        "older-away": (
+            "older finished matches of this list can't be read now; try again in a minute",
+            "ältere beendete Partien dieser Liste sind gerade nicht lesbar; bitte in einer Minute noch einmal versuchen",
+        ),
+        "older-damaged": (
+            "older finished matches of this list can't be read; the server's log says why",
+            "ältere beendete Partien dieser Liste sind nicht lesbar; das Protokoll des Servers sagt, warum",
+        ),
+        "not-kept": (
+            "the server can't make sure now that it keeps a move, so it takes none; its operator has been notified; try again in a minute",
+            "der Server kann gerade nicht sicherstellen, dass er einen Zug behält, also nimmt er keinen an; sein Betreiber ist verständigt; bitte in einer Minute noch einmal versuchen",
+        ),
+        "plies": (
+            "a match has at most {most} plies by commands; end it with `resign`, with an offer, or as the game has it",
+            "eine Partie hat höchstens {most} Züge; sie endet durch Aufgabe, ein Angebot oder nach ihren Regeln",
+        ),
+        "too-many-attempts": (
+            "too many wrong passwords for {name!r}; try again in {minutes:minutes}",
+            "zu viele falsche Passwörter für {name!r}; bitte in {minutes:minutes} noch einmal versuchen",
+        ),
+    },
+    minutes=counted("minute", "minutes", german=("Minute", "Minuten")),
+)

@@ -1,0 +1,57 @@
+"""A forgotten password: a link that is mailed to a proven address, and the new password.
+
+Nobody learns from it which userids and addresses there are: see `infra.people.password_resets`.
+"""
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.password_resets import PasswordResets
+from services.app.context import App
+
+
+def can_reset(app: App) -> bool:
+    """Return whether this server mails links: it has a relay, and knows its own address."""
+    return bool(app.settings.relay and app.settings.site)
+
+
+def ask_reset(app: App, text: str) -> None:
+    """Ask for a link to the addresses of a userid, or of the accounts with a proven address."""
+    if not can_reset(app):
+        raise Refusal(
+            Code.UNAVAILABLE, "this server sends no mail; ask its operator for a new password"
+        )
+    if not text:
+        raise Refusal(Code.BAD_REQUEST, "enter your name or your mail address")
+    _resets(app).request(text)
+
+
+def check_link(app: App, text: str) -> None:
+    """Refuse a link that is not valid as `not-found`."""
+    if _resets(app).account_of(text) is None:
+        raise _outdated()
+
+
+def reset_password(app: App, text: str, new: str) -> AccountId:
+    """Replace the password of a link's account, and end all its sessions and tokens.
+
+    `bad-password` leaves the link valid; `not-found` for one that was used, or has expired.
+    """
+    app.ready()
+    check_link(app, text)
+    hashed = app.accounts.hash_new(new)
+    account = _resets(app).use(text)
+    if account is None:
+        raise _outdated()
+    # crash window: the link has ended and the password is the old one; another link can be asked for
+    app.accounts.reset_password(account, hashed)
+    return account
+
+
+def _resets(app: App) -> PasswordResets:
+    return PasswordResets(app.people)
+
+
+def _outdated() -> Refusal:
+    return Refusal(
+        Code.NOT_FOUND, "this link was used, or is older than an hour; ask for another one"
+    )

@@ -1,0 +1,102 @@
+"""The matches that wait for an account, the most urgent first."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from domain.match.events import AccountId
+from domain.match.history import PackedSnapshot, unpack_snapshot
+from domain.match.state import deadline
+from domain.rules import rules_by_id
+from infra.projections.match_lists import MatchListRow
+from infra.redis.reads import read_all, read_one
+from infra.store.snapshots import read_snapshots
+from services.app.context import App
+from services.app.names import names_of
+
+URGENT_MS: Final = 86_400_000
+"""A deadline that is nearer than this is urgent."""
+
+
+class WaitingMatches(msgspec.Struct, frozen=True):
+    """The matches that wait for an account, the most urgent first."""
+
+    rows: tuple[MatchListRow, ...]
+    deadlines: Mapping[int, int | None]
+    """By board, ms; None for a match without a limit."""
+
+
+class NextMatch(msgspec.Struct, frozen=True):
+    """The match that an account should look at next."""
+
+    board: int
+    title: str
+    others: tuple[str, ...]
+    """The names of the other players; empty in a puzzle."""
+    deadline: int | None
+    """When the account's time is over, ms; None without a limit."""
+    asked: bool
+    """Whether an offer waits for the account's answer."""
+    waiting: int
+    """The number of all matches that wait for the account, without the one that it comes from."""
+
+
+def waiting_matches(app: App, account: AccountId) -> WaitingMatches:
+    """Return the matches that wait for an account: first those with offers, then by deadline."""
+    boards = read_one(app.data, app.lists.read_boards(account))
+    rows, snapshots = read_all(
+        app.data,
+        app.lists.read_rows(boards.bucket, boards.waiting),
+        read_snapshots(app.store.layout().shard_of, boards.waiting),
+    )
+    found = dict(zip(boards.waiting, snapshots, strict=True))
+    return in_order(account, list(rows.values()), [found[board] for board in rows])
+
+
+def next_match(app: App, account: AccountId, after: int | None = None) -> NextMatch | None:
+    """Return the most urgent match that waits for an account; None if none does.
+
+    If the match `after` still waits, it is the one that follows in the order, and the first after the last;
+    so all are gone through. `after` itself is never returned.
+    """
+    found = waiting_matches(app, account)
+    boards = [row.board for row in found.rows]
+    at = boards.index(after) + 1 if after in boards else 0
+    rows = [row for row in (*found.rows[at:], *found.rows[:at]) if row.board != after]
+    if not rows:
+        return None
+    row = rows[0]
+    names = names_of(app, row.seats)
+    return NextMatch(
+        board=row.board,
+        title=rules_by_id(row.rules).title,
+        others=tuple(names[seat] for seat in row.seats if seat != account),
+        deadline=found.deadlines[row.board],
+        asked=row.seats.index(account) in row.asked,
+        waiting=len(rows),
+    )
+
+
+def in_order(
+    account: AccountId, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
+) -> WaitingMatches:
+    """Return these matches that wait for an account: first those with offers, then by deadline.
+
+    A match whose snapshot can't be read has no deadline here.
+    """
+    due = {row.board: _deadline(data) for row, data in zip(rows, snapshots, strict=True)}
+
+    def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
+        at = due[row.board]
+        asked = row.seats.index(account) in row.asked
+        return not asked, at is None, at or 0, row.since
+
+    return WaitingMatches(tuple(sorted(rows, key=order)), due)
+
+
+def _deadline(data: PackedSnapshot | None) -> int | None:
+    try:
+        return deadline(unpack_snapshot(data).state)
+    except msgspec.MsgspecError:
+        return None
