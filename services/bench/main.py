@@ -27,6 +27,7 @@ _ABOUT: Final = {
     "active": "memory, moves, projections and start of one server with more and more matches",
     "archive": "memory of matches that are over, and time to read them back from the archive",
     "cluster": "moves on a cluster, by nodes and workers, with the commands and bytes of each node",
+    "pages": "bytes and time until the first board of a page, on a slow line",
     "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
     "robots": "people's moves over HTTP, alone and beside matches of robots",
     "rows": "memory of the rows of finished matches, and time to read them from row pages",
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         "active": _active,
         "archive": _archive,
         "cluster": _cluster,
+        "pages": _pages,
         "rebuild": _rebuild,
         "robots": _robots,
         "rows": _rows,
@@ -188,6 +190,11 @@ def _cluster(parser: Any) -> None:
     _add(parser, "--matches", 400, "whole games of pow2")
     _add(parser, "--http-matches", 64, "whole games over HTTP")
     _add(parser, "--shards", 64, "shards, 64 of which the settings recommend for a cluster")
+
+
+def _pages(parser: Any) -> None:
+    _add(parser, "--kilobits", 1_000, "kbit/s of the line")
+    _add(parser, "--repeats", 20, "answers timed for each page")
 
 
 def _rebuild(parser: Any) -> None:

@@ -33,7 +33,6 @@ SETTINGS: Final[Mapping[str, str]] = {
     "command_rate": "how many commands a minute an account may send",
     "address_rate": "how many requests without a token an address may send a minute",
     "password_rate": "how many wrong passwords a network may send a minute",
-    "trusted_proxy": "whether your own proxy passes on the client's address: on or off",
     "smtp": "where mail is accepted by SMTP: host:port, or off",
     "lmtp": "the unix socket where mail is accepted by LMTP",
     "relay": "the mail server for outgoing mail: an smtp:// or smtps:// URL",
@@ -43,6 +42,8 @@ SETTINGS: Final[Mapping[str, str]] = {
     "log_format": "the form of the log lines: text or json",
     "log_level": "the least level of the log lines: debug, info, warning or error",
     "security_log": "the file of the security log",
+    "trusted_proxy": "whether your own proxy passes on the client's address: on or off",
+    "site": "the address of the pages as browsers know it: https://play.example.org",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 

@@ -105,6 +105,7 @@ from services.http.api.short_path import ShortPath
 from services.http.context import DEFAULT_INTERVALS, ApiContext, TaskIntervals, open_context
 from services.http.middleware import HttpMiddleware
 from services.http.published_log import show_log_keys, show_log_object, show_receipts_keys
+from services.http.web.assets import pack_assets
 from services.http.web.error_pages import answer_not_found
 from services.http.web.routes import WEB_ROUTES
 
@@ -202,10 +203,12 @@ def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> ShortP
         async with open_context(parts, intervals) as context:
             app.state.context = context
             heart = asyncio.create_task(LIVENESS.watch_loop())
+            packing = asyncio.create_task(asyncio.to_thread(pack_assets))
             try:
                 yield
             finally:
                 heart.cancel()
+                await packing
 
     app = Litestar(
         route_handlers=[_api(), *WEB_ROUTES],

@@ -12,8 +12,10 @@ from domain.match.imports import describe_source
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, deadline, position_at, position_of
 from domain.rules import AnyRules, Seat, rules_by_id
+from domain.sentences import LANGUAGES, text_in
 from services.app.endings import ending_clause
 from services.app.names import shown_names
+from services.app.sentences import SAY
 
 
 class Seated(msgspec.Struct, frozen=True):
@@ -178,9 +180,15 @@ class Match(msgspec.Struct, frozen=True):
 
 
 def match_json(
-    board: int, snapshot: Snapshot, names: Sequence[str | None], now: int, *, legal: bool
+    board: int,
+    snapshot: Snapshot,
+    names: Sequence[str | None],
+    now: int,
+    *,
+    legal: bool,
+    language: str = LANGUAGES[0],
 ) -> Match:
-    """Return a match as JSON shows it; `now` is in ms."""
+    """Return a match as JSON shows it, its words in a language; `now` is in ms."""
     state = snapshot.state
     rules = rules_by_id(state.rules)
     return Match(
@@ -191,7 +199,13 @@ def match_json(
         options=state.options,
         setup=None if state.setup is None else msgspec.json.decode(state.setup),
         players=tuple(
-            Seated(seat, rules.sides[seat], name, seat in state.active_seats, robot_level(account))
+            Seated(
+                seat,
+                text_in(rules.side_text(seat), language),
+                name,
+                seat in state.active_seats,
+                robot_level(account),
+            )
             for seat, (account, name) in enumerate(zip(state.seats, names, strict=True))
         ),
         state="over" if state.over else "waiting" if state.awaits_entropy else "active",
@@ -200,8 +214,8 @@ def match_json(
         moves=tuple(state.first_moves(state.ply)),
         at=_current_ply_json(state, rules, legal=legal),
         offer=_offer_json(state),
-        result=_result_json(state, names),
-        clock=_clock_json(state, now),
+        result=_result_json(state, names, language),
+        clock=_clock_json(state, now, language),
         seq=state.seq,
         updated=state.at,
         head=snapshot.head.hex(),
@@ -276,21 +290,22 @@ def _position_json(
     )
 
 
-def _result_json(state: MatchState, names: Sequence[str | None]) -> Result | None:
+def _result_json(state: MatchState, names: Sequence[str | None], language: str) -> Result | None:
     if state.result is None:
         return None
-    text = f"the match is over: {ending_clause(state, shown_names(names))}"
+    clause = ending_clause(state, shown_names(names), language)
+    text = SAY("over", detail=clause).in_language(language)
     return Result(state.result.winners, state.result.reason, text)
 
 
-def _clock_json(state: MatchState, now: int) -> Clock | None:
+def _clock_json(state: MatchState, now: int, language: str) -> Clock | None:
     clock, mover = state.clock, state.next
     if clock is None:
         return None
     runs = mover is not None and not state.over
     return Clock(
         terms=write_time_control(clock.terms),
-        text=describe_time_control(clock.terms),
+        text=describe_time_control(clock.terms, language),
         rated=clock.terms.rated,
         now=now,
         deadline=match_clock.flag_time(clock, mover) if runs and mover is not None else None,

@@ -1,4 +1,4 @@
-"""The outermost middleware: HEAD, OPTIONS, headers and metrics of every request."""
+"""The outermost middleware: HEAD, OPTIONS, headers, compression and metrics of every request."""
 
 import asyncio
 import logging
@@ -17,6 +17,7 @@ from infra.log_context import LoggedWith
 from infra.metrics import REGISTRY
 from infra.people.attempt_source import AttemptSource, attempts_from
 from services.http.client_network import network_of_request
+from services.http.compression import CompressedAnswer, Encoding, accepted_encoding
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER
 from services.http.request_ids import request_id_of
 
@@ -86,11 +87,13 @@ class _ResponseChannel:
     """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
 
     def __init__(
-        self, receive: Receive, send: Send, path: str, request_id: str, *, bodiless: bool
+        self, receive: Receive, send: Send, scope: Any, request_id: str, *, bodiless: bool
     ) -> None:
         self.status = "500"
         self._request_id = request_id.encode()
-        self.path = path
+        self.path = str(scope["path"])
+        self._encoding = _accepted(scope)
+        self._waiting: CompressedAnswer | None = None
         self._receive = receive
         self._send = send
         self._without_body = bodiless
@@ -107,13 +110,27 @@ class _ResponseChannel:
             if self.status == _TOO_MANY:
                 await pause()
             _add_headers(message, self.path, self._request_id)
+            if CompressedAnswer.is_possible(message):
+                self._waiting = CompressedAnswer(message, self._encoding)
+                return
+        elif self._waiting is not None:
+            start, message = await self._waiting.with_body(message)
+            self._waiting = None
+            await self._send(start)
+            if self._without_body:
+                await self._end()
+                return
         elif self._without_body:
             return
         await self._send(message)
         if self._without_body:
             # an endless body, such as a stream of events, is not started
-            self._ended = True
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+            await self._end()
+
+    async def _end(self) -> None:
+        """End the answer without a body."""
+        self._ended = True
+        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 class HttpMiddleware:
@@ -130,8 +147,8 @@ class HttpMiddleware:
             return
         asked: Any = scope
         method, began = str(asked["method"]), asked.get(BEGAN) or time.perf_counter()
-        path, id_ = str(asked["path"]), request_id_of(asked)
-        answer = _ResponseChannel(receive, send, path, id_, bodiless=method == "HEAD")
+        id_ = request_id_of(asked)
+        answer = _ResponseChannel(receive, send, asked, id_, bodiless=method == "HEAD")
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
         with LoggedWith(request_id=id_):
@@ -159,6 +176,12 @@ class HttpMiddleware:
         await answer.send(start)
         await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
         return True
+
+
+def _accepted(scope: Any) -> Encoding | None:
+    """Return the encoding in which a request accepts its answer."""
+    headers = [value for name, value in scope["headers"] if name == b"accept-encoding"]
+    return accepted_encoding(b",".join(headers).decode("latin-1")) if headers else None
 
 
 def _add_headers(start: HTTPResponseStartEvent, path: str, request_id: bytes) -> None:

@@ -38,6 +38,8 @@ _HEADERS: Final = frozenset({b"authorization", b"content-type", b"host", b"idemp
 _HOST: Final = re.compile(rb"[0-9A-Za-z.:-]+")
 
 _JSON: Final = (b"content-type", b"application/json")
+_VARY: Final = (b"vary", b"Accept-Encoding")
+"""As every answer has it that may be compressed; those of this path are too short for it."""
 
 _KEY_LENGTHS: Final = range(1, 201)
 
@@ -145,7 +147,7 @@ def _again(message: Any, receive: Receive) -> Receive:
 async def _answer(scope: Any, send: Send, body: bytes) -> None:
     """Answer in one write if the connection can, otherwise as ASGI has it."""
     id_ = (REQUEST_ID_HEADER, request_id_of(scope).encode())
-    headers = [_JSON, (b"content-length", b"%d" % len(body)), *USUAL_HEADERS, id_]
+    headers = [_JSON, (b"content-length", b"%d" % len(body)), *USUAL_HEADERS, _VARY, id_]
     if scope["extensions"][ANSWER_AT_ONCE](headers, body):
         return
     start: Any = {"type": "http.response.start", "status": 200, "headers": headers}

@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import msgspec
+
 from domain.match.events import AccountId
 from infra.people.challenges import ChallengesOverview
 from infra.redis.reads import Read, read_all, read_one
@@ -30,39 +32,64 @@ class HomeTopic(NamedTuple):
     account: AccountId
 
 
+class WaitingTopic(msgspec.Struct, frozen=True):
+    """The number of matches that wait for an account.
+
+    It is no tuple, because the one of an account would equal its `HomeTopic`.
+    """
+
+    account: AccountId
+
+
 class ChatTopic(NamedTuple):
     """The chat of a match."""
 
     board: int
 
 
-Topic: TypeAlias = HomeTopic | ChatTopic
+class ChallengesTopic(NamedTuple):
+    """The list of open challenges."""
+
+
+Topic: TypeAlias = HomeTopic | WaitingTopic | ChatTopic | ChallengesTopic
 
 
 def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     """Return the present mark of each topic; `LookupError` while lists are being rebuilt."""
     homes = [one for one in topics if isinstance(one, HomeTopic)]
     chats = [one for one in topics if isinstance(one, ChatTopic)]
+    waiting = [one for one in topics if isinstance(one, WaitingTopic)]
     accounts = [one.account for one in homes]
-    reads: list[Read[Any]] = [parts.messages.chat_marks([one.board for one in chats])]
+    reads: list[Read[Any]] = [
+        parts.messages.chat_marks([one.board for one in chats]),
+        parts.lists.read_waiting_counts([one.account for one in waiting]),
+    ]
+    of_challenges = [one for one in topics if isinstance(one, ChallengesTopic)]
     if homes:
         reads += [
             parts.lists.change_marks(accounts),
             parts.notices.marks(accounts),
             parts.unread.change_marks(accounts),
-            parts.challenges.read_ids(None, NEWEST_CHALLENGES),
-            parts.time.read(),
         ]
-    texts, *others = read_all(parts.data, *reads)
+    if homes or of_challenges:
+        reads += [parts.challenges.read_ids(None, NEWEST_CHALLENGES), parts.time.read()]
+    texts, counts, *others = read_all(parts.data, *reads)
     found: dict[Topic, str] = {}
     found.update(zip(chats, map(digest_of, texts), strict=True))
-    if homes:
+    found.update(zip(waiting, map(str, counts), strict=True))
+    if homes or of_challenges:
         *each, ids, now = others
         listed = read_one(parts.data, parts.challenges.read_listed(ids, now))
         open_ = parts.challenges.overview_of(listed)
-        for home, *marks in zip(homes, *each, strict=True):
+        found.update((one, challenges_mark(open_)) for one in of_challenges)
+        for home, *marks in zip(homes, *each, strict=True) if homes else ():
             found[home] = home_mark(open_, *marks)
     return found
+
+
+def challenges_mark(open_: ChallengesOverview) -> str:
+    """Return the mark of the list of open challenges."""
+    return digest_of(repr((open_.total, [(one.id, one.takers) for one in open_.newest])))
 
 
 def home_mark(open_: ChallengesOverview, lists: str, notices: str, messages: str) -> str:

@@ -1,7 +1,8 @@
 """Static files of the pages: read once, and cached for a year under an address with their version."""
 
-import gzip
+import re
 from collections.abc import Mapping
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any, Final
@@ -10,8 +11,10 @@ import msgspec
 from litestar import Request, Response, get
 from litestar.params import FromPath
 
-from domain.drawing import STYLE
+from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
+from services.http.compression import Encoding, accepted_encoding, compress_well
+from services.http.web.wording import TRANSLATED, script_words
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -24,27 +27,78 @@ _FOREVER: Final = "public, max-age=31536000, immutable"
 _REVALIDATE: Final = "no-cache"
 
 
+_VENDORED: Final = frozenset({"htmx.js"})
+_COMMENTS: Final = {
+    # a comment that shares its line with code stays
+    "js": re.compile(r"^[ \t]*(/\*.*?\*/[ \t]*$|//[^\n]*$)", re.MULTILINE | re.DOTALL),
+    "css": re.compile(r"/\*.*?\*/", re.DOTALL),
+}
+
+
 class Asset(msgspec.Struct, frozen=True):
     """A static file."""
 
     data: bytes
-    packed: bytes
-    """The data, compressed by gzip."""
     kind: str
     """Its media type."""
 
 
+_STYLES: Final = (
+    "tokens",
+    "page",
+    "forms",
+    "lists",
+    "home",
+    "charts",
+    "newmatch",
+    "challenges",
+    "puzzles",
+    "board",
+    "match",
+    "chat",
+    "choosing",
+    "replay",
+    "tree",
+    "case",
+    "account",
+    "embed",
+    "print",
+)
+"""The style sheets that pages get as one file, in this order."""
+_STYLES_OF_SOME: Final = ("games",)
+"""Style sheets that only some pages link to, so that the page of a match stays light."""
+
+_DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" cy="24%" r="19%" fill="#d9480f"/>'
+"""Drawn into the icon while matches wait for the visitor."""
+
+
 def _read_assets() -> dict[str, Asset]:
-    found = {}
-    for path in files("services.http.web").joinpath("static").iterdir():
-        data = path.read_bytes()
-        if path.name == "style.css":
-            # the pages' own style comes last, because it sets the board's colours
-            data = STYLE.encode() + data
-        kind = _TYPES[path.name.rpartition(".")[2]]
-        # without a time, so that all processes have the same version
-        found[path.name] = Asset(data, gzip.compress(data, mtime=0), kind)
-    return found
+    static = files("services.http.web").joinpath("static")
+    found = {path.name: path.read_bytes() for path in static.iterdir() if path.is_file()}
+    styles = [static.joinpath("styles", f"{name}.css").read_bytes() for name in _STYLES]
+    # the drawings' style comes first, because the pages' own style sets the board's colours
+    found["style.css"] = b"".join([PAGE_STYLE.encode(), *styles])
+    for name in _STYLES_OF_SOME:
+        found[f"{name}.css"] = static.joinpath("styles", f"{name}.css").read_bytes()
+    found["icon-waiting.svg"] = found["icon.svg"].replace(b"</svg>", _DOT + b"</svg>")
+    for language in TRANSLATED:
+        found[f"words.{language}.js"] = script_words(language)
+    return {name: _asset(name, _slim(name, data)) for name, data in found.items()}
+
+
+def _slim(name: str, data: bytes) -> bytes:
+    """Return a file of our own without its comments and indents.
+
+    No script has a text of several lines, which would lose its indents.
+    """
+    if name in _VENDORED or not name.endswith((".js", ".css")):
+        return data
+    text = _COMMENTS[name.rpartition(".")[2]].sub("", data.decode())
+    return "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip()).encode()
+
+
+def _asset(name: str, data: bytes) -> Asset:
+    return Asset(data, _TYPES[name.rpartition(".")[2]])
 
 
 ASSETS: Final[Mapping[str, Asset]] = _read_assets()
@@ -69,7 +123,19 @@ def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str])
         "Cache-Control": _FOREVER if version == VERSION else _REVALIDATE,
         "Vary": "Accept-Encoding",
     }
-    if "gzip" not in request.headers.get("accept-encoding", ""):
+    encoding = accepted_encoding(request.headers.get("accept-encoding", ""))
+    if encoding is None:
         return Response(asset.data, headers=headers, media_type=asset.kind)
-    headers["Content-Encoding"] = "gzip"
-    return Response(asset.packed, headers=headers, media_type=asset.kind)
+    headers["Content-Encoding"] = encoding
+    return Response(_packed(name, encoding), headers=headers, media_type=asset.kind)
+
+
+@cache
+def _packed(name: str, encoding: Encoding) -> bytes:
+    return compress_well(ASSETS[name].data, encoding)
+
+
+def pack_assets() -> None:
+    """Compress all files as most browsers want them, so that no request waits for it."""
+    for name in ASSETS:
+        _packed(name, "br")

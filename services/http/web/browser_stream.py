@@ -17,7 +17,13 @@ from litestar.response import ServerSentEvent, ServerSentEventMessage
 
 from domain.errors import Refusal
 from services.http.context import ApiContext
-from services.http.streams.page_marks import ChatTopic, HomeTopic, Topic
+from services.http.streams.page_marks import (
+    ChallengesTopic,
+    ChatTopic,
+    HomeTopic,
+    Topic,
+    WaitingTopic,
+)
 from services.http.web.params import ContextDependency, VisitorDependency
 from services.http.web.session import AnyRequest, session_text
 
@@ -48,8 +54,9 @@ async def follow(
     visitor: VisitorDependency,
     boards: Boards = "",
     home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
+    challenges: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - the same
 ) -> ServerSentEvent:
-    """Stream the event counts of matches, and for a session the marks of its home page and its chats."""
+    """Stream the event counts of matches; for a session also marks, and how many matches wait."""
     numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
     found = {board: await _snapshot(context, board) for board in numbers}
     account = visitor.account
@@ -58,10 +65,13 @@ async def follow(
         for board, snapshot in found.items()
         if snapshot and account in snapshot.state.seats
     ]
-    homes = [HomeTopic(account)] if account is not None and home else []
+    own: list[Topic] = [] if account is None else [WaitingTopic(account)]
+    if account is not None and home:
+        own.append(HomeTopic(account))
+    offered = [ChallengesTopic()] if challenges else []
     watched = BrowserWatch(
         boards=tuple(board for board, snapshot in found.items() if snapshot),
-        topics=(*homes, *chats),
+        topics=(*own, *offered, *chats),
         session=session_text(request, visitor) if visitor.session else "",
         user=visitor.name,
     )
@@ -134,9 +144,21 @@ async def _state(
     for topic in watched.topics:
         mark = context.marks.current(topic)
         if mark is not None:
-            name = "home" if isinstance(topic, HomeTopic) else f"chat {topic.board}"
-            now[name] = mark
+            now[_name(topic)] = mark
     return now
+
+
+def _name(topic: Topic) -> str:
+    """Return the name of a topic in the state that is sent."""
+    match topic:
+        case HomeTopic():
+            return "home"
+        case WaitingTopic():
+            return "waiting"
+        case ChallengesTopic():
+            return "challenges"
+        case ChatTopic(board):
+            return f"chat {board}"
 
 
 async def _session_lasts(context: ApiContext, session: str) -> bool:

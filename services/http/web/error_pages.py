@@ -9,30 +9,60 @@ from litestar.exceptions import HTTPException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
+from domain.sentences import LANGUAGES, Text, text_in
 from services.app.commands import OutcomeNotDurable, OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure
+from services.http.accept_language import wanted_language
 from services.http.api import problem_details
+from services.http.web.display_settings import read_display
 from services.http.web.render import HEADERS, local_path, redirect_to, render
 from services.http.web.session import LoginNeededError, Visitor
 
 AnyRequest = Request[Any, Any, Any]
 
 
-def error_page(
-    request: AnyRequest, status: int, sentence: str, code: str = "", language: str = ""
-) -> Response[Any]:
-    """Return an error page with a sentence, in English or in `language`; for htmx only a message."""
+_MISSING: Final = (404, 405)
+"""Statuses of an address that is no page, or of a form that nobody takes."""
+
+
+def error_page(request: AnyRequest, status: int, text: Text, code: str = "") -> Response[Any]:
+    """Return an error page with a sentence; for htmx only a message. A plain text is in English."""
     partial = request.headers.get("hx-request") == "true"
-    visitor = Visitor(proof="", secure=False, path=request.url.path, partial=partial)
+    visitor = _visitor(request)
+    sentence = text_in(text, visitor.language)
+    language = LANGUAGES[0] if isinstance(text, str) else visitor.language
     template = "_message.html" if partial else "problem.html"
     back = _local_referer(request.headers.get("referer", ""), request)
     shown = render(
-        template, visitor, status=status, sentence=sentence, code=code, language=language, back=back
+        template,
+        visitor,
+        status=status,
+        missing=status in _MISSING,
+        sentence=sentence,
+        code=code,
+        language=language,
+        back=back,
     )
     shown.headers.update(HEADERS)
     if code in problem_details.RETRY_SECONDS:
         shown.headers["Retry-After"] = str(problem_details.RETRY_SECONDS[Code(code)])
     return _as_message(shown) if partial else shown
+
+
+def _visitor(request: AnyRequest) -> Visitor:
+    """Return the visitor of a request, also of one that was refused before its visitor was known."""
+    known: Visitor | None = request.state.get("visitor")
+    if known is not None:
+        return known
+    return Visitor(
+        proof="",
+        secure=False,
+        path=request.url.path,
+        partial=request.headers.get("hx-request") == "true",
+        wanted_language=wanted_language(request.headers.get("accept-language", "")),
+        display=read_display(request.cookies),
+        known=False,
+    )
 
 
 def _as_message(shown: Response[Any]) -> Response[Any]:
@@ -50,10 +80,8 @@ def _local_referer(referer: str, request: AnyRequest) -> str:
 
 
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
-    """Answer a refusal, in the language of the visitor's help if there are words in it."""
-    language = "" if isinstance(reason.text, str) else request.state.get("language", "")
-    sentence = reason.in_language(language)
-    return error_page(request, CODE_INFO[reason.code].status, sentence, reason.code, language)
+    """Answer a refusal, in the language of the visitor if there are words in it."""
+    return error_page(request, CODE_INFO[reason.code].status, reason.text, reason.code)
 
 
 def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
@@ -100,8 +128,9 @@ def answer_login_needed(request: AnyRequest, needed: LoginNeededError) -> Respon
     if request.headers.get("hx-request") != "true":
         lost = request.method != "GET" and "?move=" not in wanted
         return redirect_to(_login_path(query | {"over": "yes"}) if lost else login)
-    visitor = Visitor(proof="", secure=False, path=request.url.path, partial=True)
-    shown = render("_logged_out.html", visitor, status=401, login=login, moved="?move=" in wanted)
+    shown = render(
+        "_logged_out.html", _visitor(request), status=401, login=login, moved="?move=" in wanted
+    )
     return _as_message(shown)
 
 

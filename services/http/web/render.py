@@ -1,6 +1,8 @@
 """Rendering of pages from templates, with automatic escaping."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import cache, partial
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -9,11 +11,16 @@ from litestar.datastructures import Cookie
 from litestar.response import Redirect
 from markupsafe import Markup
 
-from services.app.names import join_names
+from domain.sentences import text_in
+from services.app.sentences import offer_name
 from services.http.web.assets import asset_url
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
+from services.http.web.views.chat_text import linked
+from services.http.web.views.figures import board_sample, draw_figures
+from services.http.web.views.guides import text_of
+from services.http.web.views.news_words import reason_label
+from services.http.web.wording import TRANSLATED, Wording, wording
 from services.language.render.dates import instant, span
-from services.language.render.match_text import offer_name
 
 HTML: Final = "text/html"
 
@@ -28,15 +35,15 @@ HEADERS: Final = {
 }
 """Headers of every page: it loads nothing inline or from other sites, and no site may frame it."""
 
-_ENVIRONMENT: Final = Environment(
-    loader=PackageLoader("services.http.web"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    auto_reload=False,
-)
-_ENVIRONMENT.globals["asset"] = asset_url
+FRAMED_HEADERS: Final = {
+    "Content-Security-Policy": (
+        "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors *"
+    ),
+    "Cross-Origin-Opener-Policy": "unsafe-none",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+"""Headers of the one page that any site may frame; it has no form, and shows nothing of its visitor."""
 
 
 def sentence(text: str) -> str:
@@ -50,22 +57,81 @@ def sentence(text: str) -> str:
     return found if found.endswith((".", "!", "?")) or not found else f"{found}."
 
 
-_ENVIRONMENT.filters["sentence"] = sentence
-_ENVIRONMENT.filters["instant"] = instant
-_ENVIRONMENT.filters["span"] = span
-_ENVIRONMENT.filters["listed"] = join_names
-_ENVIRONMENT.filters["offered"] = offer_name
+@cache
+def environment(language: str) -> Environment:
+    """Return the templates in a language."""
+    words = wording(language)
+    environment = Environment(
+        loader=PackageLoader("services.http.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
+    )
+    environment.policies["ext.i18n.trimmed"] = True
+    environment.install_gettext_translations(words.translations, newstyle=True)  # type: ignore[attr-defined]
+    environment.globals["ngettext"] = partial(_ngettext, words)
+    environment.globals["asset"] = asset_url
+    environment.globals["words"] = words
+    environment.globals["translated"] = TRANSLATED
+    environment.filters["sentence"] = sentence
+    environment.filters["moment"] = partial(_time, "moment", words.moment)
+    environment.filters["day"] = partial(_time, "day", words.day)
+    environment.filters["hour"] = partial(_time, "hour", words.hour)
+    environment.filters["linked"] = linked
+    environment.filters["number"] = words.number
+    environment.filters["left"] = words.span
+    environment.filters["clock"] = words.clock
+    environment.filters["countdown"] = partial(_countdown, words.clock)
+    environment.filters["said"] = partial(text_in, language=language)
+    environment.filters["instant"] = instant
+    environment.filters["span"] = span
+    environment.filters["number"] = words.number
+    environment.filters["reason"] = partial(reason_label, words=words)
+    environment.filters["listed"] = words.names
+    environment.filters["offered"] = partial(offer_name, language=language)
+    environment.filters["worded"] = partial(text_of, language=language)
+    environment.filters["figures"] = draw_figures
+    environment.filters["board_sample"] = board_sample
+    return environment
+
+
+def _ngettext(words: Wording, one: str, many: str, count: int, /, **values: object) -> Markup:
+    """Return a message for a count, which is its value `%(count)s`; Jinja's own calls it `num`."""
+    text = words.translations.ngettext(one, many, count)
+    return Markup(text) % {"count": count, **values}  # noqa: S704 - it escapes the values
+
+
+def _time(shown: str, words: Callable[[int], str], at: int) -> Markup:
+    """Return an instant (ms) as an element; `times.js` puts it into the zone of the browser."""
+    exact = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    element = '<time datetime="{}" data-shown="{}">{}</time>'
+    return Markup(element).format(exact, shown, words(at))  # noqa: S704 - no part is a user's
+
+
+def _countdown(words: Callable[[int], str], at: int, now: int) -> Markup:
+    """Return the time until an instant (ms) as an element; `times.js` counts it down."""
+    exact = f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
+    left = max(0, at - now)
+    element = '<time datetime="{}" data-deadline="{}">{}</time>'
+    return Markup(element).format(exact, left, words(left))  # noqa: S704 - no part is a user's
 
 
 def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) -> Response[str]:
     """Render a template; a guest without a cookie gets one, which the CSRF check of forms needs."""
     proof = Markup('<input type="hidden" name="{}" value="{}">').format(CSRF_FIELD, visitor.proof)
-    text = _ENVIRONMENT.get_template(template).render(visitor=visitor, csrf=lambda: proof, **shown)
+    text = (
+        environment(visitor.language)
+        .get_template(template)
+        .render(visitor=visitor, csrf=lambda: proof, **shown)
+    )
     cookies = [guest_cookie(visitor)] if visitor.guest else []
     return Response(
         text,
         status_code=status,
-        headers={"Cache-Control": "private, no-cache", "Vary": "Cookie"},
+        headers={"Cache-Control": "private, no-cache", "Vary": "Cookie, Accept-Language"},
         media_type=HTML,
         cookies=cookies,
     )

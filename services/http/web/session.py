@@ -7,6 +7,9 @@ same machine only, the cookie is called `session`.
 Each form has a token that is the HMAC of the cookie. Another site can neither read the cookie nor
 compute the token, so a form with both comes from a page of this server. A visitor who has not
 logged in has a random cookie instead, which belongs to no account.
+
+Pages are compressed, so the length of a page tells something about the text in it. Therefore each answer has
+the token masked by a pad of its own, and no two answers show the same text.
 """
 
 import hmac
@@ -23,14 +26,18 @@ from litestar.di import NamedDependency
 from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
-from domain.match.history import Snapshot, unpack_snapshot
+from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
+from domain.sentences import LANGUAGES
 from infra.people.accounts import Profile
 from infra.people.accounts.record import decode_profile
 from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
-from infra.redis.reads import read_all
-from infra.store.snapshots import read_locator, read_with_conditional_moves
+from infra.redis.reads import Read, read_all
+from infra.store.snapshots import read_locators, read_with_conditional_moves
 from services.app.damaged_match import UNREADABLE
+from services.http.accept_language import wanted_language
 from services.http.context import ApiContext
+from services.http.web.display_settings import USUAL, DisplaySettings, read_display
+from services.http.web.wording import Wording, wording
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -41,14 +48,27 @@ _TLS_ONLY: Final = "__Host-"
 CSRF_FIELD: Final = "csrf"
 CSRF_HEADER: Final = "x-csrf-token"
 
+_MASKED: Final = re.compile("[0-9a-f]{128}")
+"""A masked token of 256 bits."""
+
 _SAME_SITE: Final = ("", "same-origin", "none")
 """Values of Sec-Fetch-Site for a form of this server, or from a browser that does not send the header."""
 
 
-_FOR_ANYBODY: Final = ("/login", "/signup")
+_FOR_ANYBODY: Final = re.compile("/(login|signup|display|password(/.*)?)")
 """Forms that need no session."""
 
+_OF_A_VISIT: Final = ("move", "next", "over", "saved")
+"""Parts of a query that name no other page."""
+
+_HOST: Final = re.compile(
+    r"[A-Za-z0-9.-]{1,253}(:[0-9]{1,5})?|\[[0-9a-fA-F:.]{2,45}\](:[0-9]{1,5})?"
+)
+
+_LOCAL_SITE: Final = re.compile(r"https://|http://(localhost|127\.[0-9.]+|\[::1\])(:|$)")
+
 _OF_A_MATCH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
+_PATH_OF_MATCH: Final = re.compile("/m/([0-9]{1,15})(?![0-9])")
 
 
 class LoginNeededError(Exception):
@@ -71,11 +91,14 @@ class MatchOfPage(NamedTuple):
     """Where its leaves are in the log of its shard."""
 
 
+_NOBODY: Final = (None, None, 0)
+
+
 class Visitor(msgspec.Struct, frozen=True):
     """The visitor who requests a page."""
 
     proof: str
-    """The token that forms must send; see `csrf_token`."""
+    """The token that forms must send; see `csrf_token` and `mask_token`."""
     secure: bool
     """Whether the request came by TLS."""
     path: str
@@ -86,10 +109,19 @@ class Visitor(msgspec.Struct, frozen=True):
     """A cookie to set, for a visitor who has not logged in and has none yet."""
     session: Session | None = None
     profile: Profile | None = None
+    waiting: int = 0
+    """The number of matches that wait for the visitor, on a page that is shown whole."""
     now: int = 0
     """The server's time, ms, for a visitor who has logged in."""
     match: MatchOfPage | None = None
     """The match of the page's address, if it was read together with the session."""
+    wanted_language: str = ""
+    """The language that the browser asks for."""
+    display: DisplaySettings = USUAL
+    known: bool = True
+    """Whether it was looked up who this is; where not, the page names nobody and has no forms."""
+    site: str = ""
+    """The address of the server, without a slash at its end; empty if the request names none."""
 
     @property
     def name(self) -> str:
@@ -98,13 +130,37 @@ class Visitor(msgspec.Struct, frozen=True):
 
     @property
     def language(self) -> str:
-        """The language that the visitor chose for help; empty for English."""
-        return self.profile.language if self.profile else ""
+        """The language of the pages: this browser's setting, the account's, or what the browser asks for."""
+        chosen = self.display.language or (self.profile.language if self.profile else "")
+        return chosen or self.wanted_language or LANGUAGES[0]
+
+    @property
+    def wording(self) -> Wording:
+        """The words of that language."""
+        return wording(self.language)
+
+    @property
+    def is_exposed(self) -> bool:
+        """Whether a password may be read on its way: without TLS, and not from this machine to itself."""
+        return not self.secure and _LOCAL_SITE.match(self.site) is None
+
+    @property
+    def lasting_path(self) -> str:
+        """The page, without what only this visit has in its address."""
+        path, _, query = self.path.partition("?")
+        kept = [one for one in query.split("&") if one and one.partition("=")[0] not in _OF_A_VISIT]
+        return f"{path}?{'&'.join(kept)}" if kept else path
 
     @property
     def account(self) -> AccountId | None:
         """The account; None for a visitor who has not logged in."""
         return self.session.account if self.session else None
+
+    @property
+    def board(self) -> int | None:
+        """The match that the page is about; None for any other page."""
+        found = _PATH_OF_MATCH.match(self.path)
+        return int(found[1]) if found else None
 
     def require_account(self) -> AccountId:
         """Return the account; `LoginNeededError` without one."""
@@ -139,63 +195,98 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
-    found, match = _session_and_match(request, context, text) if text else (None, None)
+    found, match, waiting = _session_and_match(request, context, text) if text else _NOBODY
     unknown = Visitor(
         proof="",
         secure=secure,
         path=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
         partial=request.headers.get("hx-request") == "true",
+        wanted_language=wanted_language(request.headers.get("accept-language", "")),
+        display=read_display(request.cookies),
+        known=False,
+        site=_site(request, context, secure=secure),
     )
+    request.state.visitor = unknown  # for an error page
     if found is not None:
         profile = decode_profile(found.record)
         context.request_limits.count_account_request(request, found.session.account)
-        request.state.language = profile.language  # for a refusal, whose page knows no visitor
-        return msgspec.structs.replace(
+        known = msgspec.structs.replace(
             unknown,
-            proof=csrf_token(text),
+            known=True,
+            proof=mask_token(csrf_token(text)),
             session=found.session,
             profile=profile,
             now=found.now,
             match=match,
+            waiting=waiting,
         )
+        request.state.visitor = known
+        return known
     context.request_limits.check(request)
-    known = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
-    guest = known or secrets.token_urlsafe(32)
-    return msgspec.structs.replace(unknown, proof=csrf_token(guest), guest="" if known else guest)
+    before = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
+    guest = before or secrets.token_urlsafe(32)
+    stranger = msgspec.structs.replace(
+        unknown,
+        known=True,
+        proof=mask_token(csrf_token(guest)),
+        guest="" if before else guest,
+    )
+    request.state.visitor = stranger
+    return stranger
 
 
 def _session_and_match(
     request: AnyRequest, context: ApiContext, text: str
-) -> tuple[SessionCheck | None, MatchOfPage | None]:
-    """Return the session of a cookie, and the match of the address: together they are two round trips.
+) -> tuple[SessionCheck | None, MatchOfPage | None, int]:
+    """Return the session of a cookie, the match of the address, and how many matches wait for the account.
 
-    Without a session, or if the match is not in Redis or can't be read, there is no match: its page reads it
-    by itself, from the archive, too.
+    Together they are two round trips. Without a session, or if the match is not in Redis or can't be read, there
+    is no match: its page reads it by itself, from the archive, too.
     """
     app, board = context.app, request.path_params.get("board")
-    if request.method != "GET" or not isinstance(board, int):
+    if request.method != "GET":
         # a command changes the match, and is followed by another read
-        return app.sessions.check(text), None
+        return app.sessions.check(text), None, 0
     shard_of = app.store.layout().shard_of
-    session, ((stored, moves),), locator = read_all(
+    boards = [board] if isinstance(board, int) else []
+    session, stored, locators = read_all(
         app.data,
         app.sessions.read(text),
-        read_with_conditional_moves(shard_of, [board]),
-        read_locator(shard_of, board),
+        read_with_conditional_moves(shard_of, boards),
+        read_locators(shard_of, boards),
     )
     if session is None:
-        return None, None
-    try:
-        snapshot = unpack_snapshot(stored) if stored else None
-    except UNREADABLE:
-        snapshot = None
+        return _NOBODY
+    snapshot = _unpacked(stored[0][0]) if stored else None
     seats = snapshot.state.seats if snapshot else ()
-    found, userids = read_all(
-        app.data, app.sessions.read_account(session), app.accounts.read_names(seats)
+    found, userids, waiting = read_all(
+        app.data,
+        app.sessions.read_account(session),
+        app.accounts.read_names(seats),
+        _read_waiting(request, context, session.account),
     )
     app.sessions.note_use(text, found)
-    match = MatchOfPage(snapshot, moves, userids, locator) if snapshot else None
-    return found, match
+    if snapshot is None:
+        return found, None, sum(waiting)
+    match = MatchOfPage(snapshot, stored[0][1], userids, locators[0])
+    return found, match, sum(waiting)
+
+
+def _unpacked(stored: PackedSnapshot | None) -> Snapshot | None:
+    try:
+        return unpack_snapshot(stored) if stored else None
+    except UNREADABLE:
+        return None
+
+
+def _read_waiting(request: AnyRequest, context: ApiContext, account: AccountId) -> Read[list[int]]:
+    """Return the read of how many matches wait for an account; of none where no header is shown."""
+    shown = request.headers.get("sec-fetch-dest", "document") == "document"
+    wanted = [account] if shown and "hx-request" not in request.headers else []
+    try:
+        return context.app.lists.read_waiting_counts(wanted)
+    except LookupError:  # the lists are being rebuilt
+        return Read(lambda _: None, lambda _: [])
 
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:
@@ -211,9 +302,35 @@ def _came_by_tls(request: AnyRequest, context: ApiContext) -> bool:
     return context.app.settings.trusted_proxy == "on" and forwarded == "https"
 
 
-def csrf_token(cookie: str) -> str:
+def _site(request: AnyRequest, context: ApiContext, *, secure: bool) -> str:
+    """Return the address of the server for a page: as it is set, or else as the browser named it."""
+    host = request.headers.get("host", "")
+    named = f"{'https' if secure else 'http'}://{host}" if _HOST.fullmatch(host) else ""
+    return context.app.settings.site or named
+
+
+def csrf_token(cookie: str) -> bytes:
     """Return the token that a form must send with this cookie."""
-    return hmac.digest(cookie.encode(), b"matchpost form", "sha256").hex()
+    return hmac.digest(cookie.encode(), b"matchpost form", "sha256")
+
+
+def mask_token(token: bytes) -> str:
+    """Return a token as an answer shows it: a random pad, and the token in exclusive or with it."""
+    pad = secrets.token_bytes(len(token))
+    return (pad + _exclusive_or(token, pad)).hex()
+
+
+def unmask_token(text: str) -> bytes:
+    """Return the token in a text of `mask_token`; empty for any other text."""
+    if not _MASKED.fullmatch(text):
+        return b""
+    both = bytes.fromhex(text)
+    half = len(both) // 2
+    return _exclusive_or(both[half:], both[:half])
+
+
+def _exclusive_or(one: bytes, other: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(one, other, strict=True))
 
 
 async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
@@ -226,8 +343,9 @@ async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
         if isinstance(value, str):
             fields[name] = (*fields.get(name, ()), value)
     token = request.headers.get(CSRF_HEADER) or fields.get(CSRF_FIELD, ("",))[0]
-    if not hmac.compare_digest(token.encode(), visitor.proof.encode()):
-        if visitor.session is None and request.url.path not in _FOR_ANYBODY:
+    proven = unmask_token(token)
+    if not proven or not hmac.compare_digest(proven, unmask_token(visitor.proof)):
+        if visitor.session is None and not _FOR_ANYBODY.fullmatch(request.url.path):
             # the session has ended since the page was loaded
             raise LoginNeededError(_back(request.url.path, fields))
         raise PermissionDeniedException(

@@ -1,16 +1,22 @@
 """The page that checks receipts, proofs and match documents in the browser: one file, without a request.
 
-Its script, its style and its text are in the folder `verify`, and are joined here. The policy names both by
+Its script and its style are in the folder `verify`, its text is a template; they are joined here. The policy names both by
 their hashes and forbids all connections, so that the page can send nothing anywhere. The same policy is in
 the page, because a saved copy has no headers.
 """
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Final
 
 from litestar import Response, get
+
+from domain.sentences import LANGUAGES
+from services.http.web.params import VisitorDependency
+from services.http.web.render import environment
+from services.http.web.wording import Wording, wording
 
 _SCRIPTS: Final = (
     "bytes.js",
@@ -49,21 +55,39 @@ _POLICY: Final = (
     "base-uri 'none'; form-action 'none'"
 )
 
-PAGE: Final = (
-    _read("page.html")
-    .replace("{{ policy }}", _POLICY)
-    .replace("{{ style }}", _STYLE)
-    .replace("{{ script }}", _SCRIPT)
-)
-"""The whole page."""
+
+def _script_words(words: Wording) -> dict[str, str]:
+    """Return the headlines of the script, each with its words."""
+    _ = words.gettext
+    return {
+        "Checking.": _("Checking."),
+        "This does not hold.": _("This does not hold."),
+        "Nothing here is wrong, but not all is proven.": _(
+            "Nothing here is wrong, but not all is proven."
+        ),
+        "All that this page checks holds.": _("All that this page checks holds."),
+    }
+
+
+@cache
+def page_in(language: str) -> str:
+    """Return the whole page in a language."""
+    words = wording(language)
+    template = environment(language).get_template("verify.html")
+    return template.render(policy=_POLICY, style=_STYLE, script=_SCRIPT, said=_script_words(words))
+
+
+PAGE: Final = page_in(LANGUAGES[0])
+"""The page in English."""
 
 _HEADERS: Final = {
     "Content-Security-Policy": f"{_POLICY}; frame-ancestors 'none'",
     "Cache-Control": "no-cache",
+    "Vary": "Cookie, Accept-Language",
 }
 
 
-@get("/verify", sync_to_thread=False)
-def show_verify_page() -> Response[str]:
-    """Return the page; it is the same for everybody."""
-    return Response(PAGE, media_type="text/html", headers=_HEADERS)
+@get("/verify", sync_to_thread=True)
+def show_verify_page(visitor: VisitorDependency) -> Response[str]:
+    """Return the page; it is the same for everybody who reads its language."""
+    return Response(page_in(visitor.language), media_type="text/html", headers=_HEADERS)

@@ -44,6 +44,9 @@ class NewChallenge(RequestBody, frozen=True):
     """Your seat; 0 moves first. If it is null, chance decides once all players have joined."""
     note: Annotated[str, msgspec.Meta(examples=["beginners welcome"])] = ""
     """A note to other players."""
+    listed: bool = True
+    """Whether it is in the list of open challenges. If not, only players to whom you give its id can
+    take it."""
     commitment: Commitment = ""
     """If the match gathers (`--gather`): SHA-256 of a secret text that you keep, in hex. If it is
     empty, the server keeps a text for you."""
@@ -63,6 +66,8 @@ class OpenChallenge(msgspec.Struct, frozen=True):
     terms: tuple[str, ...]
     """The server's options, such as `--days=3`."""
     note: str
+    listed: bool
+    """Whether it is in the list of open challenges."""
     seats: int
     """The number of players."""
     seat: int | None
@@ -174,6 +179,7 @@ def open_challenge(
         seats=data.seats,
         seat=data.seat,
         note=data.note,
+        listed=data.listed,
     )
     made = challenges.propose(context.app, actor, proposal, data.commitment)
     return challenge_json(context, [made])[0]
@@ -254,6 +260,7 @@ def challenge_json(context: ApiContext, found: Sequence[Challenge]) -> tuple[Ope
             options=one.proposal.options,
             terms=one.words,
             note=one.proposal.note,
+            listed=one.proposal.listed,
             seats=one.proposal.seats,
             seat=one.proposal.seat if one.drawn is None else one.drawn,
             players=tuple(names[account] for account in one.seat_order or one.players),

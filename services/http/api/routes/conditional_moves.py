@@ -5,12 +5,16 @@ from typing import Annotated, Final
 import msgspec
 from litestar import delete, get, put
 from litestar.di import NamedDependency
-from litestar.params import JSONBody
+from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
 from domain.match.conditional_moves import CONDITIONAL_MOVES_LIMIT, ConditionalMoves
 from infra.people.tokens import Scope
-from services.app.conditional_moves import conditional_moves_of, set_conditional_moves
+from services.app.conditional_moves import (
+    conditional_moves_of,
+    drop_conditional_moves,
+    set_conditional_moves,
+)
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
 from services.http.api.declared_errors import declare_errors
@@ -22,6 +26,16 @@ _TAGS: Final = ["replies"]
 _Line = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=520)], ...],
     msgspec.Meta(min_length=1, max_length=CONDITIONAL_MOVES_LIMIT),
+]
+
+
+_DroppedLine = Annotated[
+    str | None,
+    QueryParameter(
+        max_length=6_000,
+        description="Only those that begin with these moves, with blanks between them; a move with a later "
+        "ply, such as `a13-d7#5`, is the one for that ply. Without it all are dropped.",
+    ),
 ]
 
 
@@ -113,14 +127,28 @@ def lay_replies(
     sync_to_thread=True,
     security=PLAY_SCOPE,
     tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.BUSY),
+    opt=declare_errors(
+        Code.UNKNOWN_BOARD,
+        Code.NOT_A_PLAYER,
+        Code.UNREADABLE_MOVE,
+        Code.USAGE,
+        Code.TOO_LONG,
+        Code.BUSY,
+    ),
     summary="Drop conditional moves",
 )
 def drop_replies(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+    board: BoardNumber,
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    line: _DroppedLine = None,
 ) -> None:
-    """Drop all your conditional moves in a match."""
-    set_conditional_moves(context.app, caller.actor(Scope.PLAY), board, ())
+    """Drop your conditional moves in a match, or those that begin with a line."""
+    actor = caller.actor(Scope.PLAY)
+    if line is None:
+        set_conditional_moves(context.app, actor, board, ())
+    else:
+        drop_conditional_moves(context.app, actor, board, line.split())
 
 
 def _conditional_moves_json(board: int, stored: ConditionalMoves) -> LaidReady:

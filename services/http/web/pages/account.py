@@ -1,12 +1,16 @@
 """The page of the visitor's account: preferences, addresses, sessions, tokens, vacation, deletion."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from datetime import UTC, datetime
+from typing import Annotated, Final, TypeAlias
 from uuid import uuid4
 
 from litestar import Response, get, post
+from litestar.params import QueryParameter
 from litestar.response import Redirect
 
+from domain.clocks.calendar import DAY, year_of
+from domain.clocks.vacation import DAYS_A_YEAR
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from domain.rules import latest_rules
@@ -17,25 +21,32 @@ from services.app.blocks import blocked_userids
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
 from services.app.recent_password import FRESH_MS, check_recent_password, is_fresh
+from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Form, Visitor, session_cookie
-from services.language.handlers.vacations import in_words
+
+SavedSection = Annotated[str, QueryParameter(max_length=16)]
 
 
 @get("/account", sync_to_thread=True)
-def show_account(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
-    """Show the visitor's account."""
+def show_account(
+    context: ContextDependency, visitor: VisitorDependency, saved: SavedSection = ""
+) -> Response[str]:
+    """Show the visitor's account; `saved` is the section that has just been changed."""
     visitor.require_account()
-    return _page(context, visitor)
+    return _page(context, visitor, saved=saved)
 
 
 PageOrRedirect: TypeAlias = Response[str] | Redirect
 
+_PREFERENCES: Final = ("playing", "notify", "drawings")
+"""Sections of the page whose forms change preferences."""
 
-def _page(
+
+def _page(  # noqa: PLR0913 - what the page may have more than the account
     context: ApiContext,
     visitor: Visitor,
     issued: FreshToken | None = None,
@@ -44,9 +55,12 @@ def _page(
     at: str = "",
     typed: Form | None = None,
     status: int = 200,
+    saved: str = "",
 ) -> Response[str]:
     """Return the page. The form `at`, if it has a mistake, keeps its fields `typed`."""
     account = visitor.require_account()
+    now = context.app.store.now()
+    vacation = vacations.status(context.app, account)
     several = [rules for rules in map(latest_rules, game_keys()) if len(rules.displays) > 1]
     return render(
         "account.html",
@@ -59,9 +73,14 @@ def _page(
         if visitor.profile
         else "",
         displays=dict(visitor.profile.displays) if visitor.profile else {},
-        languages=preferences.LANGUAGES,
-        notices=preferences.MAIL_CHOICES,
-        challenges=preferences.CHALLENGE_CHOICES,
+        saved=saved,
+        relay=bool(context.app.settings.relay),
+        unverified=any(not one.usable for one in visitor.profile.addresses)
+        if visitor.profile
+        else False,
+        vacation=vacation,
+        first_day=_date(vacation.until or now),
+        last_day=_date(_last_day(vacation, now)),
         blocked=blocked_userids(context.app, account),
         drawn=several,
         tokens=context.app.tokens.list_of(account),
@@ -70,10 +89,22 @@ def _page(
         issued=issued,
         feedback=feedback,
         # half the time early, because the visitor reads the page before sending its form
-        ask_password=not is_fresh(
-            context.app.store.now() + FRESH_MS // 2, _password_given_at(visitor)
-        ),
+        ask_password=not is_fresh(now + FRESH_MS // 2, _password_given_at(visitor)),
     )
+
+
+def _last_day(vacation: VacationStatus, now: int) -> int:
+    """Return the last instant, ms, of a day to which a vacation can go on."""
+    begins = vacation.until or now
+    last = begins + (vacation.left - 1) * DAY
+    # the days of the next year are its own
+    crosses = year_of((last + DAY) // DAY) > vacation.year
+    return last + (DAYS_A_YEAR * DAY if crosses else 0)
+
+
+def _date(at: int) -> str:
+    """Return a day, UTC, as a field for dates has it."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d}"
 
 
 def _password_given_at(visitor: Visitor) -> int:
@@ -87,7 +118,7 @@ def change_preferences(
     """Change the language of help, the mail, the allowed challengers, and the displays."""
     drawn = {key: form.get(f"display-{key}") for key in game_keys() if form.get(f"display-{key}")}
     wanted = preferences.PreferenceChanges(
-        language=form.get("language") or None,
+        language=form.get("language") if "language" in form.fields else None,
         notify=form.get("notify") or None,
         challenges=form.get("challenges") or None,
         displays=drawn or None,
@@ -96,7 +127,8 @@ def change_preferences(
     def changed(account: AccountId) -> None:
         preferences.change_preferences(context.app, account, wanted)
 
-    return _change(context, visitor, changed, form, "preferences")
+    at = form.get("at")
+    return _change(context, visitor, changed, form, at if at in _PREFERENCES else "playing")
 
 
 @post("/account/addresses", sync_to_thread=True)
@@ -139,8 +171,29 @@ def _change(
         if not at:
             raise
         status = CODE_INFO[reason.code].status
-        return _page(context, visitor, feedback=reason.sentence, at=at, typed=form, status=status)
-    return answer if isinstance(answer, Response) else redirect_to("/account")
+        return _page(
+            context,
+            visitor,
+            feedback=reason.in_language(visitor.language),
+            at=at,
+            typed=form,
+            status=status,
+        )
+    if isinstance(answer, Response):
+        return answer
+    return redirect_to(f"/account?saved={at}#{at}" if at else "/account")
+
+
+@post("/account/verify", sync_to_thread=True)
+def verify_address(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> PageOrRedirect:
+    """Verify an address by the code that was mailed there."""
+
+    def verified(account: AccountId) -> None:
+        accounts.prove_address(context.app, account, form.get("code"))
+
+    return _change(context, visitor, verified, form, "verify")
 
 
 @post("/account/password", sync_to_thread=True)
@@ -209,25 +262,39 @@ def end_session(
     return _change(context, visitor, lambda account: end(context.app, account, id_), form)
 
 
-@post("/account/vacation", status_code=200, sync_to_thread=True)
+@post("/account/vacation", sync_to_thread=True)
 def take_vacation(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
     """Start, extend or end a vacation."""
 
-    def taken(account: AccountId) -> Response[str]:
+    def taken(account: AccountId) -> None:
         actor = Actor(account, WEB_FRONT_END, uuid4().hex)
-        status = vacations.change(context.app, actor, form.get("days"))
-        return _page(context, visitor, feedback=in_words(status))
+        if form.get("until"):
+            vacations.take_until(context.app, actor, _day(form.get("until")))
+        else:
+            vacations.change(context.app, actor, form.get("days"))
 
     return _change(context, visitor, taken, form, "vacation")
+
+
+def _day(text: str) -> int:
+    """Return the beginning of a day, ms, from a field for dates."""
+    try:
+        return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError:
+        raise Refusal(Code.BAD_OPTION, "choose the last day of the vacation") from None
 
 
 @post("/account/deletion", sync_to_thread=True)
 def delete_account(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+) -> PageOrRedirect:
     """Delete the account and its personal data."""
     visitor.require_account()
-    accounts.delete_account(context.app, visitor.name, form.raw("password"))
+    try:
+        accounts.delete_account(context.app, visitor.name, form.raw("password"))
+    except Refusal as reason:
+        status, said = CODE_INFO[reason.code].status, reason.in_language(visitor.language)
+        return _page(context, visitor, feedback=said, at="deletion", status=status)
     return redirect_to("/", [session_cookie(visitor, "")])

@@ -20,6 +20,7 @@ from services.http.web.params import (
 )
 from services.http.web.render import redirect_to, render
 from services.http.web.views.analysis_chart import draw_analysis
+from services.http.web.views.board_view import is_turned
 from services.http.web.views.match_view import MatchView
 from services.http.web.views.variations import Variation
 
@@ -46,7 +47,7 @@ def show_match_analysis(
         positions=positions,
         points=points,
         tipped={point.number for point in points},
-        plot=draw_analysis(f"/m/{board}", table.names, positions, points),
+        plot=draw_analysis(f"/m/{board}", table.names, positions, points, visitor.wording),
         bound=score_bound(table.state) if whole else "",
     )
 
@@ -88,6 +89,7 @@ def show_better_line(
         table.names,
         " ".join(line[:step]),
         f"/m/{board}/{ply}/if",
+        language=visitor.language,
     )
     last = table.state.first_moves(ply)[-1] if ply else ""
     return render(
@@ -100,5 +102,9 @@ def show_better_line(
         moves=line,
         step=step,
         line=shown,
-        shown=shown.shown(last, position_at(table.state, ply - 1) if ply else None),
+        shown=shown.shown(
+            last,
+            position_at(table.state, ply - 1) if ply else None,
+            turned=is_turned(visitor.display, table.seat),
+        ),
     )

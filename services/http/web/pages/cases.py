@@ -1,5 +1,6 @@
 """Pages of disputes: making a claim, a case with its ruling, and the queue of the arbiters."""
 
+from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Final
 from uuid import uuid4
@@ -34,16 +35,16 @@ from services.http.web.params import (
     ClaimPly,
     ContextDependency,
     FormDependency,
-    StartIndex,
+    PageNumber,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Form, Visitor
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.case_view import case_page
+from services.http.web.views.case_words import next_turn, remedies_said, step_name
 from services.http.web.views.match_view import MatchView
-from services.http.web.views.pagination import ListPart
-from services.language.render.case_text import describe_remedies
+from services.http.web.views.pagination import ListPart, first_row
 from services.language.render.match_text import NamedMatch
 
 _MOST_DIGITS: Final = 6
@@ -67,7 +68,9 @@ def show_claim_form(
         table=table,
         match=table.view,
         ply=at,
-        svg=None if table.state.has_no_position else draw_match(table.state, at, table.names),
+        svg=None
+        if table.state.has_no_position
+        else draw_match(table.state, at, table.names, language=visitor.language),
         move=table.state.first_moves(at)[-1] if at else "",
     )
 
@@ -105,9 +108,9 @@ def give_ruling(
     ruling = ruling_of(state, names, verdict, claim)
     tried = try_ruling(account, state, ruling, context.app.store.now())
     scene = NamedMatch.of(context.app, board, tried.after)
-    what = describe_remedies(scene, tried.remedies) if tried.remedies else "nothing changes"
+    what = remedies_said(scene, tried.remedies, visitor.wording)
     if tried.after.next is not None and tried.remedies:
-        what += f"; it is {scene.turn(tried.after.next)}"
+        what += f"; {next_turn(scene, tried.after.next, visitor.wording)}"
     return _case(context, visitor, state, case, form=form, preview=what)
 
 
@@ -139,7 +142,7 @@ def _case(
     return render(
         "case.html",
         visitor,
-        page=case_page(context.app, state, case),
+        page=case_page(context.app, state, case, visitor.wording),
         case=case,
         others=[one for one in others if one.number != case.number],
         can_rule=rules_here and case.waits and account not in case.arbiters,
@@ -173,9 +176,10 @@ def download_evidence(
 
 @get("/cases", sync_to_thread=True, opt={WEIGHT: 3})
 def show_queue(
-    context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
+    context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
 ) -> Response[str]:
     """Show the cases that wait for a ruling, the oldest first, to an arbiter."""
+    start = first_row(page, PAGE)
     queued = queue_of(context.app, visitor.require_account(), start)
     views = [one.view for one in queued if one.view]
     total = context.app.cases.count()
@@ -184,9 +188,15 @@ def show_queue(
         visitor,
         queued=queued,
         now=visitor.now,
+        step_name=partial(step_name, words=visitor.wording),
         names=names_of(context.app, [step.event.actor for view in views for step in view.steps]),
         part=ListPart.of(
-            "Cases", start=start, shown=len(queued), total=total, path="/cases", size=PAGE
+            visitor.wording.gettext("Cases"),
+            start=start,
+            shown=len(queued),
+            total=total,
+            path="/cases",
+            size=PAGE,
         ),
     )
 

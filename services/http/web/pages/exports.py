@@ -11,7 +11,13 @@ from services.app.exports import DocumentReader, export_match
 from services.app.matches import board_svg
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
-from services.http.web.params import BoardNumber, ContextDependency, Ply, VisitorDependency
+from services.http.web.params import (
+    BoardNumber,
+    ContextDependency,
+    PlainPicture,
+    Ply,
+    VisitorDependency,
+)
 from services.http.web.session import Visitor
 from services.http.web.views.animated_svg import animate_match
 from services.http.web.views.match_view import MatchView
@@ -96,12 +102,16 @@ def _boards_with_moves(table: MatchView) -> list[str]:
 
 @get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
 def show_picture(
-    board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
+    board: BoardNumber,
+    ply: Ply,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    plain: PlainPicture = False,  # noqa: FBT002 - in an address it has a name
 ) -> Response[Any]:
-    """Draw a match at a ply; cached for a day, because it hardly ever changes."""
+    """Draw a match at a ply, `plain` without its players; cached for a day, because it hardly ever changes."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(ply)
-    svg = board_svg(table.state, ply, table.names)
+    svg = board_svg(table.state, ply, table.names, plates=not plain)
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
 
 
@@ -111,9 +121,12 @@ def export_film(
 ) -> Response[Any]:
     """Return a match as an animated picture."""
     table = _load_with_position(context, board, visitor)
-    return attachment(
-        animate_match(_shorten(table.state), table.names), "image/svg+xml", f"match-{board}.svg"
-    )
+    film = animate_match(_shorten(table.state), table.names)
+    headers = {
+        "Content-Disposition": f'inline; filename="match-{board}.svg"',
+        "Cache-Control": "private, no-cache",
+    }
+    return Response(film, media_type="image/svg+xml", headers=headers)
 
 
 def _shorten(state: MatchState) -> MatchState:

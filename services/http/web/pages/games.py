@@ -1,53 +1,71 @@
 """The games: their list, their rules, and boards to try them."""
 
 import secrets
-from hashlib import sha256
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from litestar import Request, Response, get
 
-from domain.drawing import draw_svg
 from domain.errors import Code, Refusal
-from domain.fairness import DrawStream
-from domain.rules import AnyRules, game_by_key, latest_rules, rules_id
+from domain.rules import game_by_key, latest_rules
+from domain.sentences import text_in
 from services.app.games import game_keys
+from services.app.opponents import robot_answers
 from services.http.anonymous_limit import WEIGHT
+from services.http.web.display_settings import USUAL
 from services.http.web.pages.help import help_blocks
 from services.http.web.pages.match import preview_json
 from services.http.web.pages.puzzles import leaderboard
 from services.http.web.params import (
+    Against,
     ContextDependency,
     GameKey,
     LineText,
+    Live,
     MoveText,
     Options,
+    PictureName,
+    PictureVersion,
     Players,
     SeedText,
+    Theme,
     VariationDependency,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
+from services.http.web.session import Form
 from services.http.web.views.board_view import legal_moves_json, preview_move
+from services.http.web.views.guides import (
+    CARD,
+    draw_guide_picture,
+    game_card,
+    guide_figures,
+    guide_of,
+)
+from services.http.web.views.live_try import live_try, live_try_of, start_of_try
 from services.http.web.views.match_rows import match_rows
-from services.http.web.views.new_match_form import robot_offers
+from services.http.web.views.new_match_form import chosen_options, form_of_options, robot_offers
 from services.http.web.views.variations import Variation
 
-AnyRequest = Request[Any, Any, Any]
-
-
 _MAX_MATCHES: Final = 10
-_PICTURE_CACHING: Final = "public, max-age=86400"
+_MAX_OPTION: Final = 300
+_VISITOR: Final = 0
+"""The seat of a visitor who tries a game against a robot."""
+_FOR_A_DAY: Final = "public, max-age=86400"
+_FOR_GOOD: Final = "public, max-age=31536000, immutable"
 
 
-@get("/games", sync_to_thread=False)
-def show_games(visitor: VisitorDependency) -> Response[str]:
+@get("/games", sync_to_thread=True)
+def show_games(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show all games and puzzles."""
+    lists = context.app.lists
     known = [latest_rules(key) for key in game_keys()]
+    cards = [game_card(rules, visitor, lists.count_playing(rules.key)) for rules in known]
     return render(
         "games.html",
         visitor,
-        played=[rules for rules in known if rules.players != (1,)],
-        puzzles=[rules for rules in known if rules.players == (1,)],
+        played=[card for card in cards if card.players != (1,)],
+        puzzles=[card for card in cards if card.players == (1,)],
     )
 
 
@@ -55,54 +73,66 @@ def show_games(visitor: VisitorDependency) -> Response[str]:
 def show_game(
     game: GameKey, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
-    """Show a game: its rules, its matches in play, or a puzzle's best scores."""
+    """Show a game: its guide, a board to try it, its matches in play, or a puzzle's best scores."""
     rules = latest_rules(game.lower())
-    answer = context.language.do(f"help {rules.key}", reader=visitor.account)
+    answer = context.language.do(f"help {rules.key} --lang={visitor.language}")
     rows = context.app.lists.playing(rules.key, 0, _MAX_MATCHES)
+    guide = guide_of(rules.key)
     return render(
         "game.html",
         visitor,
         rules=rules,
+        guide=guide,
+        figures=guide_figures(rules.key, guide, visitor) if guide else (),
+        card=game_card(rules, visitor),
         blocks=help_blocks(answer.page),
+        terminal=answer.page,
         playing=match_rows(context, rows),
         playing_count=context.app.lists.count_playing(rules.key),
         finished_count=context.app.history.count(rules.key),
         scores=leaderboard(context, rules) if rules.players == (1,) else None,
-        choices=game_by_key(rules.key).options_form,
+        live=live_try(rules, visitor.language),
         **robot_offers(context.app, rules),
     )
 
 
 @get("/games/{game:str}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
 def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
-    """Draw the initial position of a game; where chance decides it, a fixed example."""
+    """Return the picture that stands for a game, under an address that never changes."""
     del visitor  # a dependency, because it counts the request
-    rules = latest_rules(game.lower())
-    position = _initial_position(rules, rules.read_options(()), rules.players[0], "example")
-    return Response(
-        draw_svg(rules, position, ()),
-        media_type="image/svg+xml",
-        headers={"Cache-Control": _PICTURE_CACHING},
-    )
+    drawn = draw_guide_picture(latest_rules(game.lower()).key, CARD)
+    return _svg(drawn.svg, _FOR_A_DAY)
 
 
-def _initial_position(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
-    """Return an initial position; where chance decides it, it is drawn from the seed."""
-    chance = DrawStream(sha256(seed.encode()).digest(), rules_id(rules))
-    setup = rules.draw(options, players, chance)
-    return rules.start(options, players, setup)
+@get("/games/{game:str}/pictures/{name:str}", sync_to_thread=True)
+def show_picture_of_game(
+    game: GameKey,
+    name: PictureName,
+    visitor: VisitorDependency,
+    version: PictureVersion = "",
+    board: Theme = USUAL.board,
+) -> Response[Any]:
+    """Return a picture of a game's guide; it is drawn once, and browsers keep it."""
+    del visitor  # a dependency, because it counts the request
+    drawn = draw_guide_picture(latest_rules(game.lower()).key, name.removesuffix(".svg"), board)
+    return _svg(drawn.svg, _FOR_GOOD if version == drawn.version else _FOR_A_DAY)
 
 
-def variation_in_address(
+def _svg(text: str, caching: str) -> Response[Any]:
+    return Response(text, media_type="image/svg+xml", headers={"Cache-Control": caching})
+
+
+def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the address
     game: GameKey,
     visitor: VisitorDependency,
     options: Options = "",
     players: Players = 0,
     seed: SeedText = "",
     line: LineText = "",
+    against: Against = "",
+    live: Live = "",
 ) -> Variation:
     """Return the variation in an address, from the start of a game."""
-    del visitor  # a dependency, because it counts the request before any work is done
     rules = latest_rules(game.lower())
     read = rules.read_options(options.split())
     written, count = rules.write_options(read), players or rules.players[0]
@@ -110,16 +140,19 @@ def variation_in_address(
         raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is not played by {count}")
     query = {"options": " ".join(written)} if written else {}
     query |= {"players": str(count)} if count != rules.players[0] else {}
+    query |= {"against": against} if against and rules.players != (1,) else {}
+    query |= {"live": live} if live else {}
     if rules.needs_draw(read, count):
         seed = seed or secrets.token_hex(8)
         query |= {"seed": seed}
     return Variation.of(
         rules,
-        _initial_position(rules, read, count, seed),
+        start_of_try(rules, read, count, seed),
         (),
         line,
         f"/games/{rules.key}/try",
         query,
+        language=visitor.language,
     )
 
 
@@ -127,9 +160,9 @@ def variation_in_address(
 def try_game(
     tried_line: VariationDependency, visitor: VisitorDependency, move: MoveText = ""
 ) -> Response[str]:
-    """Show a board to try a game on, where the visitor moves for all players."""
+    """Show a board to try a game on, where the visitor moves for all players or against a robot."""
     if move.strip():
-        return redirect_to(tried_line.url_with_move(move.strip()))
+        return redirect_to(_after_move(tried_line, move.strip()).url())
     rules = tried_line.rules
     return render(
         "try.html",
@@ -139,7 +172,45 @@ def try_game(
         shown=tried_line.shown(),
         score=rules.score(tried_line.position),
         choices=game_by_key(rules.key).options_form,
+        side=text_in(rules.side_text(_VISITOR), visitor.language),
+        typed=form_of_options(rules.key, tried_line.query.get("options", "").split()),
     )
+
+
+@get("/games/{game:str}/try/live", sync_to_thread=True, opt={WEIGHT: 3})
+def show_live_try(
+    tried_line: VariationDependency, visitor: VisitorDependency, move: MoveText = ""
+) -> Response[str]:
+    """Return the board to try a game on alone, as other pages embed it, after a move on it."""
+    after = _after_move(tried_line, move.strip()) if move.strip() else tried_line
+    return render("live_try.html", visitor, live=live_try_of(after))
+
+
+@get("/games/{game:str}/try/options", sync_to_thread=True)
+def choose_try_options(
+    game: GameKey, request: Request[Any, Any, Any], visitor: VisitorDependency
+) -> Response[str]:
+    """Redirect to the board with the options that were chosen in a form."""
+    del visitor  # a dependency, because it counts the request
+    rules = latest_rules(game.lower())
+    sent: dict[str, tuple[str, ...]] = {}
+    for name, value in request.query_params.multi_items():
+        sent[name] = (*sent.get(name, ()), str(value)[:_MAX_OPTION])
+    form = Form(sent)
+    chosen = rules.write_options(rules.read_options(chosen_options(rules.key, form)))
+    query = {"options": " ".join(chosen), "players": form.get("players")}
+    query["against"] = "robot" if form.get("against") == "robot" else ""
+    written = urlencode({name: value for name, value in query.items() if value})
+    return redirect_to(f"/games/{rules.key}/try{'?' + written if written else ''}")
+
+
+def _after_move(line: Variation, move: str) -> Variation:
+    """Return a variation after a move, and after a robot's answers if one plays."""
+    after = line.with_move(move)
+    if "against" in line.query:
+        for answer in robot_answers(after.rules, after.position, _VISITOR, after.text):
+            after = after.with_move(answer)
+    return after
 
 
 @get("/games/{game:str}/try/moves", sync_to_thread=True, opt={WEIGHT: 3})
@@ -151,5 +222,8 @@ def list_variation_moves(tried_line: VariationDependency) -> dict[str, Any]:
 @get("/games/{game:str}/try/check", sync_to_thread=True, opt={WEIGHT: 3})
 def check_variation_move(tried_line: VariationDependency, move: MoveText = "") -> Response[Any]:
     """Return the result of a move after a variation."""
-    found = preview_move(tried_line.rules, tried_line.position, move.strip(), tried_line.names)
+    line, plates = tried_line, "live" not in tried_line.query
+    found = preview_move(
+        line.rules, line.position, move.strip(), line.names, line.language, plates=plates
+    )
     return preview_json(found)

@@ -24,11 +24,17 @@ class HelpBlock(msgspec.Struct, frozen=True):
     text: str
 
 
-@get("/help", sync_to_thread=True)
-def show_help(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
-    """Show how to use the pages, and the commands of terminal and mail."""
-    answer = context.language.do("help", reader=visitor.account)
-    return render("help.html", visitor, text=answer.page)
+@get("/help", sync_to_thread=False)
+def show_help(visitor: VisitorDependency) -> Response[str]:
+    """Show how to use the pages, by topics."""
+    return render("help.html", visitor)
+
+
+@get("/help/commands", sync_to_thread=True)
+def show_commands(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    """Show the commands of terminal and mail."""
+    answer = context.language.do(f"help --lang={visitor.language}")
+    return render("commands.html", visitor, text=answer.page)
 
 
 def help_blocks(page: str) -> list[HelpBlock]:

@@ -4,7 +4,7 @@ from litestar import Response, get, post
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from services.app import accounts
+from services.app import accounts, password_reset
 from services.app.error_codes import CODE_INFO
 from services.http.context import ApiContext
 from services.http.web.params import (
@@ -15,26 +15,32 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import local_path, redirect_to, render
-from services.http.web.session import AnyRequest, Visitor, session_cookie
+from services.http.web.session import AnyRequest, Form, Visitor, session_cookie
 from services.http.web.user_agent import browser_name
-
-_WRONG_LOGIN = "the userid or the password is wrong"
-_MOVE_KEPT = "log in again; your move is kept"
-_SESSION_OVER = "you are logged out, and your form was not processed; log in and send it again"
 
 
 @get("/login", sync_to_thread=False)
 def show_login(
-    visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    wanted: NextPath = "/",
+    over: SessionOver = "",
 ) -> Response[str]:
     """Show the form; a visitor who has logged in is redirected."""
     if visitor.account is not None:
         return redirect_to(local_path(wanted))
-    feedback = _MOVE_KEPT if "?move=" in wanted else _SESSION_OVER if over else ""
-    return _login(visitor, wanted=wanted, feedback=feedback)
+    words, feedback = visitor.wording, ""
+    if "?move=" in wanted:
+        feedback = words.gettext("Log in again; your move is kept.")
+    elif over:
+        feedback = words.gettext(
+            "You are logged out, and your form was not processed; log in and send it again."
+        )
+    return _login(context, visitor, wanted=wanted, feedback=feedback)
 
 
 def _login(
+    context: ApiContext,
     visitor: Visitor,
     *,
     wanted: str,
@@ -42,7 +48,15 @@ def _login(
     feedback: str = "",
     status: int = 200,
 ) -> Response[str]:
-    return render("login.html", visitor, status=status, wanted=wanted, name=name, feedback=feedback)
+    return render(
+        "login.html",
+        visitor,
+        status=status,
+        wanted=wanted,
+        name=name,
+        feedback=feedback,
+        resettable=password_reset.can_reset(context.app),
+    )
 
 
 @post("/login", sync_to_thread=True)
@@ -59,10 +73,10 @@ def log_in(
     except Refusal as reason:
         # the same answer for both, because a stranger must not learn which userids exist
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
-        feedback, status = (
-            (_WRONG_LOGIN, 401) if wrong else (reason.sentence, CODE_INFO[reason.code].status)
-        )
-        return _login(visitor, wanted=wanted, name=name, feedback=feedback, status=status)
+        said = visitor.wording.gettext("The name or the password is wrong.")
+        feedback = said if wrong else reason.in_language(visitor.language)
+        status = 401 if wrong else CODE_INFO[reason.code].status
+        return _login(context, visitor, wanted=wanted, name=name, feedback=feedback, status=status)
     return _open_session(request, context, visitor, account, local_path(wanted))
 
 
@@ -78,7 +92,51 @@ def _open_session(
 @get("/signup", sync_to_thread=False)
 def show_signup(visitor: VisitorDependency, wanted: NextPath = "/") -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
-    return render("signup.html", visitor, wanted=wanted, name="", address="", feedback="")
+    return _signup(visitor, wanted, Form({}))
+
+
+def _signup(
+    visitor: Visitor, wanted: str, form: Form, reason: Refusal | None = None
+) -> Response[str]:
+    """Return the form; the field with a mistake has a sentence under it."""
+    field, feedback = _mistake(visitor, reason) if reason else ("", "")
+    return render(
+        "signup.html",
+        visitor,
+        status=CODE_INFO[reason.code].status if reason else 200,
+        wanted=wanted,
+        name=form.get("userid"),
+        address=form.get("address"),
+        at=field,
+        feedback=feedback,
+    )
+
+
+def _mistake(visitor: Visitor, reason: Refusal) -> tuple[str, str]:
+    """Return the field that a refusal is about, and a sentence about it."""
+    words = visitor.wording
+    said = {
+        Code.BAD_NAME: (
+            "userid",
+            words.gettext(
+                "A name has 2 to 20 letters, digits, - and _, and begins with a letter. "
+                "Some words, such as “all”, are no names."
+            ),
+        ),
+        Code.NAME_TAKEN: (
+            "userid",
+            words.gettext("Somebody has this name already; choose another."),
+        ),
+        Code.BAD_PASSWORD: (
+            "password",
+            words.gettext("A password has 6 to 128 characters, and no spaces."),
+        ),
+        Code.BAD_ADDRESS: (
+            "address",
+            words.gettext("This is no mail address; write it like name@example.org."),
+        ),
+    }
+    return said.get(reason.code, ("form", reason.in_language(visitor.language)))
 
 
 @post("/signup", sync_to_thread=True)
@@ -89,21 +147,11 @@ def sign_up(
     visitor: VisitorDependency,
 ) -> Response[str]:
     """Make an account, and open its first session."""
-    name, address = form.get("userid"), form.get("address")
     try:
         password, addresses = form.raw("password"), form.all("address")
-        account = accounts.sign_up(context.app, name, password, addresses)
+        account = accounts.sign_up(context.app, form.get("userid"), password, addresses)
     except Refusal as reason:
-        status = CODE_INFO[reason.code].status
-        return render(
-            "signup.html",
-            visitor,
-            status=status,
-            wanted=form.get("next"),
-            name=name,
-            address=address,
-            feedback=reason.sentence,
-        )
+        return _signup(visitor, form.get("next"), form, reason)
     return _open_session(request, context, visitor, account, local_path(form.get("next") or "/"))
 
 

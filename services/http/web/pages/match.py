@@ -5,14 +5,23 @@ from typing import Any
 from litestar import Request, Response, get
 
 from domain.match.state import position_of
+from domain.rules.protocol import PuzzleScore
+from services.app.queries import best_scores
 from services.http.context import ApiContext
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
-from services.http.web.views.board_view import legal_moves_json, preview_move
+from services.http.web.views.board_view import is_turned, legal_moves_json, preview_move
+from services.http.web.views.conditional_lines import conditional_lines
 from services.http.web.views.match_view import NO_WRITING, MatchView, MatchWriting, match_writing
+from services.http.web.views.move_list import MoveList
+from services.http.web.views.next_match import NextMatchLink, next_match_link
+from services.http.web.views.offer_words import offer_button, offered, own_offer
+from services.http.web.views.plates import board_plates
+from services.http.web.views.puzzle_view import Points
 from services.http.web.views.recorded import RecordedMark
-from services.language.render.conditional_moves import conditional_move_lines
+from services.http.web.views.result_said import rating_change, said_result
+from services.http.web.wording import Wording
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -52,20 +61,65 @@ def match_page(
     score = None if state.has_no_position else table.score(position_of(state))
     # a request of the other parts of the page leaves the chat unread
     writing = NO_WRITING if visitor.partial else match_writing(context, table, visitor)
+    words, offer = visitor.wording, state.offer
+    recorded = RecordedMark.of(context, table)
     return render(
         "match.html",
         visitor,
         table=table,
         match=table.view,
-        shown=table.shown(),
+        shown=table.shown(turned=is_turned(visitor.display, table.seat)),
+        around=board_plates(context.app, table, own_below=visitor.display.below == "mine"),
+        said=said_result(table, words) if state.result else None,
+        change=rating_change(context.app, table),
+        upcoming=_upcoming(table, context, visitor),
+        played=table.in_play and table.moved and not (table.mine or table.answers),
         move=move,
         **_chat(writing),
-        conditional_moves=conditional_move_lines(table.conditional_moves),
+        at=state.ply,
+        live=True,
+        listed=MoveList.of(context, table, recorded),
+        conditional=conditional_lines(table.board, state.ply, table.conditional_moves),
+        dropped=table.conditional_moves.notes,
+        can_keep=_can_keep(table),
         score=score,
+        solved=_points(table, context, score),
         note=writing.note,
-        offers=_offers(table),
-        recorded=RecordedMark.of(context, table),
+        offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
+        answer=table.answers,
+        offer_text=offer and _offer_text(table, words),
+        recorded=recorded,
     )
+
+
+def _points(table: MatchView, context: ApiContext, score: PuzzleScore | None) -> Points | None:
+    """Return the points of a puzzle beside the best; None for any other game."""
+    if score is None:
+        return None
+    rows = best_scores(context.app, table.rules, table.state.options, count=1)
+    return Points.of(table.rules, rows, score.rank)
+
+
+def _upcoming(table: MatchView, context: ApiContext, visitor: Visitor) -> NextMatchLink | None:
+    """Return the link to the next match, for a player for whom this one does not wait."""
+    waits = table.seat in table.view.waits_for or table.answers
+    if table.seat is None or waits:
+        return None
+    return next_match_link(context, visitor, table.board)
+
+
+def _offer_text(table: MatchView, words: Wording) -> str:
+    offer = table.state.offer
+    assert offer is not None
+    if offer.seat == table.seat:
+        return own_offer(offer.kind, words)
+    return offered(offer.kind, table.names[offer.seat], words)
+
+
+def _can_keep(table: MatchView) -> bool:
+    """Return whether the visitor can prepare conditional moves now."""
+    waits = table.in_play and table.view.state == "active" and not table.puzzle
+    return waits and not table.mine and not table.state.has_no_position
 
 
 def _offers(table: MatchView) -> list[str]:
@@ -105,7 +159,13 @@ def check_move(
     table = MatchView.of(context, board, visitor)
     table.check_ply(table.state.ply)
     found = preview_move(
-        table.rules, position_of(table.state), move.strip(), table.names, visitor.language
+        table.rules,
+        position_of(table.state),
+        move.strip(),
+        table.names,
+        visitor.language,
+        plates=False,
+        turned=is_turned(visitor.display, table.seat),
     )
     if "application/json" in request.headers.get("accept", ""):
         return preview_json(found)

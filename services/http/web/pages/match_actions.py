@@ -25,7 +25,7 @@ from services.http.web.params import (
     FormDependency,
     VisitorDependency,
 )
-from services.http.web.render import redirect_to
+from services.http.web.render import local_path, redirect_to
 from services.http.web.session import Form, Visitor
 
 WEB_FRONT_END: Final = "web"
@@ -36,9 +36,10 @@ WEB_FRONT_END: Final = "web"
 async def act(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Carry out the action of a form, and show the match."""
+    """Carry out the action of a form, and show the match, or the page that the form names."""
     await carry_out(board, form, context, visitor)
-    return redirect_to(f"/m/{board}")
+    back = form.get("back")
+    return redirect_to(local_path(back) if back else f"/m/{board}")
 
 
 async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:

@@ -8,7 +8,7 @@ from litestar.response import Redirect
 from domain.match.events import command_id
 from services.app import messages
 from services.app.actor import Actor
-from services.app.conditional_moves import set_conditional_moves
+from services.app.conditional_moves import drop_conditional_moves, set_conditional_moves
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import (
     BoardNumber,
@@ -37,10 +37,16 @@ def write_chat_line(
 def add_conditional_moves(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Add the visitor's moves of a line to their conditional moves; without a line, delete all."""
+    """Add the visitor's moves of a line to their conditional moves, or drop those that begin with it.
+
+    Without a line, delete all.
+    """
     actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
     context.app.pace.check(actor.account)
     line = form.get("line").split()
+    if form.get("do") == "drop" and line:
+        drop_conditional_moves(context.app, actor, board, line)
+        return redirect_to(f"/m/{board}")
     set_conditional_moves(context.app, actor, board, [line] if line else [], add=bool(line))
     return redirect_to(f"/m/{board}")
 

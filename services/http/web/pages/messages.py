@@ -6,9 +6,9 @@ from litestar import Response, get
 from infra.people.messages import MessageKind
 from services.app.messages import inbox
 from services.app.names import names_by_seat
-from services.http.web.params import ContextDependency, StartIndex, VisitorDependency
+from services.http.web.params import ContextDependency, PageNumber, VisitorDependency
 from services.http.web.render import render
-from services.http.web.views.pagination import PAGE_SIZE, ListPart
+from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 
 
 class MessageRow(msgspec.Struct, frozen=True):
@@ -24,10 +24,11 @@ class MessageRow(msgspec.Struct, frozen=True):
 
 @get("/messages", sync_to_thread=True)
 def show_messages(
-    context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
+    context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
 ) -> Response[str]:
     """Show the messages, the newest first, and mark the shown ones as read."""
     account, store = visitor.require_account(), context.app.messages
+    start = first_row(page)
     all_messages = inbox(context.app, account)
     read = store.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
@@ -45,6 +46,10 @@ def show_messages(
     if not visitor.partial:
         store.mark_read(account, shown)
     part = ListPart.of(
-        "Messages", start=start, shown=len(shown), total=len(all_messages), path="/messages"
+        visitor.wording.gettext("Messages"),
+        start=start,
+        shown=len(shown),
+        total=len(all_messages),
+        path="/messages",
     )
     return render("messages.html", visitor, messages=rows, part=part)

@@ -1,22 +1,26 @@
-"""New matches: challenges by name, and open challenges."""
+"""New matches: against players by name, against robots, and offered to anybody or by a link."""
 
 import asyncio
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final
 from uuid import uuid4
 
 from litestar import Response, get, post
 from litestar.response import Redirect
 
-from domain.errors import Refusal
+from domain.engine.levels import LEVELS
+from domain.errors import Code, Refusal
 from domain.match.events import CommandId
 from domain.rules import AnyRules, game_by_key, latest_rules
-from infra.people.challenges import Challenge, ChallengeState
+from infra.people.challenges import Challenge
 from services.app import challenges
 from services.app.actor import Actor
 from services.app.challenges import gathers, proposal_of
 from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
-from services.app.games import game_keys
 from services.app.opponents import robots_here
+from services.app.queries import names_starting
 from services.app.start import start_by_name
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
@@ -24,20 +28,24 @@ from services.http.web.params import (
     ContextDependency,
     FormDependency,
     GameParameter,
-    Id,
+    NameStart,
     Opponent,
     VisitorDependency,
 )
-from services.http.web.render import redirect_to, render
-from services.http.web.session import Form, Visitor
+from services.http.web.render import redirect_to, render, sentence
+from services.http.web.session import AnyRequest, Form, Visitor
+from services.http.web.views.match_draft import MatchDraft, draft_sentences, read_draft
+from services.http.web.views.match_words import side_words
 from services.http.web.views.new_match_form import (
     DEFAULT_TIME,
-    TIME_CHOICES,
-    chosen_options,
-    chosen_terms,
+    field_of,
     needs_draw_by_default,
+    showcase_games,
     suggested_game,
 )
+
+_ABOUT_OPPONENT: Final = (Code.UNKNOWN_USER, Code.BAD_PLAYERS, Code.NOT_WANTED)
+"""Refusals that are shown at the field of the opponent."""
 
 
 @get("/new", sync_to_thread=True)
@@ -49,83 +57,141 @@ def show_new(
 ) -> Response[str]:
     """Show the form for a new match."""
     visitor.require_account()
-    typed = Form({"opponent": (opponent,)})
     rules = latest_rules(game.lower()) if game else suggested_game()
-    return _form(context, visitor, rules, typed)
+    robots = [robot.userid for robot in robots_here(context.app)]
+    filled = {"opponent": (opponent,), "against": ("name",)} if opponent else {}
+    if opponent.lower() in robots:
+        filled = {"robot": (opponent.lower(),), "against": ("robot",)}
+    return _form(context, visitor, rules, Form(filled))
 
 
 def _form(
     context: ApiContext,
     visitor: Visitor,
     rules: AnyRules,
-    typed: Form,
-    feedback: str = "",
+    form: Form,
+    mistakes: Mapping[str, str] | None = None,
     status: int = 200,
 ) -> Response[str]:
-    """Show the form with its fields as `typed`, and the reason of a refusal."""
-    robots = [robot.userid for robot in robots_here(context.app)]
-    named = [name for name in typed.fields.get("opponent", ()) if name]
-    chosen = [name.lower() for name in named if name.lower() in robots]
-    people = [name for name in named if name.lower() not in robots]
+    """Show the form as it was filled in, with a sentence for each mistake."""
+    draft = read_draft(context.app, visitor, rules, form)
+    language = visitor.language
     return render(
         "new.html",
         visitor,
         status=status,
         rules=rules,
-        games=[one for one in map(latest_rules, game_keys()) if one.players != (1,)],
-        choices=game_by_key(rules.key).options_form,
-        times=TIME_CHOICES,
-        chosen_time=typed.get("time") or DEFAULT_TIME,
-        typed=typed,
-        same=typed.get("game") in ("", rules.key),
-        opponents=(*people, "", ""),
-        robots=robots,
-        chosen_robots=(*chosen, "", ""),
-        feedback=feedback,
+        games=showcase_games(),
+        sides={one.key: side_words(one, language) for one in showcase_games()},
+        forms={one.key: game_by_key(one.key).options_form for one in showcase_games()},
+        draws={one.key for one in showcase_games() if needs_draw_by_default(one)},
+        default_time=DEFAULT_TIME,
+        draft=draft,
+        sentences=draft_sentences(visitor, draft),
+        variants=len(draft.options),
+        form=form,
+        field=lambda game, name: field_of(form, game, name) if _has(form, game, rules) else "",
+        robots=[robot.userid for robot in robots_here(context.app)],
+        levels=LEVELS,
+        mistakes={name: sentence(text) for name, text in (mistakes or {}).items()},
         key=uuid4().hex,
-        draws=needs_draw_by_default(rules),
     )
+
+
+def _has(form: Form, game: str, rules: AnyRules) -> bool:
+    """Return whether the form has fields of a game: its own, or those without any game's key."""
+    return game == rules.key or any(name.startswith(f"{game}-") for name in form.fields)
+
+
+@get("/new/offer", sync_to_thread=True)
+def describe_offer(
+    request: AnyRequest,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    game: GameParameter = "",
+) -> Response[str]:
+    """Return the match of a form that is being filled in, in words; nothing is started."""
+    visitor.require_account()
+    form = Form({name: tuple(request.query_params.getall(name)) for name in request.query_params})
+    draft = read_draft(context.app, visitor, latest_rules(game.lower()), form)
+    return render(
+        "_offer_words.html",
+        visitor,
+        rules=draft.rules,
+        sentences=draft_sentences(visitor, draft),
+        variants=len(draft.options),
+        part=True,
+        has_variants=bool(game_by_key(draft.rules.key).options_form),
+    )
+
+
+@get("/names", sync_to_thread=True)
+def complete_name(
+    context: ContextDependency, visitor: VisitorDependency, start: NameStart = ""
+) -> list[str]:
+    """Return a few names that begin with the typed letters."""
+    visitor.require_account()
+    return names_starting(context.app, start)
 
 
 @post("/new")
 async def start_new(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str] | Redirect:
-    """Start a match by name, or offer one to anybody, or show the form of another game."""
+    """Start a match or offer one; a form with mistakes comes back with a sentence for each."""
     account = visitor.require_account()
     context.app.pace.check(account)
-    if form.get("switch"):
-        other = latest_rules(form.get("switch").lower())
-        return await asyncio.to_thread(_form, context, visitor, other, form)
     game = latest_rules(form.get("game").lower())
-    try:
-        return await _start(form, context, visitor, game)
-    except Refusal as reason:
-        if game.players == (1,):
-            raise
-        status = CODE_INFO[reason.code].status
-        shown = (context, visitor, game, form, reason.sentence, status)
+    if game.players == (1,):
+        return await _start(form, context, visitor, game, ())
+    draft = await asyncio.to_thread(read_draft, context.app, visitor, game, form)
+    if draft.mistakes:
+        shown: tuple[Any, ...] = (context, visitor, game, form, draft.mistakes, 422)
         return await asyncio.to_thread(_form, *shown)
+    try:
+        return await _carry_out(form, context, visitor, draft)
+    except Refusal as reason:
+        at = "opponent" if draft.others and reason.code in _ABOUT_OPPONENT else ""
+        said = {at: reason.in_language(visitor.language)}
+        status = CODE_INFO[reason.code].status
+        return await asyncio.to_thread(_form, context, visitor, game, form, said, status)
 
 
-async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRules) -> Redirect:
-    actor = Actor(
-        visitor.require_account(), WEB_FRONT_END, f"{form.get('key')[:64] or uuid4().hex} new"
-    )
-    if not form.all("opponent") and game.players != (1,):
-        await asyncio.to_thread(_propose, context, actor, game, form)
-        return redirect_to("/#open")
-    others, id_ = form.all("opponent"), actor.command_id()
-    place = seat_of_challenger(form.get("seat"), len(others) + 1, id_)
-    # a puzzle has no time control
-    terms = chosen_terms(form) if others else ()
+async def _carry_out(
+    form: Form, context: ApiContext, visitor: Visitor, draft: MatchDraft
+) -> Redirect:
+    if draft.others:
+        return await _start(form, context, visitor, draft.rules, draft.others, draft)
+    made = await asyncio.to_thread(_propose, context, _actor(form, visitor), draft, form)
+    return redirect_to("/#open" if draft.against == "anybody" else f"/c/{made.id}")
+
+
+def _actor(form: Form, visitor: Visitor) -> Actor:
+    """Return who sends a form; the same form is the same command, and a changed one another."""
+    fields = sorted((name, values) for name, values in form.fields.items() if name != "csrf")
+    content = sha256(repr(fields).encode()).hexdigest()[:16] if form.get("key") else uuid4().hex
+    return Actor(visitor.require_account(), WEB_FRONT_END, f"{form.get('key')[:64]} new {content}")
+
+
+async def _start(
+    form: Form,
+    context: ApiContext,
+    visitor: Visitor,
+    rules: AnyRules,
+    others: tuple[str, ...],
+    draft: MatchDraft | None = None,
+) -> Redirect:
+    actor = _actor(form, visitor)
+    seat = draft.seat if draft else None
+    place = seat_of_challenger(seat, len(others) + 1, actor.command_id())
+    terms = draft.terms if draft else ()  # a puzzle has no time control
     command = await asyncio.to_thread(
         start_by_name,
         context.app,
         actor,
-        game,
+        rules,
         (*others[:place], visitor.name, *others[place:]),
-        options=chosen_options(game.key, form),
+        options=draft.options if draft else (),
         terms=terms,
         commitment=_commitment(form, gathers="--gather" in terms),
     )
@@ -133,18 +199,19 @@ async def _start(form: Form, context: ApiContext, visitor: Visitor, game: AnyRul
     return redirect_to(f"/m/{command.sent.match}")
 
 
-def _propose(context: ApiContext, actor: Actor, rules: AnyRules, form: Form) -> None:
-    """Make an open challenge from a form."""
-    seats = int(form.get("seats")) if form.get("seats") in ("2", "3") else rules.players[0]
+def _propose(context: ApiContext, actor: Actor, draft: MatchDraft, form: Form) -> Challenge:
+    """Make an open challenge, in the list of all or by a link."""
     proposal = proposal_of(
-        rules,
-        chosen_options(rules.key, form),
-        chosen_terms(form),
-        seats=seats,
-        seat={"first": 0, "last": seats - 1}.get(form.get("seat")),
-        note=form.get("note"),
+        draft.rules,
+        draft.options,
+        draft.terms,
+        seats=draft.seats,
+        seat=draft.seat,
+        note=draft.note,
+        listed=draft.against == "anybody",
     )
-    challenges.propose(context.app, actor, proposal, _commitment(form, gathers=gathers(proposal)))
+    own = _commitment(form, gathers=gathers(proposal))
+    return challenges.propose(context.app, actor, proposal, own)
 
 
 def _commitment(form: Form, *, gathers: bool) -> str:
@@ -152,46 +219,9 @@ def _commitment(form: Form, *, gathers: bool) -> str:
     return form.get("commitment") if gathers else ""
 
 
-def seat_of_challenger(choice: str, seats: int, command: CommandId) -> int:
-    """Return the seat of the challenger; a random one if the form has no choice.
+def seat_of_challenger(chosen: int | None, seats: int, command: CommandId) -> int:
+    """Return the seat of the challenger; a random one if none is chosen.
 
     The command id decides, because a form that is sent twice must choose the same seat again.
     """
-    if choice in ("first", "last"):
-        return 0 if choice == "first" else seats - 1
-    return int.from_bytes(command, "big") % seats
-
-
-@post("/challenges/{challenge:str}/take")
-async def take(
-    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
-    """Take a free seat of an open challenge; the last one starts the match."""
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
-    context.app.pace.check(actor.account)
-    proposal = (await asyncio.to_thread(context.app.challenges.get, challenge)).proposal
-    own = _commitment(form, gathers=gathers(proposal))
-    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, own)
-    if taken.state is ChallengeState.TAKEN:
-        taken = await start_full_challenge(context, taken)
-    return redirect_to("/#open" if taken.board is None else f"/m/{taken.board}")
-
-
-async def start_full_challenge(context: ApiContext, challenge: Challenge) -> Challenge:
-    """Start a full challenge's match; if its outcome comes too late, the scheduler does it."""
-    command = await asyncio.to_thread(challenges.start_when_full, context.app, challenge)
-    await context.send(command, WAIT_SECONDS)
-    return await asyncio.to_thread(
-        challenges.mark_started, context.app, challenge, command.sent.match
-    )
-
-
-@post("/challenges/{challenge:str}/withdraw", sync_to_thread=True)
-def withdraw(
-    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
-    """Withdraw the visitor's challenge, or leave another player's."""
-    del form
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
-    challenges.withdraw(context.app, actor, challenge)
-    return redirect_to("/#open")
+    return int.from_bytes(command, "big") % seats if chosen is None else chosen

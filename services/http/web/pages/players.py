@@ -6,35 +6,38 @@ import msgspec
 from litestar import Response, get
 from litestar.response import Redirect
 
-from domain.match.events import AccountId
+from domain.errors import Refusal
 from domain.rules import latest_rules
-from infra.projections.match_lists import MatchFilter
 from infra.projections.ratings import Rating
 from services.app.games import game_keys, read_multiplayer_game
 from services.app.names import names_of, robot_userids
-from services.app.queries import find_player, head_to_head, rating_series, ratings_of
+from services.app.queries import find_player, rating_series
 from services.http.context import ApiContext
 from services.http.web.params import (
     ContextDependency,
     GameKey,
-    StartIndex,
+    PageNumber,
+    SearchedName,
     Userid,
     VisitorDependency,
+    WithPlayer,
 )
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Visitor
-from services.http.web.views.match_rows import MatchRow, match_rows
+from services.http.web.views.match_rows import rated_rows
 from services.http.web.views.new_match_form import suggested_game
-from services.http.web.views.pagination import ListPart
+from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
+from services.http.web.views.player_view import (
+    MAX_PLOTTED_POINTS,
+    head_to_head_of,
+    newest_matches,
+    player_rows,
+    ratings_by_game,
+    record_of,
+)
 from services.http.web.views.rating_chart import ChartSeries, draw_chart
 
-_ROWS: Final = 50
-_MATCHES: Final = 20
 _MAX_PLOTTED: Final = 3
 """Players whose ratings are drawn together."""
-
-_POINTS: Final = 500
-_BEGINNER: Final = Rating().display_value
 
 
 class RatingRow(msgspec.Struct, frozen=True):
@@ -42,8 +45,7 @@ class RatingRow(msgspec.Struct, frozen=True):
 
     place: int
     name: str
-    rating: int
-    matches: int
+    rating: Rating
 
 
 @get("/ratings", sync_to_thread=False)
@@ -57,131 +59,124 @@ def show_ratings(
     game: GameKey,
     context: ContextDependency,
     visitor: VisitorDependency,
-    start: StartIndex = 0,
+    page: PageNumber = 1,
+    name: SearchedName = "",
 ) -> Response[str]:
-    """Show the ratings of a game, the best first, with a chart of the first three."""
-    key = read_multiplayer_game(game).key
-    rows = context.app.ratings.of(key, start, _ROWS)
-    names = names_of(context.app, (row.account for row in rows))
+    """Show the ratings of a game, the best first, with a chart of the first three.
+
+    With a name, the page on which that player is.
+    """
+    key, app = read_multiplayer_game(game).key, context.app
+    wanted, place = name.strip().lower(), _place_of(context, key, name)
+    start = first_row(page) if place is None else (place - 1) // PAGE_SIZE * PAGE_SIZE
+    rows = app.ratings.of(key, start, PAGE_SIZE)
+    names = names_of(app, (row.account for row in rows))
     table = [
-        RatingRow(place, names[row.account], row.rating.display_value, row.rating.matches)
+        RatingRow(place, names[row.account], row.rating)
         for place, row in enumerate(rows, start + 1)
     ]
-    top = [] if start else rows[:_MAX_PLOTTED]
-    series = [_series(context, key, row.account, names[row.account]) for row in top]
+    series = [
+        ChartSeries(names[row.account], _values(context, key, row.account))
+        for row in ([] if start else rows[:_MAX_PLOTTED])
+    ]
+    title = latest_rules(key).title
+    words = visitor.wording
     return render(
         "ratings.html",
         visitor,
         rules=latest_rules(key),
         games=[one for one in map(latest_rules, game_keys()) if one.players != (1,)],
         table=table,
+        wanted=wanted,
+        missing=bool(wanted) and place is None,
         plot=draw_chart(
-            f"Ratings of the best in {latest_rules(key).title}, after each match", series
+            words.gettext("Ratings of the best in %(game)s, after each match", game=title),
+            series,
+            words,
         ),
         part=ListPart.of(
-            "Ratings",
+            words.gettext("Ratings"),
             start=start,
             shown=len(rows),
-            total=context.app.ratings.count(key),
+            total=app.ratings.count(key),
             path=f"/ratings/{key}",
         ),
     )
 
 
-def _series(context: ApiContext, game: str, account: AccountId, name: str) -> ChartSeries:
+def _place_of(context: ApiContext, game: str, name: str) -> int | None:
+    """Return the place of a player who is searched; None for nobody, or one without a rating."""
+    if not name.strip():
+        return None
+    try:
+        account, _ = find_player(context.app, name.strip().lower())
+    except Refusal:
+        return None
+    return context.app.ratings.place(game, account)
+
+
+def _values(context: ApiContext, game: str, account: bytes) -> tuple[int, ...]:
     """Return a player's rating after each of their last rated matches."""
-    rating, points = rating_series(context.app, game, account, _POINTS)
-    first = () if rating.matches > _POINTS else (_BEGINNER,)
-    return ChartSeries(name, (*first, *(point.display_value for point in points)))
+    rating, points = rating_series(context.app, game, account, MAX_PLOTTED_POINTS)
+    first = () if rating.matches > MAX_PLOTTED_POINTS else (Rating().display_value,)
+    return (*first, *(point.display_value for point in points))
 
 
 @get("/players", sync_to_thread=True)
 def list_players(
-    context: ContextDependency, visitor: VisitorDependency, start: StartIndex = 0
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    page: PageNumber = 1,
+    name: SearchedName = "",
 ) -> Response[str]:
-    """List all players, by name."""
-    size = _ROWS * 2
-    names = context.app.accounts.names(start, size)
+    """List all players, by name; or those whose names begin with a text."""
+    accounts, start, wanted = context.app.accounts, first_row(page), name.strip().lower()
+    if wanted:
+        start, names = 0, accounts.names_starting(wanted, PAGE_SIZE)
+    else:
+        names = accounts.names(start, PAGE_SIZE)
     part = ListPart.of(
-        "Players",
+        visitor.wording.gettext("Players"),
         start=start,
         shown=len(names),
-        total=context.app.accounts.count(),
+        total=len(names) if wanted else accounts.count(),
         path="/players",
-        size=size,
     )
-    robots = robot_userids(context.app)
-    return render("players.html", visitor, names=names, robots=robots, part=part)
-
-
-class GameRating(msgspec.Struct, frozen=True):
-    """A player's rating in a game."""
-
-    game: str
-    title: str
-    rating: int
-    matches: int
-    place: int | None
-    plot: str
+    return render(
+        "players.html",
+        visitor,
+        found=player_rows(context.app, names, robot_userids(context.app)),
+        wanted=wanted,
+        part=part,
+        count=accounts.count(),
+    )
 
 
 @get("/players/{userid:str}", sync_to_thread=True)
 def show_player(
-    userid: Userid, context: ContextDependency, visitor: VisitorDependency
+    userid: Userid,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    opponent: WithPlayer = "",
 ) -> Response[str]:
-    """Show the public facts about a player."""
-    account, profile = find_player(context.app, userid)
-    counts = context.app.lists.counts(account)
-    active = _matches(context, account, MatchFilter.ACTIVE)
-    finished = _matches(context, account, MatchFilter.INACTIVE)
+    """Show the public facts about a player, and the results against one opponent."""
+    app = context.app
+    account, profile = find_player(app, userid)
+    games = ratings_by_game(app, account, visitor.wording)
+    going, finished = newest_matches(app, account)
     return render(
         "player.html",
         visitor,
         name=profile.name,
         robot=profile.robot,
         since=profile.created,
-        now=context.app.store.now(),
-        counts=counts,
-        active=active,
-        active_part=_part("In progress", profile.name, "going", len(active), counts.active),
-        finished=finished,
-        finished_part=_part("Finished", profile.name, "finished", len(finished), counts.inactive),
-        strengths=_game_ratings(context, account, profile.name),
-        blocked=bool(visitor.account and context.app.blocks.by([visitor.account], account)),
-        against=_head_to_head(context, visitor, account),
-        refused=context.app.standings.refused(account),
+        now=app.store.now(),
+        counts=app.lists.counts(account),
+        games=games,
+        record=record_of(games),
+        going=rated_rows(context, going, account),
+        finished=rated_rows(context, finished, account),
+        blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
+        against=head_to_head_of(app, account, opponent or visitor.name),
+        refused=app.standings.refused(account),
     )
-
-
-def _part(label: str, name: str, show: str, shown: int, total: int) -> ListPart:
-    path = f"/players/{name}/matches"
-    return ListPart.of(label, start=0, shown=shown, total=total, path=path, query={"show": show})
-
-
-def _matches(context: ApiContext, account: AccountId, state: MatchFilter) -> list[MatchRow]:
-    return match_rows(context, context.app.lists.of(account, state, None, 0, _MATCHES), account)
-
-
-def _game_ratings(context: ApiContext, account: AccountId, name: str) -> list[GameRating]:
-    found = []
-    for key, rating in ratings_of(context.app, account).items():
-        title, series = latest_rules(key).title, [_series(context, key, account, name)]
-        drawn = draw_chart(f"{name}'s rating in {title}, after each match", series)
-        place = context.app.ratings.place(key, account)
-        found.append(GameRating(key, title, rating.display_value, rating.matches, place, drawn))
-    return found
-
-
-def _head_to_head(
-    context: ApiContext, visitor: Visitor, account: AccountId
-) -> list[tuple[str, int, int, int]]:
-    """Return the visitor's results against a player: game, won, lost, drawn."""
-    if visitor.account in (None, account):
-        return []
-    assert visitor.account is not None
-    found = []
-    for key in game_keys():
-        tally = head_to_head(context.app, key, visitor.account, account)
-        if tally.played:
-            found.append((latest_rules(key).title, tally.won, tally.lost, tally.drawn))
-    return found

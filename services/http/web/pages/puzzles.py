@@ -1,19 +1,45 @@
-"""Puzzles, with their best scores."""
+"""Puzzles: their list with the best scores, the page to solve one, and handing it in."""
 
+import asyncio
 from collections.abc import Sequence
-from typing import Final
+from hashlib import sha256
+from typing import Any, Final
 
 import msgspec
-from litestar import Response, get
+from litestar import Response, get, post
+from litestar.response import Redirect
 
+from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
+from domain.sentences import Text
 from infra.projections.leaderboards import LeaderboardRow
+from services.app.actor import Actor
+from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
 from services.app.names import names_by_seat
+from services.app.puzzles import hand_in
 from services.app.queries import best_scores, score_of
+from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
-from services.http.web.params import ContextDependency, VisitorDependency
-from services.http.web.render import render
+from services.http.web.pages.match import preview_json
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.params import (
+    ContextDependency,
+    FormDependency,
+    GameKey,
+    LineText,
+    MoveText,
+    Options,
+    PuzzleDependency,
+    UndoneText,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Visitor
+from services.http.web.views.board_view import legal_moves_json, preview_move
+from services.http.web.views.guides import game_card, guide_of
+from services.http.web.views.puzzle_view import Points, PuzzleLine, without_end
+from services.http.web.views.variations import Variation
 
 _MAX_SCORES: Final = 20
 
@@ -24,15 +50,17 @@ class ScoreRow(msgspec.Struct, frozen=True):
     name: str
     board: int
     at: int
-    detail: str
+    text: Text
 
 
 class Leaderboard(msgspec.Struct, frozen=True):
     """A puzzle's leaderboard."""
 
     rules: AnyRules
-    bound: str
+    limit: Text
     rows: tuple[ScoreRow, ...]
+    points: Points | None
+    """The visitor's own, beside the best."""
 
 
 @get("/puzzles", sync_to_thread=True)
@@ -40,13 +68,26 @@ def show_puzzles(context: ContextDependency, visitor: VisitorDependency) -> Resp
     """Show the puzzles."""
     alone = [rules for rules in map(latest_rules, game_keys()) if rules.players == (1,)]
     return render(
-        "puzzles.html", visitor, puzzles=[leaderboard(context, rules, 3) for rules in alone]
+        "puzzles.html",
+        visitor,
+        puzzles=[
+            (game_card(rules, visitor), leaderboard(context, rules, 3, visitor)) for rules in alone
+        ],
     )
 
 
-def leaderboard(context: ApiContext, rules: AnyRules, count: int = _MAX_SCORES) -> Leaderboard:
-    """Return the best scores of a puzzle with its default options."""
-    return _leaderboard_of(context, rules, best_scores(context.app, rules, count=count))
+def leaderboard(
+    context: ApiContext,
+    rules: AnyRules,
+    count: int = _MAX_SCORES,
+    visitor: Visitor | None = None,
+) -> Leaderboard:
+    """Return the best scores of a puzzle with its default options, and the visitor's own points."""
+    # all rows are needed to find the visitor's
+    rows = best_scores(context.app, rules)
+    own = [row for row in rows if visitor and row.account == visitor.account]
+    points = Points.of(rules, rows, own[0].rank if own else None)
+    return _leaderboard_of(context, rules, rows[:count], points)
 
 
 def leaderboard_page(
@@ -54,16 +95,115 @@ def leaderboard_page(
 ) -> tuple[Leaderboard, int]:
     """Return a part of a puzzle's scores, one for each player, and their total; O(total)."""
     rows = best_scores(context.app, rules)
-    return _leaderboard_of(context, rules, rows[start : start + count]), len(rows)
+    shown = rows[start : start + count]
+    return _leaderboard_of(context, rules, shown, Points.of(rules, rows, None)), len(rows)
 
 
 def _leaderboard_of(
-    context: ApiContext, rules: AnyRules, rows: Sequence[LeaderboardRow]
+    context: ApiContext, rules: AnyRules, rows: Sequence[LeaderboardRow], points: Points | None
 ) -> Leaderboard:
     names = names_by_seat(context.app, [row.account for row in rows])
     start = rules.score(rules.start(rules.read_options(()), 1, None))
     found = [
-        ScoreRow(name, row.board, row.at, score_of(context.app, row).detail)
+        ScoreRow(name, row.board, row.at, score_of(context.app, row).text)
         for name, row in zip(names, rows, strict=True)
     ]
-    return Leaderboard(rules, start.bound if start else "", tuple(found))
+    return Leaderboard(rules, start.limit if start else "", tuple(found), points)
+
+
+# solving
+
+
+def puzzle_in_address(
+    game: GameKey,
+    visitor: VisitorDependency,
+    options: Options = "",
+    line: LineText = "",
+    undone: UndoneText = "",
+) -> PuzzleLine:
+    """Return the moves in an address, and those that were undone."""
+    rules = latest_rules(game.lower())
+    if rules.players != (1,):
+        raise Refusal(Code.NOT_FOUND, f"{rules.title} is no puzzle")
+    read = rules.read_options(options.split())
+    written = " ".join(rules.write_options(read))
+    found = Variation.of(
+        rules,
+        rules.start(read, 1, None),
+        (),
+        line,
+        f"/puzzles/{rules.key}",
+        {"options": written} if written else {},
+        language=visitor.language,
+    )
+    return PuzzleLine(found, tuple(undone.split()))
+
+
+@get("/puzzles/{game:str}", sync_to_thread=True, opt={WEIGHT: 3})
+def show_puzzle(
+    puzzle: PuzzleDependency,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
+) -> Response[Any]:
+    """Show a puzzle after some moves; all of them are in the address, and nothing is stored."""
+    if move.strip():
+        return redirect_to(puzzle.with_move(move.strip()))
+    line, rules = puzzle.line, puzzle.line.rules
+    score = puzzle.score
+    return render(
+        "puzzle.html",
+        visitor,
+        puzzle=puzzle,
+        line=line,
+        rules=rules,
+        shown=line.shown(plates=False),
+        score=score,
+        guide=guide_of(rules.key),
+        points=Points.of(
+            rules, best_scores(context.app, rules, count=1), score.rank if score else None
+        ),
+        here=line.url(),
+    )
+
+
+@get("/puzzles/{game:str}/moves", sync_to_thread=True, opt={WEIGHT: 3})
+def list_puzzle_moves(puzzle: PuzzleDependency) -> dict[str, Any]:
+    """Return the legal moves, but for the one that ends the puzzle."""
+    found = legal_moves_json(puzzle.line.rules, puzzle.line.position)
+    return {"ply": len(puzzle.line.moves), **found, "moves": without_end(found["moves"])}
+
+
+@get("/puzzles/{game:str}/check", sync_to_thread=True, opt={WEIGHT: 3})
+def check_puzzle_move(
+    puzzle: PuzzleDependency, visitor: VisitorDependency, move: MoveText = ""
+) -> Response[Any]:
+    """Return the result of a move."""
+    line = puzzle.line
+    return preview_json(
+        preview_move(line.rules, line.position, move.strip(), line.names, visitor.language)
+    )
+
+
+@post("/puzzles/{game:str}")
+async def hand_in_puzzle(
+    game: GameKey, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Hand a solution in: a match with its moves, which ends with them."""
+    account, moves, options = visitor.require_account(), form.get("line"), form.get("options")
+    context.app.pace.check(account)
+    # the same solution is the same match, however often it is sent
+    content = sha256(f"{game} {options} {moves}".encode()).hexdigest()[:32]
+    actor = Actor(account, WEB_FRONT_END, f"solution {content}")
+    solution = await asyncio.to_thread(
+        hand_in,
+        context.app,
+        actor,
+        latest_rules(game.lower()),
+        visitor.name,
+        options=options.split(),
+        moves=moves.split(),
+    )
+    for command in solution.commands:
+        await context.send(command, WAIT_SECONDS)
+    return redirect_to(f"/m/{solution.board}")

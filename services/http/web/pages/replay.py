@@ -5,6 +5,7 @@ from typing import Any
 from litestar import Request, Response, get
 
 from domain.match.state import position_at
+from domain.rules import game_by_key
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
 from services.http.web.pages.match import preview_json
@@ -12,6 +13,7 @@ from services.http.web.params import (
     BoardNumber,
     ContextDependency,
     LineText,
+    LivePage,
     MoveText,
     OnePly,
     OtherPly,
@@ -23,10 +25,13 @@ from services.http.web.session import Visitor
 from services.http.web.views.board_view import (
     contents_of_places,
     draw_match,
+    is_turned,
     legal_moves_json,
+    mark_places,
     preview_move,
 )
 from services.http.web.views.match_view import MatchView
+from services.http.web.views.move_list import MoveList, position_words
 from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.variations import Variation
 
@@ -40,18 +45,17 @@ def show_ply(
     """Show a match at a ply."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(ply)
-    position = position_at(table.state, ply)
-    mover = table.rules.to_move(position)
+    recorded = RecordedMark.of(context, table)
     return render(
         "replay.html",
         visitor,
         table=table,
         match=table.view,
-        ply=ply,
-        svg=draw_match(table.state, ply, table.names),
-        move=table.state.first_moves(ply)[-1] if ply else "",
-        turn="" if mover is None else table.names[mover],
-        recorded=RecordedMark.of(context, table),
+        at=ply,
+        says=position_words(table, visitor.wording, ply, position_at(table.state, ply)),
+        shown=table.shown_at(ply, turned=is_turned(visitor.display, table.seat)),
+        recorded=recorded,
+        listed=MoveList.of(context, table, recorded),
     )
 
 
@@ -66,16 +70,24 @@ def compare(
     """Show a match at two plies side by side, and their differences."""
     table = MatchView.of(context, board, visitor)
     plies = [table.check_ply(one), table.check_ply(table.state.ply if other is None else other)]
-    boards = [draw_match(table.state, ply, table.names) for ply in plies]
+    turned, language = is_turned(visitor.display, table.seat), visitor.language
+    boards = [
+        draw_match(table.state, ply, table.names, turned=turned, language=language) for ply in plies
+    ]
     was, now = map(contents_of_places, boards)
     places = [place for place in dict.fromkeys((*was, *now)) if was.get(place) != now.get(place)]
+    marked = [mark_places(svg, places, game_by_key(table.rules.key).ring_percent) for svg in boards]
     return render(
         "compare.html",
         visitor,
         table=table,
         match=table.view,
         plies=plies,
-        boards=boards,
+        boards=marked,
+        says=[
+            position_words(table, visitor.wording, ply, position_at(table.state, ply))
+            for ply in plies
+        ],
         different=[(place, was.get(place, ""), now.get(place, "")) for place in places],
     )
 
@@ -89,7 +101,9 @@ def _variation(
     table = MatchView.of(context, board, visitor)
     position = position_at(table.state, table.check_ply(ply))
     where = f"/m/{board}/{ply}/if"
-    return table, Variation.of(table.rules, position, table.names, text, where)
+    return table, Variation.of(
+        table.rules, position, table.names, text, where, language=visitor.language
+    )
 
 
 @get("/m/{board:int}/{ply:int}/if", sync_to_thread=True, opt={WEIGHT: 3})
@@ -112,7 +126,7 @@ def what_if(
         visitor,
         table=table,
         line=found,
-        shown=found.shown(last, before),
+        shown=found.shown(last, before, turned=is_turned(visitor.display, table.seat)),
         ply=ply,
         can_set=_has_conditional_move(table, ply, found),
     )
@@ -125,6 +139,38 @@ def _has_conditional_move(table: MatchView, ply: int, line: Variation) -> bool:
         return False
     movers = [line.rules.to_move(position) for position in line.positions[:-1]]
     return movers[0] != table.seat and table.seat in movers
+
+
+@get("/m/{board:int}/{ply:int}/if/board", sync_to_thread=True, opt={WEIGHT: 2})
+def show_board_if(
+    board: BoardNumber,
+    ply: Ply,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    line: LineText = "",
+    live: LivePage = "",
+) -> dict[str, Any]:
+    """Return the board after a variation, or at a ply if there is none, for the page's script."""
+    table, found = _variation(context, board, ply, line, visitor)
+    last = table.state.first_moves(ply)[-1] if ply else ""
+    before = position_at(table.state, ply - 1) if ply else None
+    words = visitor.wording
+    if not found.moves:
+        says = position_words(table, words, ply, found.position)
+    elif found.ending:
+        says = f"{found.ending[:1].upper()}{found.ending[1:]}."
+    else:
+        says = words.gettext("%(name)s is to move.", name=found.turn) if found.turn else ""
+    return {
+        "ply": ply,
+        "svg": found.shown(
+            last, before, plates=live != "true", turned=is_turned(visitor.display, table.seat)
+        ).svg,
+        "says": says,
+        "moves": found.moves,
+        "seats": [found.rules.to_move(position) for position in found.positions[:-1]],
+        "over": bool(found.ending),
+    }
 
 
 @get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True, opt={WEIGHT: 3})
@@ -150,7 +196,14 @@ def check_if(
     move: MoveText = "",
 ) -> Response[Any]:
     """Return the result of a move after a variation."""
-    _, found = _variation(context, board, ply, line, visitor)
+    table, found = _variation(context, board, ply, line, visitor)
     return preview_json(
-        preview_move(found.rules, found.position, move.strip(), found.names, visitor.language)
+        preview_move(
+            found.rules,
+            found.position,
+            move.strip(),
+            found.names,
+            visitor.language,
+            turned=is_turned(visitor.display, table.seat),
+        )
     )

@@ -18,8 +18,9 @@ from services.app.opponents import RobotPlayer, robot_of
 from services.app.rematch import rematch
 from services.app.start import start_by_name
 from services.http.context import ApiContext
+from services.http.web.pages.challenges import start_full_challenge
 from services.http.web.pages.match_actions import WEB_FRONT_END
-from services.http.web.pages.new_match import seat_of_challenger, start_full_challenge
+from services.http.web.pages.new_match import seat_of_challenger
 from services.http.web.params import (
     BoardNumber,
     ContextDependency,
@@ -47,7 +48,7 @@ async def play_robot(
     key = f"{form.get('key')[:64] or uuid4().hex} robot {rules.key} {robot.level}"
     actor = Actor(visitor.account, WEB_FRONT_END, key)
     names = [robot.userid]
-    names.insert(seat_of_challenger("", 2, actor.command_id()), visitor.name)
+    names.insert(seat_of_challenger(None, 2, actor.command_id()), visitor.name)
     command = await asyncio.to_thread(
         start_by_name,
         context.app,
@@ -72,7 +73,7 @@ async def add_robot(
     taken = await asyncio.to_thread(fill_with_robot, context.app, actor, challenge, robot.level)
     if taken.state is ChallengeState.TAKEN:
         taken = await start_full_challenge(context, taken)
-    return redirect_to("/#open" if taken.board is None else f"/m/{taken.board}")
+    return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
 
 
 async def _robot(context: ApiContext, text: str) -> RobotPlayer:

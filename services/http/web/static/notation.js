@@ -3,16 +3,19 @@
 
 /** Names of places: letters and a number, such as those of columns and rows, or a number alone. */
 export const PLACE = /[a-z]*\d+/g;
+const PATH = /^[a-z]*\d+(?:-[a-z]*\d+)+/;
 const NAME = /[a-z]*\d+|[a-z]+/g;
 
-/** Read a canonical move: its places in order, and the index from which their order is free. */
+/** Read a canonical move: its places in order, the index from which their order is free, and how many are a way. */
 export function read(text) {
   const places = text.match(NAME) ?? [];
   const tail = text.indexOf(":");
   const listed = tail >= 0 && text.includes(",", tail);
   const free = listed ? (text.slice(0, tail).match(NAME) ?? []).length : places.length;
   const word = places.length === 1 && /^[a-z]{2,}$/.test(places[0]);
-  return { text, places, free, word };
+  // a hyphen joins the points of a way, on which the first piece goes
+  const path = (PATH.exec(text)?.[0].match(NAME) ?? []).length;
+  return { text, places, free, word, path };
 }
 
 /** Return whether a move begins with these places. */
@@ -40,6 +43,23 @@ export function choices(moves, chosen) {
   return { fitting, next: [...next], whole };
 }
 
+/** Return the chosen places after a click on a place; null if no legal move has the place there. */
+export function chosenWith(moves, chosen, place) {
+  if (choices(moves, chosen).next.includes(place)) {
+    let now = [...chosen, place];
+    // places without an alternative are chosen at once
+    for (let one = choices(moves, now); ; one = choices(moves, now)) {
+      if (one.whole || one.fitting.length !== 1 || one.next.length === 0) return now;
+      now = [...now, one.next[0]];
+    }
+  }
+  const at = chosen.indexOf(place);
+  if (at >= 0) return chosen.slice(0, at);
+  // the player means another piece
+  const first = chosen.length > 0 && choices(moves, []).next.includes(place);
+  return first ? chosenWith(moves, [], place) : null;
+}
+
 /** Write a move with another place in it, so that the server can say what is wrong with that place. */
 export function instead(moves, chosen, place) {
   const sample = choices(moves, chosen).fitting
@@ -59,4 +79,17 @@ export function instead(moves, chosen, place) {
   }
   let at = 0;
   return sample.text.replace(NAME, () => changed[at++]);
+}
+
+/** Write the chosen part of a move as the fitting moves begin. */
+export function partial(fitting, chosen) {
+  if (!chosen.length || !fitting.length) return "";
+  const sample = fitting[0].text;
+  let at = 0;
+  let end = 0;
+  for (const found of sample.matchAll(PLACE)) {
+    if (at++ < Math.min(chosen.length, fitting[0].free)) end = found.index + found[0].length;
+  }
+  const extra = chosen.slice(fitting[0].free);
+  return sample.slice(0, end) + (extra.length ? `:${extra.join(",")}` : "");
 }

@@ -1,7 +1,13 @@
 // On every page: parts that are out of date are fetched again, and failed requests are repeated.
-// Messages; lists that scroll to their newest item; forms that reset after they were sent.
+// Forms that reset after they were sent.
 
+import { message } from "./messages.js";
 import { Stream, address, pause } from "./stream.js";
+import { toNewest } from "./scrolling.js";
+import { gettext } from "./words.js";
+import "./times.js";
+
+export { toNewest };
 
 const user = document.body.dataset.user;
 const tries = new Map(); // failed requests for parts, by id
@@ -14,10 +20,11 @@ let ticking = 0;
 
 /** Return the matches and topics that this page watches. */
 function watch() {
-  const board = document.querySelector("[data-board]")?.dataset.board;
+  const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live].filter(Boolean).map(Number);
-  return { boards, home: Boolean(document.querySelector("#matches")), user };
+  const home = Boolean(document.querySelector("#matches"));
+  return { boards, home, challenges: Boolean(document.querySelector("#challenges")), user };
 }
 
 /** Return the number of the last event that the page shows of its match. */
@@ -29,6 +36,7 @@ const parts = {
   news: (state) => watch().boards.some((board) => state[`match ${board}`] > shownSeq()),
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
+  challenges: (state, list) => differs(state.challenges, list),
 };
 
 function differs(mark, element) {
@@ -46,6 +54,7 @@ function receive({ state, again }) {
   }
   if (!state) return;
   known = { ...known, ...state };
+  document.dispatchEvent(new CustomEvent("state", { detail: known }));
   if (user && state.user === "") loggedOut();
   // wait, because the events of a command come together, and its sender gets them with the answer
   clearTimeout(refreshTimer);
@@ -76,9 +85,9 @@ function refreshAll() {
 
 function loggedOut() {
   const link = document.createElement("a");
-  link.textContent = "Log in again";
+  link.textContent = gettext("Log in again");
   link.href = `/login?next=${encodeURIComponent(location.pathname + location.search)}`;
-  message("You are logged out. ", link, ".");
+  message(gettext("You are logged out."), " ", link);
 }
 
 // --- the stream: one for all pages of the browser, if it has shared workers
@@ -109,8 +118,8 @@ function alone() {
 }
 
 function join() {
-  const { boards, home } = watch();
-  if (!boards.length && !home) return;
+  const { boards, home, challenges } = watch();
+  if (!boards.length && !home && !challenges && !user) return;
   try {
     line = shared();
   } catch {
@@ -173,9 +182,16 @@ function tick() {
   bar.hidden = next === Infinity;
   if (bar.hidden) return;
   const left = Math.ceil((next - Date.now()) / 1000);
-  bar.querySelector("span").textContent = left > 0 ? `in ${left} s` : "now";
+  bar.querySelector("span").textContent = left > 0 ? gettext("in %(seconds)s s", { seconds: left }) : gettext("now");
   ticking = setTimeout(tick, 1000);
 }
+
+document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
+  if (!isPart(elt)) message(gettext("The server can’t be reached. Nothing was sent; try again."));
+});
+document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
+  if (!isPart(elt)) message(gettext("The server did not answer. Try again; nothing is done twice."));
+});
 
 document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
   const done = xhr.status >= 200 && xhr.status < 400;
@@ -192,7 +208,7 @@ document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
 function showUnreadCount() {
   const count = document.querySelectorAll("#chat .new").length;
   const mark = document.querySelector("#unread");
-  mark.textContent = `${count} new`;
+  mark.textContent = gettext("%(count)s new", { count });
   mark.hidden = count === 0;
   document.title = document.title.replace(/^✉ /, "");
 }
@@ -208,49 +224,8 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (ahead < 0 || (requestConfig.elt.id === "news" && ahead === 0)) event.detail.shouldSwap = false;
 });
 
-// --- messages stay until the next click
-
-function message(...content) {
-  const paragraph = document.createElement("p");
-  paragraph.className = "message";
-  paragraph.append(...content);
-  document.querySelector("#message").replaceChildren(paragraph);
-}
-
-addEventListener("click", (event) => {
-  if (!event.target.closest?.("#message")) document.querySelector("#message").replaceChildren();
-}, true);
-document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message("The server can’t be reached. Nothing was sent; try again.");
-});
-document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message("The server did not answer. Try again; nothing is done twice.");
-});
-
-// --- scrolled lists, and opened details
-
-/** Scroll lists to the marked item, or to the newest. */
-export function toNewest() {
-  for (const list of document.querySelectorAll(".moves, .chat")) {
-    const now = list.querySelector(".now");
-    const place = `${list.children.length} ${now?.textContent}`;
-    if (list.dataset.shown === place) continue;
-    list.dataset.shown = place;
-    const [box, mark] = [list.getBoundingClientRect(), now?.getBoundingClientRect()];
-    if (mark) list.scrollTop += mark.top - box.top - (box.height - mark.height) / 2;
-    else list.scrollTop = list.scrollHeight;
-  }
-}
-
-const opened = new Set();
-document.addEventListener("toggle", (event) => {
-  if (event.target.id) opened[event.target.open ? "add" : "delete"](event.target.id);
-}, true);
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  for (const id of opened) document.getElementById(id)?.setAttribute("open", "");
-  if (detail.requestConfig?.elt.id === "chat") showUnreadCount();
-  toNewest();
+  if (detail?.requestConfig?.elt.id === "chat") showUnreadCount();
 });
 
-toNewest();
 join();

@@ -2,6 +2,11 @@
 
 const byId = (id) => document.getElementById(id);
 
+const words = JSON.parse(byId("main").dataset.words);
+
+/** Return a headline in the language of the page; the steps of a check are in English. */
+const said = (text) => words[text] ?? text;
+
 /** Return an element with attributes and children; texts are only ever texts. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -17,14 +22,14 @@ const MARKS = {
 };
 
 function markOf(mark) {
-  const [words, path] = MARKS[mark];
+  const [name, path] = MARKS[mark];
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
   const line = document.createElementNS(svg.namespaceURI, "path");
   line.setAttribute("d", path);
   svg.append(line);
-  return element("span", { class: `mark ${mark}` }, svg, element("span", { class: "sr" }, `${words}: `));
+  return element("span", { class: `mark ${mark}` }, svg, element("span", { class: "sr" }, `${name}: `));
 }
 
 const files = [];
@@ -71,7 +76,7 @@ function readEntered() {
 function show(mark, headline, ...because) {
   byId("verdict").dataset.mark = mark;
   byId("verdict").hidden = !headline;
-  byId("headline").textContent = headline;
+  byId("headline").textContent = headline && said(headline);
   byId("because").replaceChildren(...because);
 }
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 from domain.drawing.svg.elements import Markup as Drawn
 from domain.drawing.svg.elements import element, escape_text, number, text_line
 from domain.engine.turning_points import AnalysedPosition, TurningPoint
+from services.http.web.wording import Wording
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 284
@@ -24,6 +25,7 @@ def draw_analysis(
     names: Sequence[str],
     positions: Sequence[AnalysedPosition],
     points: Sequence[TurningPoint],
+    words: Wording,
 ) -> Markup:
     """Return the chart as SVG, in which each turning point is a link to the replay after its move.
 
@@ -34,13 +36,15 @@ def draw_analysis(
         return Markup()
     last = len(positions) - 1
     shown = _curves(positions)
-    inside: list[Drawn] = [element("title", escape_text("How the engine sees each position"))]
+    inside: list[Drawn] = [
+        element("title", escape_text(words.gettext("How the engine sees each position")))
+    ]
     inside += [_grid_line(share) for share in _SHARES]
-    inside += _legend(names)
+    inside += _legend(names, words)
     inside += [
         text_line("0", (_LEFT, _HEIGHT - 8), class_="tick"),
         text_line(
-            f"{last} move{'' if last == 1 else 's'}",
+            words.ngettext("%(count)s move", "%(count)s moves", last),
             (_WIDTH - _RIGHT, _HEIGHT - 8),
             class_="tick end",
         ),
@@ -52,7 +56,9 @@ def draw_analysis(
         inside.append(element("polyline", class_=f"series series-{seat}", points=line))
     for point in points:
         curve = shown[point.seat if len(names) > _TWO else 0]
-        inside.append(_mark(page, point, names, _x(point.number, last), _y(curve[point.number])))
+        inside.append(
+            _mark(page, point, names, words, _x(point.number, last), _y(curve[point.number]))
+        )
     return Markup(  # noqa: S704 - our own markup, with every text in it escaped
         element("svg", *inside, class_="plot", role="group", viewBox=f"0 0 {_WIDTH} {_HEIGHT}")
     )
@@ -83,14 +89,19 @@ def _grid_line(percent: int) -> Drawn:
     return element("g", line, text_line(f"{percent} %", (_LEFT - 8, down + 4), class_="tick end"))
 
 
-def _legend(names: Sequence[str]) -> list[Drawn]:
+def _legend(names: Sequence[str], words: Wording) -> list[Drawn]:
     """Return the words that say what a line means: at the top and at the bottom, or beside its pattern."""
     if len(names) == _TWO:
         return [
-            text_line(f"{names[0]} wins", (_LEFT + 8, _TOP - 10), class_="tag"),
-            text_line(f"{names[1]} wins", (_LEFT + 8, _y(0) + 22), class_="tag"),
+            text_line(
+                words.gettext("%(name)s wins", name=names[0]), (_LEFT + 8, _TOP - 10), class_="tag"
+            ),
+            text_line(
+                words.gettext("%(name)s wins", name=names[1]), (_LEFT + 8, _y(0) + 22), class_="tag"
+            ),
         ]
-    lines = names if len(names) > 1 else ("within reach", "so far")
+    puzzle = (words.gettext("within reach"), words.gettext("so far"))
+    lines = names if len(names) > 1 else puzzle
     found: list[Drawn] = []
     for at, name in enumerate(lines):
         left = _LEFT + at * (_WIDTH - _LEFT) / len(lines)
@@ -102,9 +113,18 @@ def _legend(names: Sequence[str]) -> list[Drawn]:
     return found
 
 
-def _mark(page: str, point: TurningPoint, names: Sequence[str], x: float, y: float) -> Drawn:
+def _mark(
+    page: str, point: TurningPoint, names: Sequence[str], words: Wording, x: float, y: float
+) -> Drawn:
     before, after = round(100 * point.before), round(100 * point.after)
-    said = f"Move {point.number}, {names[point.seat]}: {point.move}, from {before} % to {after} %"
+    said = words.gettext(
+        "Move %(number)s, %(name)s: %(move)s, from %(before)s %% to %(after)s %%",
+        number=point.number,
+        name=names[point.seat],
+        move=point.move,
+        before=before,
+        after=after,
+    )
     return element(
         "a",
         element("title", escape_text(said)),

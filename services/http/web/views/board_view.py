@@ -2,7 +2,8 @@
 
 import html
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import ceil
 from typing import Any, Final
 
 import msgspec
@@ -12,17 +13,34 @@ from domain.drawing import draw_svg
 from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
 from domain.match.state import MatchState
-from domain.rules import AnyRules, GamePackage
-from services.app.matches import board_svg, next_sentence
+from domain.rules import AnyRules, GameOutcome, GamePackage
+from domain.rules.guide import LegendLine
+from domain.sentences import LANGUAGES, text_in
+from services.app.matches import board_svg, player_name
 from services.app.move_text import read_move
+from services.app.sentences import SAY
+from services.http.web.display_settings import DisplaySettings
+from services.http.web.views.guides import guide_of
+from services.http.web.wording import Wording, wording
 
 MAX_MOVES: Final = 5_000
 """Legal moves that a page gets; others can still be typed."""
 
 _PLACE: Final = re.compile(r'data-place="([^"]*)"[^>]*><title>[^<]*?(?:: ([^<]*))?</title>')
 """A place, as docs/drawing.md promises it: its name, and a title that describes its contents."""
-_ICON: Final = re.compile(rf'class="icon ({"|".join(LOOKS)})[ "]')
-"""A player's plate, as docs/drawing.md promises it: an icon whose first class is the look of the pieces."""
+_LOOKS: Final = re.compile(r'data-looks="([^"]*)"')
+"""The looks of the players' pieces by seat, as docs/drawing.md promises them."""
+_BOX: Final = re.compile(r'viewBox="([^"]*)"')
+_LOWEST, _TALLEST = 40, 160
+"""The least and the greatest of `BoardView.tall`, as in match.css."""
+
+
+_CLASSED: Final = re.compile(
+    r'(?P<class>class="place[^"]*)(?P<rest>"[^>]*? data-place="(?P<name>[^"]*)"[^>]*>)'
+)
+"""The beginning of a place, with its class and its name."""
+_RING: Final = 0.18
+"""The radius of a ring around a piece, in units of a drawing for each percent of a game's rings."""
 
 
 class PlaceChange(msgspec.Struct, frozen=True):
@@ -55,29 +73,82 @@ class BoardView(msgspec.Struct, frozen=True):
     game: GamePackage
 
     @property
+    def tall(self) -> int:
+        """The height as percents of the width, rounded up to a step for which there is a style."""
+        _, _, width, height = map(float, _BOX.findall(self.svg)[0].split())
+        return min(_TALLEST, max(_LOWEST, 5 * ceil(20 * height / width)))
+
+    @property
     def looks(self) -> tuple[int, ...]:
         """The look of each seat's pieces, as an index of `LOOKS`.
 
         It is read from the drawing, because players can exchange pieces, and in some games Dark begins.
         """
-        return tuple(LOOKS.index(look) for look in _ICON.findall(self.svg))
+        found = _LOOKS.search(self.svg)
+        return tuple(LOOKS.index(look) for look in found[1].split()) if found else ()
+
+    @property
+    def legend(self) -> tuple[LegendLine, ...]:
+        """The meaning of the drawings on the board, without lines about places that it does not have."""
+        guide = guide_of(self.game.key)
+        lines = guide.legend if guide else ()
+        return tuple(
+            line for line in lines if not line.when or f'class="place {line.when}' in self.svg
+        )
 
 
-def draw_match(state: MatchState, ply: int, names: Sequence[str]) -> Markup:
+def is_turned(display: DisplaySettings, seat: int | None) -> bool:
+    """Return whether a visitor who has a seat, or none, sees the board from the second seat."""
+    return display.below == "mine" and seat == 1
+
+
+def draw_match(
+    state: MatchState,
+    ply: int,
+    names: Sequence[str],
+    *,
+    plates: bool = True,
+    turned: bool = False,
+    language: str = LANGUAGES[0],
+) -> Markup:
     """Return a match as it stood after so many moves, drawn for a page."""
-    return _safe(board_svg(state, ply, names, standalone=False))
+    return _safe(
+        board_svg(
+            state,
+            ply,
+            names,
+            standalone=False,
+            plates=plates,
+            turned=turned,
+            language=language,
+        )
+    )
 
 
-def draw_position(
+def draw_position(  # noqa: PLR0913 - all but the first three may be left out
     rules: AnyRules,
     position: Any,
     names: Sequence[str],
     *,
     last: str = "",
     before: Any = None,
+    plates: bool = True,
+    turned: bool = False,
+    language: str = LANGUAGES[0],
 ) -> Markup:
     """Return a position drawn for a page."""
-    return _safe(draw_svg(rules, position, names, last=last, before=before, standalone=False))
+    svg = draw_svg(
+        rules,
+        position,
+        names,
+        last=last,
+        before=before,
+        standalone=False,
+        plates=plates,
+        turned=turned,
+        language=language,
+    )
+    return _safe(svg)
 
 
 def _safe(svg: str) -> Markup:
@@ -106,31 +177,82 @@ class MovePreview(msgspec.Struct, frozen=True):
 
 
 def preview_move(
-    rules: AnyRules, position: Any, text: str, names: Sequence[str], language: str = ""
+    rules: AnyRules,
+    position: Any,
+    text: str,
+    names: Sequence[str],
+    language: str = LANGUAGES[0],
+    *,
+    plates: bool = True,
+    turned: bool = False,
 ) -> MovePreview:
-    """Return the result of a move; nothing is played. A refusal is in the visitor's language."""
+    """Return the result of a move; nothing is played. All words are in the visitor's language."""
     outcome = rules.outcome(position)
     if outcome is not None:
-        return MovePreview(legal=False, move=text, said=f"the match is over: {outcome.detail}")
+        over = SAY("over", detail=outcome.text).in_language(language)
+        return MovePreview(legal=False, move=text, said=over)
     try:
         move = rules.check(position, read_move(rules, text))
     except Refusal as reason:
         return MovePreview(legal=False, move=text, said=reason.in_language(language))
     after, written = rules.play(position, move), rules.write(move)
-    svg = draw_position(rules, after, names, last=written, before=position)
-    was = contents_of_places(draw_position(rules, position, names))
+    svg = draw_position(
+        rules,
+        after,
+        names,
+        last=written,
+        before=position,
+        plates=plates,
+        turned=turned,
+        language=language,
+    )
+    was = contents_of_places(draw_position(rules, position, names, plates=False, language=language))
     return MovePreview(
         legal=True,
         move=written,
-        said=next_sentence(rules, after, names),
+        said=_said_next(rules, after, names, wording(language)),
         svg=svg,
         changes=tuple(_changes(was, contents_of_places(svg))),
     )
 
 
+def _said_next(rules: AnyRules, position: Any, names: Sequence[str], words: Wording) -> str:
+    """Return a sentence on what follows in a position; empty in a puzzle that goes on."""
+    outcome, mover = rules.outcome(position), rules.to_move(position)
+    if outcome is not None:
+        return words.gettext(
+            "This ends the match: %(detail)s.", detail=_detail(outcome, words.language)
+        )
+    if mover is None or len(rules.sides) == 1:
+        return ""
+    return words.gettext(
+        "Then %(name)s is to move.", name=player_name(rules, mover, names, words.language)
+    )
+
+
+def _detail(outcome: GameOutcome, language: str) -> str:
+    return text_in(outcome.text, language).rstrip(".")
+
+
 def contents_of_places(svg: str) -> dict[str, str]:
     """Return the contents of each place of a drawing, in words; empty for nothing."""
     return {html.unescape(name): html.unescape(what) for name, what in _PLACE.findall(svg)}
+
+
+def mark_places(svg: Markup, places: Collection[str], percent: int) -> Markup:
+    """Return a drawing in which some places have the class `differs`.
+
+    Each has a ring of so many percent of the usual size; with 0 the areas of the places are the marks.
+    """
+    ring = f'<circle class="differs-ring" r="{percent * _RING:g}"/>' if percent else ""
+
+    def marked(found: re.Match[str]) -> str:
+        if html.unescape(found["name"]) not in places:
+            return found[0]
+        kind = "" if ring else " whole"
+        return f"{found['class']} differs{kind}{found['rest']}{ring}"
+
+    return _safe(_CLASSED.sub(marked, svg))
 
 
 def _changes(was: Mapping[str, str], now: Mapping[str, str]) -> Iterator[PlaceChange]:

@@ -16,7 +16,8 @@ from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.names import names_by_seat, names_of
 from services.http.web.views.board_view import draw_match
-from services.language.render.case_text import case_status, step_words
+from services.http.web.views.case_words import case_state, step_sentence
+from services.http.web.wording import Wording
 from services.language.render.match_text import NamedMatch
 
 
@@ -26,7 +27,7 @@ class StepView(msgspec.Struct, frozen=True):
     at: int
     who: str
     words: str
-    """Their act, such as `claims`."""
+    """Their act, such as `disputes`."""
     text: str | None
     """None for a text that was erased."""
     kind: str
@@ -69,7 +70,7 @@ class CasePage(msgspec.Struct, frozen=True):
     shard: int
 
 
-def case_page(app: App, state: MatchState, case: CaseView) -> CasePage:
+def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> CasePage:
     """Return the page of a case; `damaged` if the match can't be read."""
     scene = NamedMatch.of(app, case.board, state)
     with refuse_damaged(app.damage, case.board):
@@ -81,9 +82,9 @@ def case_page(app: App, state: MatchState, case: CaseView) -> CasePage:
     return CasePage(
         case=case,
         scene=scene,
-        status=case_status(case),
-        steps=_steps(app, scene, case.steps),
-        svg=_board(app, replay(match.events[: case.number]), case.ply),
+        status=case_state(case, words),
+        steps=_steps(app, scene, case.steps, words),
+        svg=_board(app, replay(match.events[: case.number]), case.ply, words.language),
         turns=tuple(turns),
         refusals=_refusals(app, match),
         leaves=len(match.leaves),
@@ -101,13 +102,15 @@ def _index_of(match: ReadMatch, seq: int) -> int:
     return events[seq - 1]
 
 
-def _steps(app: App, scene: NamedMatch, steps: Sequence[CaseStep]) -> tuple[StepView, ...]:
+def _steps(
+    app: App, scene: NamedMatch, steps: Sequence[CaseStep], words: Wording
+) -> tuple[StepView, ...]:
     names = names_of(app, [step.event.actor for step in steps])
     return tuple(
         StepView(
             step.event.at,
             names[step.event.actor],
-            step_words(scene, step),
+            step_sentence(scene, step, words),
             step.text,
             step.kind,
         )
@@ -115,10 +118,10 @@ def _steps(app: App, scene: NamedMatch, steps: Sequence[CaseStep]) -> tuple[Step
     )
 
 
-def _board(app: App, state: MatchState, ply: int) -> Markup | None:
+def _board(app: App, state: MatchState, ply: int, language: str) -> Markup | None:
     if state.has_no_position:
         return None
-    return draw_match(state, ply, names_by_seat(app, state.seats))
+    return draw_match(state, ply, names_by_seat(app, state.seats), language=language)
 
 
 def _refusals(app: App, match: ReadMatch) -> tuple[RefusalView, ...]:

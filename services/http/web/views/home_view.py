@@ -14,16 +14,24 @@ from infra.projections.notices import MOST_NOTICES, PlayerNotice, newest_text
 from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
 from services.app.names import shown_name
+from services.app.waiting import WaitingMatches, in_order
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
-from services.http.web.views.match_rows import WaitingMatches, in_order
-from services.http.web.views.news import newest_of_each, seats_of_matches
+from services.http.web.views.news import Rows, newest_of_each, rows_of_notices
+
+MAX_CARDS: Final = 12
+"""Matches with a picture of their board."""
 
 MAX_ROWS: Final = 24
-"""Rows of each list; other pages have the rest."""
+"""Matches that wait for the visitor, those with a picture included; another page has all."""
 
-_MAX_NEWS: Final = 8
-"""Matches whose newest notice is shown."""
+MAX_OTHERS: Final = 10
+"""Other running matches; another page has all."""
+
+_MAX_CHALLENGES: Final = 24
+
+_MAX_NEWS: Final = 24
+"""Matches whose newest notice is looked at; many no longer hold."""
 
 
 class HomeView(msgspec.Struct, frozen=True):
@@ -38,8 +46,8 @@ class HomeView(msgspec.Struct, frozen=True):
     """The number of all of them."""
     unread: UnreadCounts
     notices: list[PlayerNotice]
-    seats: Mapping[int, Sequence[AccountId]]
-    """The players of the matches of the lists and of the notices, by board."""
+    rows: Rows
+    """The matches of the lists and of the notices, by board."""
     open: ChallengesOverview
     names: Mapping[AccountId, str]
     """Of all players of these matches and challenges."""
@@ -62,10 +70,10 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
         app.unread.read(account, now),
         # all notices, because one match may have many
         app.notices.read_matches(account, MOST_NOTICES),
-        app.challenges.read_ids(account, MAX_ROWS),
+        app.challenges.read_ids(account, _MAX_CHALLENGES),
     )
     notices = newest_of_each(newest_first(matches, messages.notices)[:MOST_NOTICES], _MAX_NEWS)
-    shown = boards.others[:MAX_ROWS]
+    shown = boards.others[:MAX_OTHERS]
     wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
     rows, listed = read_all(
         app.data,
@@ -75,8 +83,8 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
     open_ = app.challenges.overview_of(listed)
     # a match that ended between the two reads may have no row
     waiting = [rows[board] for board in boards.waiting if board in rows]
-    seats = seats_of_matches(app, notices, rows)
-    accounts = _players(seats.values(), _shown(open_))
+    known = rows_of_notices(app, notices, rows)
+    accounts = _players((row.seats for row in known.values()), _shown(open_))
     snapshots, userids = read_all(
         app.data,
         read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
@@ -89,7 +97,7 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
         others_total=len(boards.others),
         unread=messages.counts,
         notices=notices,
-        seats=seats,
+        rows=known,
         open=open_,
         names=dict(zip(accounts, map(shown_name, userids), strict=True)),
     )

@@ -1,48 +1,78 @@
-"""Matches as lists show them, and the matches that wait for a player, the most urgent first."""
+"""Matches as lists show them."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import msgspec
 
 from domain.match.events import AccountId
-from domain.match.history import PackedSnapshot, unpack_snapshot
-from domain.match.state import deadline
+from domain.match.robots import robot_level
 from domain.rules import rules_by_id
-from infra.people.unread import UnreadCounts
 from infra.projections.finished_matches import FinishedMatchRow
 from infra.projections.match_lists import MatchListRow
-from services.app.endings import ending_in_list
+from infra.projections.rating_changes import RatingChange
+from infra.projections.ratings import Rating
+from infra.redis.reads import read_all
+from services.app.games import game_keys
 from services.app.names import names_of
 from services.http.context import ApiContext
-from services.language.render.match_text import offer_name
+from services.http.web.display_settings import USUAL
+from services.http.web.views.guides import CARD, picture_url
+from services.http.web.views.result_said import Verdict
+
+
+class RowPlayer(msgspec.Struct, frozen=True):
+    """A player of a match in a list."""
+
+    name: str
+    robot: bool
+    rating: Rating | None = None
+    """In the game of the match; None for a player without one, or if the list does not show it."""
 
 
 class MatchRow(msgspec.Struct, frozen=True):
     """A match in a list."""
 
     board: int
+    game: str
+    """The game's key."""
     title: str
+    picture: str
+    """The address of the game's picture; empty for a game that is not installed."""
     players: tuple[str, ...]
-    options: tuple[str, ...]
-    others: tuple[str, ...]
+    opponents: tuple[RowPlayer, ...]
     """All players except the owner of the list."""
+    options: tuple[str, ...]
     ply: int
     since: int
     """When the turn began, ms."""
-    turn: str
+    turn: tuple[str, ...]
     """The players who are to act."""
     mine: bool
     waiting: bool
     """Whether it waits for consent, or for texts for its draw."""
     sealed: bool
     """Whether all players have accepted, and the match waits for them to reveal their texts."""
-    result: str
-    """How it ended; empty while it goes on."""
-    deadline: int | None = None
+    verdict: Verdict | Literal[""]
+    """The result for the owner of the list; empty while it goes on."""
+    winners: tuple[str, ...]
+    reason: str
+    """Why it ended."""
+    ended: int
+    """When it got its result, ms; 0 while it goes on."""
     offer: str = ""
-    """An offer that the owner of the list has not answered."""
+    """The kind of an offer that the owner of the list has not answered."""
+    offered_by: str = ""
+    change: RatingChange | None = None
+    """The change of the rating of the owner of the list; None without one."""
+    deadline: int | None = None
     unread: int = 0
     """Lines of chat that the owner of the list has not read."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The names of all players except the owner of the list."""
+        return tuple(one.name for one in self.opponents)
 
 
 def finished_row(row: FinishedMatchRow) -> MatchListRow:
@@ -71,6 +101,37 @@ def match_rows(
     return named_rows(rows, found, account)
 
 
+def rated_rows(
+    context: ApiContext, rows: Sequence[MatchListRow], account: AccountId | None = None
+) -> list[MatchRow]:
+    """Return the rows with the ratings of the players, and what each match changed for the owner."""
+    app, games = context.app, [row.game for row in rows]
+    players = list(
+        dict.fromkeys((row.game, seat) for row in rows for seat in row.seats if seat != account)
+    )
+    ratings, changes = read_all(
+        app.data,
+        app.ratings.read_players(players),
+        app.ratings.read_changes(list(zip(games, [row.board for row in rows], strict=True))),
+    )
+    known = dict(zip(players, ratings, strict=True))
+    shown = []
+    for item, row, change in zip(match_rows(context, rows, account), rows, changes, strict=True):
+        others = [seat for seat in row.seats if seat != account]
+        rated = [known[row.game, seat] for seat in others]
+        opponents = tuple(
+            msgspec.structs.replace(one, rating=rating if rating.matches else None)
+            for one, rating in zip(item.opponents, rated, strict=True)
+        )
+        own = row.seats.index(account) if account in row.seats else len(change)
+        shown.append(
+            msgspec.structs.replace(
+                item, opponents=opponents, change=change[own] if own < len(change) else None
+            )
+        )
+    return shown
+
+
 def named_rows(
     rows: Sequence[MatchListRow],
     names: Mapping[AccountId, str],
@@ -82,79 +143,56 @@ def named_rows(
 
 def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | None) -> MatchRow:
     seat = row.seats.index(account) if account in row.seats else None
+    asked = row.offer if seat in row.asked else None
     return MatchRow(
         board=row.board,
+        game=row.game,
         title=rules_by_id(row.rules).title,
+        picture=picture_url(row.game, CARD, USUAL.board) if row.game in game_keys() else "",
         players=tuple(names),
+        opponents=tuple(
+            RowPlayer(name, robot_level(row.seats[at]) is not None)
+            for at, name in enumerate(names)
+            if at != seat
+        ),
         options=row.options,
-        others=tuple(name for at, name in enumerate(names) if at != seat),
         ply=row.ply,
         since=row.since,
-        turn=" and ".join(names[at] for at in row.waits),
+        turn=tuple(names[at] for at in row.waits),
         mine=seat in row.waits,
         waiting=not row.started,
         sealed=row.sealed,
-        result=""
-        if row.winners is None
-        else ending_in_list(row.reason, [names[at] for at in row.winners], len(names)),
-        offer=_offer(row, names) if seat in row.asked else "",
+        verdict=verdict_for(row, seat),
+        winners=tuple(names[at] for at in row.winners or ()),
+        reason=row.reason,
+        ended=row.ended,
+        offer=asked.kind if asked else "",
+        offered_by=names[asked.seat] if asked else "",
     )
 
 
-def _offer(row: MatchListRow, names: Sequence[str]) -> str:
-    if row.offer is None:
+def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:
+    """Return the result of a match for a seat; empty while it goes on."""
+    if row.winners is None:
         return ""
-    return f"{names[row.offer.seat]} proposes {offer_name(row.offer.kind)}"
+    if not row.winners:
+        return "void"
+    if len(row.winners) == len(row.seats) > 1:
+        return "drawn"
+    if seat is None or len(row.seats) == 1:
+        return "seen"
+    if seat not in row.winners:
+        return "lost"
+    return "won" if len(row.winners) == 1 else "drawn"
 
 
-def with_unread(found: Sequence[MatchRow], unread: UnreadCounts) -> list[MatchRow]:
-    """Return the rows with the counts of their unread chat."""
-    return [msgspec.structs.replace(one, unread=unread.boards.get(one.board, 0)) for one in found]
+def with_unread(found: Sequence[MatchRow], unread: Mapping[int, int]) -> list[MatchRow]:
+    """Return the rows with the counts of their unread chat, by board."""
+    return [msgspec.structs.replace(one, unread=unread.get(one.board, 0)) for one in found]
 
 
-class WaitingMatches(msgspec.Struct, frozen=True):
-    """The matches that wait for an account, the most urgent first."""
-
-    rows: tuple[MatchListRow, ...]
-    deadlines: dict[int, int | None]
-
-    def items(
-        self, context: ApiContext, account: AccountId, start: int, count: int
-    ) -> list[MatchRow]:
-        """Return some of them as rows of a list."""
-        return self.with_deadlines(match_rows(context, self.rows[start : start + count], account))
-
-    def with_deadlines(self, found: Sequence[MatchRow]) -> list[MatchRow]:
-        """Return rows of these matches with their deadlines."""
-        return [msgspec.structs.replace(one, deadline=self.deadlines[one.board]) for one in found]
-
-
-def waiting_matches(context: ApiContext, account: AccountId) -> WaitingMatches:
-    """Return the matches that wait for an account: first those with offers, then by deadline."""
-    rows = context.app.lists.waiting(account)
-    found = context.app.store.snapshots([row.board for row in rows]) if rows else []
-    return in_order(account, rows, found)
-
-
-def in_order(
-    account: AccountId, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
-) -> WaitingMatches:
-    """Return these matches that wait for an account: first those with offers, then by deadline.
-
-    A match whose snapshot can't be read has no deadline here.
-    """
-    due = {row.board: _deadline(data) for row, data in zip(rows, snapshots, strict=True)}
-
-    def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
-        at = due[row.board]
-        asked = row.seats.index(account) in row.asked
-        return not asked, at is None, at or 0, row.since
-
-    return WaitingMatches(tuple(sorted(rows, key=order)), due)
-
-
-def _deadline(data: PackedSnapshot | None) -> int | None:
-    try:
-        return deadline(unpack_snapshot(data).state)
-    except msgspec.MsgspecError:
-        return None
+def with_deadlines(
+    found: Sequence[MatchRow], deadlines: Mapping[int, int | None]
+) -> list[MatchRow]:
+    """Return the rows with the deadlines of their matches."""
+    return [msgspec.structs.replace(one, deadline=deadlines.get(one.board)) for one in found]

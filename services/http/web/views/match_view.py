@@ -6,11 +6,13 @@ from uuid import uuid4
 
 import msgspec
 
+from domain.clocks.calendar import DAY
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.robots import robot_level
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.rules.protocol import PuzzleScore
+from domain.sentences import LANGUAGES
 from infra.redis.reads import read_all, read_one
 from services.app.analyses import may_be_analysed
 from services.app.matches import check_exists, check_ply, read_snapshot
@@ -30,6 +32,10 @@ class ChatLine(msgspec.Struct, frozen=True):
     text: str
     new: bool
     """Whether the visitor has not read it before."""
+    own: bool
+    """Whether the visitor has written it."""
+    first_of_day: bool
+    """Whether it is the first of its day, by UTC."""
 
 
 class MatchView(msgspec.Struct, frozen=True):
@@ -51,6 +57,8 @@ class MatchView(msgspec.Struct, frozen=True):
     """Where the leaves of the match are in the log of its shard; None if it was not read."""
     disputable: bool = False
     """Whether the visitor can make a claim: a player of the match, or an arbiter."""
+    language: str = LANGUAGES[0]
+    """The visitor's."""
 
     @classmethod
     def of(cls, context: ApiContext, board: int, visitor: Visitor) -> Self:
@@ -67,11 +75,12 @@ class MatchView(msgspec.Struct, frozen=True):
         now = visitor.now or context.app.store.now()
         account = visitor.account
         seat = state.seats.index(account) if account in state.seats else None
-        view = match_json(board, snapshot, users, now, legal=False)
+        view = match_json(board, snapshot, users, now, legal=False, language=visitor.language)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
         disputable = seat is not None or bool(visitor.profile and visitor.profile.arbiter)
         names, key = shown_names(users), uuid4().hex
-        return cls(board, state, view, names, now, seat, key, own, locator, disputable)
+        language = visitor.language
+        return cls(board, state, view, names, now, seat, key, own, locator, disputable, language)
 
     @property
     def rules(self) -> AnyRules:
@@ -123,6 +132,14 @@ class MatchView(msgspec.Struct, frozen=True):
         return self.asked and self.state.sealed
 
     @property
+    def answers(self) -> bool:
+        """Whether an offer waits for the visitor's answer."""
+        offer = self.state.offer
+        if offer is None or not self.in_play:
+            return False
+        return self.seat != offer.seat and self.seat not in offer.accepted
+
+    @property
     def moved(self) -> bool:
         """Whether the visitor has made a move, and so can no longer decline."""
         return self.seat is not None and bool(self.state.acted >> self.seat & 1)
@@ -146,19 +163,31 @@ class MatchView(msgspec.Struct, frozen=True):
         """Return the ply; raises `unknown-ply` or `not-started` if the match has no position there."""
         return check_ply(self.board, self.state, ply)
 
-    def shown(self) -> BoardView | None:
-        """Return the board; None while the match has no position."""
+    def shown(self, *, turned: bool = False) -> BoardView | None:
+        """Return the board, for a `turned` one from the second seat; None while the match has no position."""
         if self.state.has_no_position:
             return None
         here = f"/m/{self.board}"
         return BoardView(
-            svg=draw_match(self.state, self.state.ply, self.names),
+            svg=draw_match(
+                self.state,
+                self.state.ply,
+                self.names,
+                plates=False,
+                turned=turned,
+                language=self.language,
+            ),
             moves=f"{here}/moves" if self.mine else "",
             check=f"{here}/check",
             ply=self.state.ply,
             turn=self.turn,
             game=game_by_key(self.rules.key),
         )
+
+    def shown_at(self, ply: int, *, turned: bool = False) -> BoardView:
+        """Return the board after so many moves, with the players' plates, to be looked at only."""
+        svg = draw_match(self.state, ply, self.names, turned=turned, language=self.language)
+        return BoardView(svg, "", "", ply, "", game_by_key(self.rules.key))
 
     def score(self, position: Any) -> PuzzleScore | None:
         """Return the score of a puzzle at a position."""
@@ -202,7 +231,9 @@ def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Ma
             senders.get(line.sender, FORMER_PLAYER),
             line.text,
             line.sender != account and line.at > read,
+            line.sender == account,
+            not at or line.at // DAY != lines[at - 1].at // DAY,
         )
-        for line in lines
+        for at, line in enumerate(lines)
     ]
     return MatchWriting(chat, digest_of(mark), text)

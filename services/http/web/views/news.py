@@ -1,4 +1,4 @@
-"""Notices of an account as sentences for pages."""
+"""Notices of an account as sentences for pages, true at the moment when they are shown."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -8,40 +8,42 @@ import msgspec
 from domain.errors import Refusal
 from domain.match.events import AccountId
 from domain.match.history import unpack_snapshot
+from domain.match.state import MatchState
+from domain.rules import rules_by_id
+from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
-from services.app.names import names_of
+from services.app.names import FORMER_PLAYER, names_of
 from services.http.context import ApiContext
+from services.http.web.session import Visitor
+from services.http.web.views.match_rows import verdict_for
+from services.http.web.views.news_words import NewsSubject, news_text, reason_label
 
-_WORDS: Final = {
-    NoticeKind.CHALLENGED: "{others} challenged you to a match; accept or decline it",
-    NoticeKind.REVEAL: "The match with {others} waits until you reveal your text for the draw",
-    NoticeKind.STARTED: "A match with {others} has begun",
-    NoticeKind.YOUR_TURN: "Your turn against {others}",
-    NoticeKind.OFFER: "{others} made an offer",
-    NoticeKind.ANSWERED: "{others} answered an offer",
-    NoticeKind.REPLIED: "Your conditional move was played against {others}",
-    NoticeKind.RESIGNED: "One of {others} resigned, and the others play on",
-    NoticeKind.FLAGGED: "A player ran out of time in the match with {others}",
-    NoticeKind.RESUMED: "The pause has ended in the match with {others}",
-    NoticeKind.DECLINED: "{others} declined to play",
-    NoticeKind.OVER: "The match with {others} has ended",
-    NoticeKind.REMINDER: "Your time is running out against {others}",
-    NoticeKind.CLAIMED: "A claim was made in the match with {others}; an arbiter rules on it",
-    NoticeKind.RULED: "An arbiter ruled in the match with {others}",
-    NoticeKind.APPEALED: "There is an appeal against a ruling in the match with {others}",
-    NoticeKind.CHAT: "There is new chat in the match with {others}",
-    NoticeKind.MESSAGE: "Somebody has written to you",
-}
+Rows = Mapping[int, MatchListRow]
+"""Matches by board."""
+
+_OF_A_CASE: Final = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
+_OF_A_TURN: Final = (
+    NoticeKind.YOUR_TURN,
+    NoticeKind.REMINDER,
+    NoticeKind.REVEAL,
+    NoticeKind.CHALLENGED,
+)
 
 
 class NewsItem(msgspec.Struct, frozen=True):
     """A notice in words."""
 
-    board: int
+    path: str
     at: int
     text: str
+    note: str
+    """How a match ended; otherwise empty."""
+    tone: str
+    """The verdict of a match that is over; otherwise empty."""
+    current: bool
+    """Whether it still asks the visitor for something, or tells what happened last."""
 
 
 def newest_of_each(notices: Sequence[PlayerNotice], most: int) -> list[PlayerNotice]:
@@ -54,52 +56,125 @@ def newest_of_each(notices: Sequence[PlayerNotice], most: int) -> list[PlayerNot
 
 
 def news_items(
-    context: ApiContext, notices: Sequence[PlayerNotice], account: AccountId
+    context: ApiContext, notices: Sequence[PlayerNotice], visitor: Visitor
 ) -> list[NewsItem]:
     """Return each notice in words."""
-    found = context.app.lists.rows([one.board for one in notices])
-    seats = seats_of_matches(context.app, notices, {row.board: row for row in found if row})
-    names = names_of(context.app, (seat for some in seats.values() for seat in some))
-    return named_news(notices, seats, names, account)
+    account = visitor.require_account()
+    app = context.app
+    found = app.lists.rows([one.board for one in notices])
+    rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
+    names = names_of(app, (seat for row in rows.values() for seat in row.seats))
+    return named_news(notices, rows, names, visitor, app.unread.counts(account))
 
 
-def seats_of_matches(
-    app: App, notices: Sequence[PlayerNotice], rows: Mapping[int, MatchListRow]
-) -> dict[int, Sequence[AccountId]]:
-    """Return the players of these rows, and of the notices' matches whose rows have left Redis.
+def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
+    """Return these rows, and those of the notices' matches that have left Redis.
 
-    The match itself knows them, also from the archive; one that can't be read is left out.
+    The match itself has all that is shown, also from the archive; one that can't be read is left out.
     """
-    seats: dict[int, Sequence[AccountId]] = {board: row.seats for board, row in rows.items()}
-    for board in {one.board for one in notices if one.board} - seats.keys():
+    found = dict(rows)
+    for board in {one.board for one in notices if one.board} - found.keys():
         try:
-            (found,) = app.store.snapshots([board])
-            seats[board] = unpack_snapshot(found).state.seats
+            (snapshot,) = app.store.snapshots([board])
+            found[board] = _row_of(board, unpack_snapshot(snapshot).state)
         except (Refusal, msgspec.MsgspecError):
             continue
-    return seats
+    return found
+
+
+def _row_of(board: int, state: MatchState) -> MatchListRow:
+    result = state.result
+    return MatchListRow(
+        board=board,
+        seq=state.seq,
+        rules=state.rules,
+        options=state.options,
+        seats=state.seats,
+        waits=() if state.next is None else (state.next,),
+        since=0,
+        ply=state.ply,
+        at=0,
+        winners=result.winners if result else None,
+        reason=result.reason if result else "",
+    )
 
 
 def named_news(
     notices: Sequence[PlayerNotice],
-    seats: Mapping[int, Sequence[AccountId]],
+    rows: Rows,
     names: Mapping[AccountId, str],
-    account: AccountId,
+    visitor: Visitor,
+    unread: UnreadCounts,
 ) -> list[NewsItem]:
-    """Return each notice in words, by the players of the matches and their names."""
-    return [
-        NewsItem(one.board, one.at, _text(one, seats.get(one.board), names, account))
-        for one in notices
-    ]
+    """Return each notice in words, by the matches and the names of their players."""
+    account = visitor.require_account()
+    return [_item(one, rows.get(one.board), names, visitor, account, unread) for one in notices]
 
 
-def _text(
+def _item(
     notice: PlayerNotice,
-    seats: Sequence[AccountId] | None,
+    row: MatchListRow | None,
+    names: Mapping[AccountId, str],
+    visitor: Visitor,
+    account: AccountId,
+    unread: UnreadCounts,
+) -> NewsItem:
+    words = visitor.wording
+    current = _is_current(notice, row, account, unread)
+    seat = row.seats.index(account) if row and account in row.seats else None
+    verdict = verdict_for(row, seat) if row and notice.kind is NoticeKind.OVER else ""
+    return NewsItem(
+        path=_path(notice),
+        at=notice.at,
+        text=news_text(_subject(notice, row, names, account), verdict, words, current=current),
+        note=reason_label(row.reason, words) if row and verdict else "",
+        tone=verdict,
+        current=current,
+    )
+
+
+def _subject(
+    notice: PlayerNotice,
+    row: MatchListRow | None,
     names: Mapping[AccountId, str],
     account: AccountId,
-) -> str:
-    others = "your opponent"  # of a match that can't be read
-    if seats is not None:
-        others = " and ".join(names[seat] for seat in seats if seat != account) or "yourself"
-    return _WORDS[notice.kind].format(others=others)
+) -> NewsSubject:
+    if row is None:  # a message, or a match that can't be read
+        return NewsSubject(notice.kind, "", (FORMER_PLAYER,))
+    detail = notice.detail
+    seat = detail.seat if detail and detail.seat < len(row.seats) else None
+    return NewsSubject(
+        kind=notice.kind,
+        game=rules_by_id(row.rules).title,
+        others=tuple(names[one] for one in row.seats if one != account),
+        actor="" if seat is None else names[row.seats[seat]],
+        own=seat is not None and row.seats[seat] == account,
+        offer=detail.offer if detail else "",
+        accepted=bool(detail and detail.accepted),
+    )
+
+
+def _path(notice: PlayerNotice) -> str:
+    if not notice.board:
+        return "/messages"
+    if notice.kind in _OF_A_CASE:
+        return f"/m/{notice.board}/case"
+    return f"/m/{notice.board}#chat" if notice.kind is NoticeKind.CHAT else f"/m/{notice.board}"
+
+
+def _is_current(
+    notice: PlayerNotice, row: MatchListRow | None, account: AccountId, unread: UnreadCounts
+) -> bool:
+    """Return whether a notice still holds: a turn that was taken is no news, nor is chat that was read."""
+    if notice.kind is NoticeKind.MESSAGE:
+        return unread.messages > 0
+    if notice.kind is NoticeKind.CHAT:
+        return notice.board in unread.boards
+    if row is None or account not in row.seats:
+        return True
+    seat = row.seats.index(account)
+    if notice.kind in _OF_A_TURN:
+        return seat in row.waits
+    if notice.kind is NoticeKind.OFFER:
+        return seat in row.asked
+    return notice.kind is not NoticeKind.OVER or row.over

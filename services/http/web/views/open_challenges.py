@@ -1,10 +1,9 @@
-"""Open challenges as lists show them."""
+"""Open challenges as lists and their own pages show them."""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from domain.clocks.time_control import describe_time_control
 from domain.match.events import AccountId
 from domain.match.start_options import read_start_options
 from domain.rules import rules_by_id
@@ -12,6 +11,13 @@ from infra.people.challenges import Challenge
 from services.app.challenges import gathers
 from services.app.names import names_of
 from services.http.context import ApiContext
+from services.http.web.session import Visitor
+from services.http.web.views.match_words import (
+    first_mover,
+    side_words,
+    time_words,
+    variant_words,
+)
 
 
 class OpenChallengeRow(msgspec.Struct, frozen=True):
@@ -20,9 +26,11 @@ class OpenChallengeRow(msgspec.Struct, frozen=True):
     id: str
     game: str
     title: str
-    options: tuple[str, ...]
+    variants: tuple[str, ...]
+    """The options, in words."""
     time: str
     """The time control, in words."""
+    rated: bool
     note: str
     players: tuple[str, ...]
     """The challenger, and the players who have joined."""
@@ -34,43 +42,64 @@ class OpenChallengeRow(msgspec.Struct, frozen=True):
     own: bool
     """Whether the visitor is the challenger."""
     seat: str
-    """The side of the player who takes it, if the challenger of a match for two has chosen; else empty."""
+    """The visitor's side in a match for two, if the challenger has chosen; else empty."""
+    first: str
+    """The side that moves first; empty if chance has a part in that."""
     gathers: bool
     """Whether the player who takes it commits to a text for the draw."""
+    listed: bool
+    """Whether it is in the lists; if not, its players have its link."""
+    rating: int | None = None
+    """The challenger's rating in this game; None for a player without rated matches."""
 
 
 def offers(
-    context: ApiContext, found: Sequence[Challenge], account: AccountId | None
+    context: ApiContext, found: Sequence[Challenge], visitor: Visitor
 ) -> list[OpenChallengeRow]:
-    """Return challenges as rows of a list for an account."""
+    """Return challenges as rows of a list for a visitor, with the challengers' ratings."""
     names = names_of(context.app, (player for one in found for player in one.players))
-    return named_offers(found, names, account)
+    rows = named_offers(found, names, visitor)
+    return [
+        msgspec.structs.replace(row, rating=_rating(context, row.game, one.account))
+        for row, one in zip(rows, found, strict=True)
+    ]
+
+
+def _rating(context: ApiContext, game: str, account: AccountId) -> int | None:
+    rating = context.app.ratings.player(game, account)
+    return rating.display_value if rating.matches else None
 
 
 def named_offers(
-    found: Sequence[Challenge], names: Mapping[AccountId, str], account: AccountId | None
+    found: Sequence[Challenge], names: Mapping[AccountId, str], visitor: Visitor
 ) -> list[OpenChallengeRow]:
     """Return challenges as rows of a list, by the names of all their players."""
-    return [_offer(one, [names[player] for player in one.players], account) for one in found]
+    return [_offer(one, [names[player] for player in one.players], visitor) for one in found]
 
 
-def _offer(one: Challenge, names: Sequence[str], account: AccountId | None) -> OpenChallengeRow:
+def _offer(one: Challenge, names: Sequence[str], visitor: Visitor) -> OpenChallengeRow:
     proposal, rules = one.proposal, rules_by_id(one.proposal.rules)
     terms = read_start_options(one.words, proposal.seats).terms
-    free = [side for seat, side in enumerate(rules.sides) if seat != proposal.seat]
+    sides = side_words(rules, visitor.language)
+    own = visitor.account == one.account
+    side = [side for seat, side in enumerate(sides) if (seat == proposal.seat) == own]
     alone = proposal.seats == 2 and proposal.seat is not None  # noqa: PLR2004
+    first = first_mover(rules, proposal.options, proposal.seats)
     return OpenChallengeRow(
         id=one.id,
         game=rules.key,
         title=rules.title,
-        options=proposal.options,
-        time=describe_time_control(terms) if terms else "",
+        variants=tuple(variant_words(rules, proposal.options, visitor.language)),
+        time=time_words(visitor.wording, terms),
+        rated=terms is not None and terms.rated,
         note=proposal.note,
         players=tuple(names),
         seats=proposal.seats,
         missing=one.free_seats,
-        mine=account in one.players,
-        own=account == one.account,
-        seat=free[0] if alone else "",
+        mine=visitor.account in one.players,
+        own=own,
+        seat=side[0] if alone else "",
+        first="" if first is None else sides[first],
         gathers=gathers(proposal),
+        listed=proposal.listed,
     )

@@ -10,6 +10,11 @@ PAGE_SIZE: Final = 50
 """Rows of a page."""
 
 
+def first_row(page: int, size: int = PAGE_SIZE) -> int:
+    """Return the index of the first row of a page, from its number."""
+    return (page - 1) * size
+
+
 class ListPart(msgspec.Struct, frozen=True):
     """The part of a list that a page shows, with the addresses of the parts beside it."""
 
@@ -44,13 +49,6 @@ class ListPart(msgspec.Struct, frozen=True):
         return self.total > self.shown
 
     @property
-    def range_text(self) -> str:
-        """The range of rows, such as `1 to 24 of 299`."""
-        if not self.shown:
-            return f"none of {self.total} from here on"
-        return f"{self.start + 1} to {self.start + self.shown} of {self.total}"
-
-    @property
     def before(self) -> str:
         """Address of the previous page; empty for the first."""
         return self._url(max(0, self.start - self.size)) if self.start else ""
@@ -62,5 +60,6 @@ class ListPart(msgspec.Struct, frozen=True):
         return self._url(end) if self.shown and end < self.total else ""
 
     def _url(self, start: int) -> str:
-        query = {**self.query, **({"from": str(start)} if start else {})}
+        page = start // self.size + 1
+        query = {**self.query, **({"page": str(page)} if page > 1 else {})}
         return f"{self.path}{'?' + urlencode(query) if query else ''}"

@@ -9,10 +9,12 @@ from markupsafe import Markup
 
 from domain.drawing.svg.elements import Markup as Drawn
 from domain.drawing.svg.elements import element, escape_text, number, text_line
+from services.http.web.wording import Wording
 
 _WIDTH: Final = 640
 _HEIGHT: Final = 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 120, 12, 28
+_SPARK_WIDTH, _SPARK_HEIGHT = 152, 40
 _STEPS: Final = (10, 20, 50, 100, 200, 500, 1000)
 _MAX_GRID_LINES: Final = 5
 """Grid lines at most."""
@@ -26,7 +28,31 @@ class ChartSeries(msgspec.Struct, frozen=True):
     """The value before the first match, and after each."""
 
 
-def draw_chart(title: str, series: Sequence[ChartSeries]) -> Markup:
+def draw_sparkline(title: str, values: Sequence[int]) -> Markup:
+    """Return a small line without a scale as SVG; empty without two values."""
+    if len(values) < 2:  # noqa: PLR2004 - a line has two ends
+        return Markup()
+    low, high = min(values), max(*values, min(values) + 1)
+    points = " ".join(
+        f"{number(4 + _SPARK_WIDTH * at / (len(values) - 1))},"
+        f"{number(4 + _SPARK_HEIGHT * (high - value) / (high - low))}"
+        for at, value in enumerate(values)
+    )
+    last = points.rpartition(" ")[2].split(",")
+    return Markup(  # noqa: S704 - our own markup, with every text in it escaped
+        element(
+            "svg",
+            element("title", escape_text(title)),
+            element("polyline", class_="series series-0", points=points),
+            element("circle", class_="dot series-0", r=3, cx=float(last[0]), cy=float(last[1])),
+            class_="plot spark",
+            role="img",
+            viewBox=f"0 0 {_SPARK_WIDTH + 8} {_SPARK_HEIGHT + 8}",
+        )
+    )
+
+
+def draw_chart(title: str, series: Sequence[ChartSeries], words: Wording) -> Markup:
     """Return a line chart as SVG; empty if no series has two values."""
     drawn = [one for one in series if len(one.values) > 1]
     if not drawn:
@@ -38,7 +64,7 @@ def draw_chart(title: str, series: Sequence[ChartSeries]) -> Markup:
     inside += [
         text_line("0", (_LEFT, _HEIGHT - 8), class_="tick"),
         text_line(
-            f"{longest} match{'' if longest == 1 else 'es'}",
+            words.ngettext("%(count)s match", "%(count)s matches", longest),
             (_WIDTH - _RIGHT, _HEIGHT - 8),
             class_="tick end",
         ),

@@ -8,8 +8,10 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, game_by_key
+from domain.sentences import LANGUAGES, text_in
 from services.app.matches import player_name
 from services.app.move_text import read_move
+from services.app.sentences import SAY
 from services.http.web.views.board_view import BoardView, draw_position
 
 MAX_CHARACTERS: Final = 6_000
@@ -34,6 +36,8 @@ class Variation(msgspec.Struct, frozen=True):
     """The path of its page."""
     query: Mapping[str, str]
     """The other parameters of the page's address."""
+    language: str = LANGUAGES[0]
+    """The visitor's."""
 
     @classmethod
     def of(
@@ -44,6 +48,8 @@ class Variation(msgspec.Struct, frozen=True):
         text: str,
         page: str,
         query: Mapping[str, str] | None = None,
+        *,
+        language: str = LANGUAGES[0],
     ) -> Self:
         """Play the moves of a text; the first illegal move is refused with its number."""
         if len(text) > MAX_CHARACTERS:
@@ -53,7 +59,7 @@ class Variation(msgspec.Struct, frozen=True):
             move = _check_move(rules, found[-1], word, number)
             found.append(rules.play(found[-1], move))
             written.append(rules.write(move))
-        return cls(rules, names, tuple(found), tuple(written), page, query or {})
+        return cls(rules, names, tuple(found), tuple(written), page, query or {}, language)
 
     @property
     def position(self) -> Any:
@@ -69,13 +75,13 @@ class Variation(msgspec.Struct, frozen=True):
     def turn(self) -> str:
         """The player to move; empty when the match would be over."""
         mover = None if self.ending else self.rules.to_move(self.position)
-        return "" if mover is None else player_name(self.rules, mover, self.names)
+        return "" if mover is None else player_name(self.rules, mover, self.names, self.language)
 
     @property
     def ending(self) -> str:
         """How the match would end; empty while it goes on."""
         outcome = self.rules.outcome(self.position)
-        return outcome.detail if outcome else ""
+        return text_in(outcome.text, self.language) if outcome else ""
 
     def url(self, moves: Sequence[str] | None = None, part: str = "") -> str:
         """Return the address of the page, of other moves from the same position, or of a sub-path."""
@@ -97,12 +103,23 @@ class Variation(msgspec.Struct, frozen=True):
             addresses[count] = address
         return [(move, addresses.get(count, "")) for count, move in enumerate(self.moves, 1)]
 
-    def shown(self, last: str = "", before: Any = None) -> BoardView:
+    def shown(
+        self, last: str = "", before: Any = None, *, plates: bool = True, turned: bool = False
+    ) -> BoardView:
         """Return its board; `last` is the move before the variation, `before` the position before that move."""
         if self.moves:
             last, before = self.moves[-1], self.positions[-2]
         return BoardView(
-            svg=draw_position(self.rules, self.position, self.names, last=last, before=before),
+            svg=draw_position(
+                self.rules,
+                self.position,
+                self.names,
+                last=last,
+                before=before,
+                plates=plates,
+                turned=turned,
+                language=self.language,
+            ),
             moves=self.url(part="/moves"),
             check=self.url(part="/check"),
             ply=len(self.moves),
@@ -110,16 +127,25 @@ class Variation(msgspec.Struct, frozen=True):
             game=game_by_key(self.rules.key),
         )
 
+    def with_move(self, text: str) -> Self:
+        """Return the variation with one more move; an illegal move is refused."""
+        move = _check_move(self.rules, self.position, text, len(self.moves) + 1)
+        after = self.rules.play(self.position, move)
+        return msgspec.structs.replace(
+            self,
+            positions=(*self.positions, after),
+            moves=(*self.moves, self.rules.write(move)),
+        )
+
     def url_with_move(self, text: str) -> str:
         """Return the address with one more move; an illegal move is refused."""
-        move = _check_move(self.rules, self.position, text, len(self.moves) + 1)
-        return self.url((*self.moves, self.rules.write(move)))
+        return self.with_move(text).url()
 
 
 def _check_move(rules: AnyRules, position: Any, text: str, number: int) -> Any:
     if outcome := rules.outcome(position):
-        raise Refusal(Code.MATCH_OVER, f"move {number}: the match would be over: {outcome.detail}")
+        raise Refusal(Code.MATCH_OVER, SAY("over-before", number=number, detail=outcome.text))
     try:
         return rules.check(position, read_move(rules, text))
     except Refusal as reason:
-        raise Refusal(reason.code, f"move {number}: {reason.sentence}") from None
+        raise Refusal(reason.code, SAY("bad-move", number=number, problem=reason.text)) from None

@@ -1,0 +1,120 @@
+"""Open challenges: their list, the page of each, and taking a seat or leaving it."""
+
+import asyncio
+from typing import Final
+from uuid import uuid4
+
+from litestar import Response, get, post
+from litestar.response import Redirect
+
+from domain.rules import latest_rules
+from infra.people.challenges import Challenge, ChallengeState
+from services.app import challenges
+from services.app.actor import Actor
+from services.app.challenges import gathers
+from services.app.commands import WAIT_SECONDS
+from services.app.opponents import robots_play
+from services.http.context import ApiContext
+from services.http.streams.page_marks import ChallengesTopic, page_marks
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.params import (
+    ContextDependency,
+    FormDependency,
+    GameParameter,
+    Id,
+    PageNumber,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import AnyRequest
+from services.http.web.views.new_match_form import robot_offers, showcase_games
+from services.http.web.views.open_challenges import offers
+from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
+
+_OVER: Final = (ChallengeState.WITHDRAWN, ChallengeState.TAKEN)
+
+
+@get("/challenges", sync_to_thread=True)
+def show_challenges(
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    page: PageNumber = 1,
+    game: GameParameter = "",
+) -> Response[str]:
+    """Show the open challenges of all games or of one, the newest first."""
+    key = latest_rules(game.lower()).key if game else None
+    start = first_row(page)
+    found = context.app.challenges.list_open(key, start, PAGE_SIZE)
+    part = ListPart.of(
+        visitor.wording.gettext("Open challenges"),
+        start=start,
+        shown=len(found),
+        total=context.app.challenges.count(key),
+        path="/challenges",
+        query={"game": key} if key else {},
+    )
+    return render(
+        "challenges.html",
+        visitor,
+        offers=offers(context, found, visitor),
+        part=part,
+        games=showcase_games(),
+        game=key,
+        mark=page_marks(context.app, [ChallengesTopic()])[ChallengesTopic()],
+        **robot_offers(context.app),
+    )
+
+
+@get("/c/{challenge:str}", sync_to_thread=True)
+def show_challenge_page(
+    request: AnyRequest, challenge: Id, context: ContextDependency, visitor: VisitorDependency
+) -> Response[str]:
+    """Show a challenge; its challenger gets the link to send to others."""
+    found = context.app.challenges.get(challenge)
+    (offer,) = offers(context, [found], visitor)
+    scheme = "https" if visitor.secure else "http"
+    return render(
+        "challenge.html",
+        visitor,
+        offer=offer,
+        challenge=found,
+        over=found.state in _OVER,
+        link=f"{scheme}://{request.url.netloc}/c/{found.id}",
+        levels=robot_offers(context.app)["levels"] if robots_play(context.app) else (),
+    )
+
+
+@post("/challenges/{challenge:str}/take")
+async def take(
+    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Take a free seat of an open challenge; the last one starts the match."""
+    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
+    context.app.pace.check(actor.account)
+    proposal = (await asyncio.to_thread(context.app.challenges.get, challenge)).proposal
+    # a browser sends a commitment with each form, also for a match that does not gather
+    own = form.get("commitment") if gathers(proposal) else ""
+    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, own)
+    if taken.state is ChallengeState.TAKEN:
+        taken = await start_full_challenge(context, taken)
+    return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
+
+
+async def start_full_challenge(context: ApiContext, challenge: Challenge) -> Challenge:
+    """Start a full challenge's match; if its outcome comes too late, the scheduler does it."""
+    command = await asyncio.to_thread(challenges.start_when_full, context.app, challenge)
+    await context.send(command, WAIT_SECONDS)
+    return await asyncio.to_thread(
+        challenges.mark_started, context.app, challenge, command.sent.match
+    )
+
+
+@post("/challenges/{challenge:str}/withdraw", sync_to_thread=True)
+def withdraw(
+    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Withdraw the visitor's challenge, or leave another player's."""
+    del form
+    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
+    challenges.withdraw(context.app, actor, challenge)
+    return redirect_to("/#open")

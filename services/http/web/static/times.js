@@ -1,0 +1,83 @@
+// Times for people: instants in the zone of the browser, and clocks that run down.
+
+import { gettext } from "./words.js";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const language = document.documentElement.lang || "en";
+const exact = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
+const formats = new Map();
+const ends = new WeakMap(); // when a clock runs out, by the clock of this machine
+let timer = 0;
+
+function format(kind, year) {
+  const key = `${kind} ${year}`;
+  if (!formats.has(key)) {
+    formats.set(key, new Intl.DateTimeFormat(language, {
+      ...(kind === "hour" ? {} : { day: "numeric", month: "short" }),
+      ...(year && kind !== "hour" ? { year: "numeric" } : {}),
+      ...(kind === "day" ? {} : { hour: "2-digit", minute: "2-digit" }),
+    }));
+  }
+  return formats.get(key);
+}
+
+/** Put an instant into the zone of the browser, with the exact moment as its tip. */
+function show(element) {
+  const at = new Date(element.dateTime);
+  if (Number.isNaN(at.getTime())) return;
+  const year = at.getFullYear() !== new Date().getFullYear();
+  element.textContent = format(element.dataset.shown, year).format(at);
+  element.title = exact.format(at);
+  element.dataset.zoned = "";
+}
+
+/** Return the time that is left on a clock in words, such as `5 d 3 h`. */
+export function clockText(left) {
+  const ms = Math.max(0, left);
+  const days = Math.floor(ms / DAY);
+  const hours = Math.floor((ms % DAY) / HOUR);
+  const minutes = Math.floor((ms % HOUR) / MINUTE);
+  if (days) return gettext("%(days)s d %(hours)s h", { days, hours });
+  if (hours) return gettext("%(hours)s h %(minutes)s min", { hours, minutes });
+  const seconds = String(Math.floor((ms % MINUTE) / 1000)).padStart(2, "0");
+  return `${minutes}:${seconds}`;
+}
+
+/** Show how much is left; below a day it is urgent, and below an hour it shows seconds. */
+function run(element) {
+  if (!ends.has(element)) {
+    // the server says how much was left, because the clock of this machine may be wrong
+    const left = Number(element.dataset.deadline || NaN);
+    ends.set(element, Number.isFinite(left) ? Date.now() + left : Date.parse(element.dateTime));
+    if (element.dateTime) element.title = exact.format(new Date(element.dateTime));
+  }
+  const left = ends.get(element) - Date.now();
+  const text = clockText(left);
+  if (element.textContent !== text) element.textContent = text;
+  element.classList.toggle("urgent", left < DAY);
+  return left;
+}
+
+function tick() {
+  clearTimeout(timer);
+  const running = [...document.querySelectorAll("time[data-deadline]")].map(run);
+  if (!running.length) return;
+  const soonest = Math.min(...running);
+  // a little after the second changes
+  timer = setTimeout(tick, soonest < HOUR ? (Math.max(0, soonest) % 1000) + 20 : 15_000);
+}
+
+/** Bring all times of the page up to date. */
+export function showTimes() {
+  for (const element of document.querySelectorAll("time[data-shown]:not([data-zoned])")) show(element);
+  tick();
+}
+
+document.addEventListener("htmx:afterSettle", showTimes);
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) tick();
+});
+showTimes();

@@ -1,0 +1,86 @@
+"""A board to try a game on, as a part of other pages."""
+
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+
+from domain.fairness import DrawStream
+from domain.rules import AnyRules, rules_id
+from domain.rules.protocol import PuzzleScore
+from domain.sentences import text_in
+from services.http.web.views.board_view import BoardView
+from services.http.web.views.variations import Variation
+
+_SEED: Final = "0123456789abcdef"
+"""The seed of a draw on a page that embeds a board, always the same, so that the page stays the same."""
+
+
+class LiveTry(msgspec.Struct, frozen=True):
+    """The board, with the moves that were tried on it."""
+
+    line: Variation
+    shown: BoardView
+    score: PuzzleScore | None
+
+    @property
+    def rules(self) -> AnyRules:
+        """The rules of the game."""
+        return self.line.rules
+
+    @property
+    def part(self) -> str:
+        """The address of this part of the page."""
+        return f"{self.line.page}/live"
+
+    def side(self, language: str) -> str:
+        """Return the name of the visitor's side in a language."""
+        return text_in(self.rules.side_text(0), language)
+
+    @property
+    def against_robot(self) -> bool:
+        """Whether a robot answers."""
+        return "against" in self.line.query
+
+    @property
+    def whole_page(self) -> str:
+        """The address of the same board on a page of its own."""
+        query = {name: value for name, value in self.line.query.items() if name != "live"}
+        return msgspec.structs.replace(self.line, query=query).url()
+
+    @property
+    def won(self) -> bool:
+        """Whether the visitor has won against the robot."""
+        return self._winners == (0,)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it has ended in a draw."""
+        return len(self._winners) > 1
+
+    @property
+    def _winners(self) -> tuple[int, ...]:
+        outcome = self.rules.outcome(self.line.position)
+        return outcome.winners if outcome else ()
+
+
+def start_of_try(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
+    """Return a first position; where chance decides it, it is drawn from the seed."""
+    chance = DrawStream(sha256(seed.encode()).digest(), rules_id(rules))
+    return rules.start(options, players, rules.draw(options, players, chance))
+
+
+def live_try(rules: AnyRules, language: str) -> LiveTry:
+    """Return a game's board at the start: against a robot, or alone for a puzzle."""
+    options, players = rules.read_options(()), rules.players[0]
+    query = {"live": "1"} if rules.players == (1,) else {"against": "robot", "live": "1"}
+    if rules.needs_draw(options, players):
+        query["seed"] = _SEED
+    start = start_of_try(rules, options, players, _SEED)
+    page = f"/games/{rules.key}/try"
+    return live_try_of(Variation.of(rules, start, (), "", page, query, language=language))
+
+
+def live_try_of(line: Variation) -> LiveTry:
+    """Return the board after a variation."""
+    return LiveTry(line, line.shown(plates=False), line.rules.score(line.position))

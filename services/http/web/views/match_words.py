@@ -1,0 +1,65 @@
+"""The agreements of a match in words: its time, its variants, and the side that moves first."""
+
+from collections.abc import Iterator, Sequence
+
+from domain.clocks.time_control import TimeControl
+from domain.rules import AnyRules, Seat, game_by_key
+from domain.rules.option_form import OptionField, OptionKind
+from domain.sentences import text_in
+from services.http.web.wording import Wording
+
+
+def time_words(words: Wording, terms: TimeControl | None) -> str:
+    """Return a time control, such as `7 days a move, weekends do not count`; empty for none."""
+    return "" if terms is None else ", ".join(_time_phrases(words, terms))
+
+
+def _time_phrases(words: Wording, terms: TimeControl) -> Iterator[str]:
+    if terms.turn:
+        yield words.ngettext("%(count)s day a move", "%(count)s days a move", terms.turn)
+    if terms.bank and terms.increment:
+        yield words.ngettext(
+            "a bank of %(count)s day, and %(more)s more with each move",
+            "a bank of %(count)s days, and %(more)s more with each move",
+            terms.bank,
+            more=terms.increment,
+        )
+    elif terms.bank:
+        yield words.ngettext("a bank of %(count)s day", "a bank of %(count)s days", terms.bank)
+    if terms.total:
+        yield words.ngettext("%(count)s day in all", "%(count)s days in all", terms.total)
+    if not (terms.turn or terms.bank or terms.total):
+        yield words.gettext("no time limit")
+    if not terms.weekends:
+        yield words.gettext("weekends do not count")
+
+
+def variant_words(rules: AnyRules, options: Sequence[str], language: str) -> list[str]:
+    """Return the options of a match in the words of the game's form, such as `Tiles each: 7`."""
+    form = game_by_key(rules.key).options_form
+    found = [_variant(field, flag, language) for field in form for flag in options]
+    return [words for words in found if words]
+
+
+def _variant(field: OptionField, flag: str, language: str) -> str:
+    title = str(getattr(field.title, language))
+    picked = [pick.label for pick in field.picks if pick.flag == flag]
+    if picked:
+        one_of = field.kind is OptionKind.ONE_OF
+        return f"{title}: {getattr(picked[0], language)}" if one_of else title
+    name, _, value = flag.partition("=")
+    own = not field.picks and name == f"-{field.field}"
+    return f"{title}: {value.replace(',', ', ')}" if own else ""
+
+
+def side_words(rules: AnyRules, language: str) -> tuple[str, ...]:
+    """Return the names of a game's sides."""
+    return tuple(text_in(rules.side_text(seat), language) for seat in range(rules.players[-1]))
+
+
+def first_mover(rules: AnyRules, options: Sequence[str], seats: int) -> Seat | None:
+    """Return the seat that moves first; None if chance has a part in the start."""
+    read = rules.read_options(options)
+    if rules.needs_draw(read, seats):
+        return None
+    return rules.to_move(rules.start(read, seats, None))

@@ -1,0 +1,155 @@
+"""The words of news, and how a match ended."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from domain.match.state import Reason
+from infra.projections.notices import NoticeKind
+from services.http.web.views.offer_words import offered
+from services.http.web.wording import Wording
+
+
+class NewsSubject(msgspec.Struct, frozen=True):
+    """The match and the deed that a notice is about."""
+
+    kind: NoticeKind
+    game: str
+    """The game's title."""
+    others: tuple[str, ...]
+    """The names of the other players."""
+    actor: str = ""
+    """The name of the player who did it, of a kind that says so."""
+    own: bool = False
+    """Whether that is the visitor."""
+    offer: str = ""
+    """The kind of an offer."""
+    accepted: bool = False
+
+
+def reason_label(reason: str, words: Wording) -> str:
+    """Return how a match ended, beside its result; empty for an ending by the game's rules."""
+    _ = words.gettext
+    known: dict[str, str] = {
+        Reason.AGREEMENT: _("by agreement"),
+        Reason.REPETITION: _("by repetition"),
+        Reason.TIME: _("on time"),
+        Reason.RESIGNATION: _("by resignation"),
+        Reason.ABORTED: _("broken off"),
+        Reason.DECLINED: _("declined"),
+        Reason.RULING: _("by a ruling"),
+        Reason.ANNULLED: _("annulled by an arbiter"),
+        Reason.TRANSFERRED: _("goes on at another server"),
+    }
+    return known.get(reason, "")
+
+
+def news_text(subject: NewsSubject, verdict: str, words: Wording, *, current: bool = True) -> str:
+    """Return a sentence without a full stop; `verdict` is that of a match that is over.
+
+    A notice that is not `current` is about a turn that was taken since.
+    """
+    _ = words.gettext
+    game, name = subject.game, subject.actor
+    others = words.names(subject.others)
+    if subject.kind is NoticeKind.OVER:
+        return _ending(verdict, game, others, words)
+    if subject.kind is NoticeKind.YOUR_TURN and not current:
+        return _("It was your turn in %(game)s against %(players)s", game=game, players=others)
+    if subject.kind is NoticeKind.OFFER:
+        return offered(subject.offer, name, words).rstrip(".")
+    if subject.kind is NoticeKind.ANSWERED:
+        return (_accepted if subject.accepted else _declined)(subject.offer, name, words)
+    if subject.kind is NoticeKind.FLAGGED and subject.own:
+        return _("You ran out of time in %(game)s; the others play on", game=game)
+    return _WORDS[subject.kind](words, game, others, name)
+
+
+Said = Callable[[Wording, str, str, str], str]
+"""Returns a sentence from the game, the other players, and the player who did it."""
+
+_WORDS: Final[dict[NoticeKind, Said]] = {
+    NoticeKind.CHALLENGED: lambda words, game, others, _: words.gettext(
+        "%(players)s challenged you to %(game)s", players=others, game=game
+    ),
+    NoticeKind.REVEAL: lambda words, game, others, _: words.gettext(
+        "%(game)s against %(players)s waits for your text for the draw", game=game, players=others
+    ),
+    NoticeKind.STARTED: lambda words, game, others, _: words.gettext(
+        "%(game)s against %(players)s has begun", game=game, players=others
+    ),
+    NoticeKind.YOUR_TURN: lambda words, game, others, _: words.gettext(
+        "Your turn in %(game)s against %(players)s", game=game, players=others
+    ),
+    NoticeKind.REPLIED: lambda words, game, others, _: words.gettext(
+        "Your conditional move was played in %(game)s against %(players)s",
+        game=game,
+        players=others,
+    ),
+    NoticeKind.RESIGNED: lambda words, game, _, name: words.gettext(
+        "%(name)s resigned in %(game)s; the others play on", name=name, game=game
+    ),
+    NoticeKind.FLAGGED: lambda words, game, _, name: words.gettext(
+        "%(name)s ran out of time in %(game)s; the others play on", name=name, game=game
+    ),
+    NoticeKind.RESUMED: lambda words, game, others, _: words.gettext(
+        "The pause has ended in %(game)s against %(players)s", game=game, players=others
+    ),
+    NoticeKind.DECLINED: lambda words, game, others, name: words.gettext(
+        "%(name)s declined to play %(game)s", name=name or others, game=game
+    ),
+    NoticeKind.REMINDER: lambda words, game, others, _: words.gettext(
+        "Your time runs out in %(game)s against %(players)s", game=game, players=others
+    ),
+    NoticeKind.CLAIMED: lambda words, game, others, _: words.gettext(
+        "%(game)s against %(players)s is disputed; an arbiter will rule", game=game, players=others
+    ),
+    NoticeKind.RULED: lambda words, game, others, _: words.gettext(
+        "An arbiter ruled on %(game)s against %(players)s", game=game, players=others
+    ),
+    NoticeKind.APPEALED: lambda words, game, others, _: words.gettext(
+        "The ruling on %(game)s against %(players)s is appealed", game=game, players=others
+    ),
+    NoticeKind.CHAT: lambda words, game, others, _: words.gettext(
+        "New in the chat of %(game)s against %(players)s", game=game, players=others
+    ),
+    NoticeKind.MESSAGE: lambda words, _game, _others, _: words.gettext("Somebody wrote to you"),
+}
+
+
+def _ending(verdict: str, game: str, others: str, words: Wording) -> str:
+    _ = words.gettext
+    match verdict:
+        case "won":
+            return _("You won %(game)s against %(players)s", game=game, players=others)
+        case "lost":
+            return _("You lost %(game)s against %(players)s", game=game, players=others)
+        case "drawn":
+            return _("Draw in %(game)s against %(players)s", game=game, players=others)
+        case "void":
+            return _("%(game)s against %(players)s does not count", game=game, players=others)
+        case _:
+            return _("%(game)s against %(players)s has ended", game=game, players=others)
+
+
+def _accepted(kind: str, name: str, words: Wording) -> str:
+    _ = words.gettext
+    known = {
+        "draw": _("%(name)s accepted the draw", name=name),
+        "undo": _("%(name)s let you take the move back", name=name),
+        "pause": _("%(name)s accepted the pause", name=name),
+        "abort": _("%(name)s agreed to break the match off", name=name),
+    }
+    return known.get(kind) or _("%(name)s accepted the proposal", name=name)
+
+
+def _declined(kind: str, name: str, words: Wording) -> str:
+    _ = words.gettext
+    known = {
+        "draw": _("%(name)s declined the draw", name=name),
+        "undo": _("%(name)s does not want the move taken back", name=name),
+        "pause": _("%(name)s declined the pause", name=name),
+        "abort": _("%(name)s does not want to break the match off", name=name),
+    }
+    return known.get(kind) or _("%(name)s declined the proposal", name=name)

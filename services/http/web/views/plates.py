@@ -1,0 +1,107 @@
+"""The plates of a match's players, above and below its board: clock, rating, pieces, whose turn it is."""
+
+from collections.abc import Sequence
+
+import msgspec
+from markupsafe import Markup
+
+from domain.clocks.match_clock import ClockStop
+from domain.drawing import PlayerFigure, player_figures
+from domain.match.state import MatchState, position_of
+from domain.rules import Seat
+from services.app.context import App
+from services.http.web.views.match_view import MatchView
+
+
+class PlayerPlate(msgspec.Struct, frozen=True):
+    """A player beside the board."""
+
+    seat: Seat
+    name: str
+    userid: str | None
+    """None for a deleted account."""
+    side: str
+    robot: str | None
+    """Level of the robot that plays; None for a person."""
+    playing: bool
+    """False once the player has resigned or run out of time."""
+    to_move: bool
+    won: bool
+    icon: Markup
+    """The player's piece; empty while the match has no position."""
+    counts: str
+    """The count of the player's pieces; may be empty."""
+    rating: int | None
+    """None for a match that is not rated, and for a newcomer."""
+    left: int | None
+    """Counted time of the running turn, or of the next one, ms; None without a limit."""
+    deadline: int | None
+    """When the flag of the player to move falls, ms; None for others and while the clock stands."""
+    away: int | None
+    """Until when the player is on vacation, ms."""
+
+
+class BoardPlates(msgspec.Struct, frozen=True):
+    """The players' plates around a board."""
+
+    above: Sequence[PlayerPlate]
+    below: Sequence[PlayerPlate]
+
+    @property
+    def all(self) -> Sequence[PlayerPlate]:
+        """All plates, from above to below."""
+        return (*self.above, *self.below)
+
+
+def board_plates(app: App, table: MatchView, *, own_below: bool = True) -> BoardPlates:
+    """Return the plates, the visitor's below the board, or else that of the first player."""
+    state = table.state
+    figures = _figures(table)
+    ratings = _ratings(app, table)
+    plates = [_plate(table, seat, figures[seat], ratings[seat]) for seat in range(len(state.seats))]
+    own = table.seat if own_below and table.seat is not None else 0
+    return BoardPlates(above=[one for one in plates if one.seat != own], below=[plates[own]])
+
+
+def _figures(table: MatchView) -> Sequence[PlayerFigure]:
+    state = table.state
+    if state.has_no_position:
+        return [PlayerFigure("", "")] * len(state.seats)
+    return player_figures(table.rules, position_of(state), table.language)
+
+
+def _ratings(app: App, table: MatchView) -> Sequence[int | None]:
+    state = table.state
+    if table.puzzle or state.clock is None or not state.clock.terms.rated:
+        return [None] * len(state.seats)
+    found = app.ratings.players(table.rules.key, state.seats)
+    return [one.display_value if one else None for one in found]
+
+
+def _plate(table: MatchView, seat: Seat, figure: PlayerFigure, rating: int | None) -> PlayerPlate:
+    state, view = table.state, table.view
+    player, clock = view.players[seat], view.clock
+    runs = clock is not None and seat == state.next and not state.over
+    return PlayerPlate(
+        seat=seat,
+        name=table.names[seat],
+        userid=player.userid,
+        side=player.side,
+        robot=player.robot,
+        playing=player.playing,
+        to_move=not state.over and seat in view.waits_for,
+        won=view.result is not None and seat in view.result.winners and not table.puzzle,
+        icon=Markup(figure.icon),  # noqa: S704 - our own drawing
+        counts=figure.counts,
+        rating=rating,
+        left=clock.seats[seat].left_ms if clock and not state.over else None,
+        deadline=clock.deadline if clock and runs else None,
+        away=_vacation_end(state, seat, table.now),
+    )
+
+
+def _vacation_end(state: MatchState, seat: Seat, now: int) -> int | None:
+    """Return until when a player is on vacation, as far as the match's clock knows it."""
+    stops: Sequence[ClockStop] = state.clock.stops if state.clock and not state.over else ()
+    ends = [one.until for one in stops if one.seat == seat and one.since <= now < one.until]
+    return max(ends, default=None)
