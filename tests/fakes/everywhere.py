@@ -1,6 +1,5 @@
 """The same players at every front end, on one server: terminal, mail, API and web."""
 
-import html
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from services.language import LOCAL, Answer, Language
 from services.mail.inbound import InboundMail, TryAgainError
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.mails import mail
-from tests.helpers.web import Guest
+from tests.helpers.web import Guest, refusal
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
@@ -31,10 +30,8 @@ TERMINAL, MAIL, SEAT, API, WEB = "terminal", "mail to the server", "mail to a se
 FRONT_ENDS = (TERMINAL, MAIL, SEAT, API, WEB)
 
 _REFUSED = re.compile(r"(?:> .*\n)?([a-z-]+): ([\s\S]+)")
-_MESSAGE = re.compile(r'<p class="message"[^>]*>(.*?)</p>', re.DOTALL)
 _STATUS = "status "
 _COMMITMENT = "--commitment="
-_CODE = re.compile(r"Error code: <code>(.*?)</code>")
 
 
 class Result(NamedTuple):
@@ -128,10 +125,9 @@ class Everywhere:
         answer = self.guest(player).send(path, fields)
         if answer.status_code in (httpx.codes.SEE_OTHER, httpx.codes.OK):
             return Result("")
-        code, said = _CODE.search(answer.text), _MESSAGE.search(answer.text)
+        code, said = refusal(answer.text)
         # a form that keeps what was typed has no code beside its message
-        shown = code[1] if code else f"{_STATUS}{answer.status_code}"
-        return Result(shown, html.unescape(said[1]) if said else "")
+        return Result(code or f"{_STATUS}{answer.status_code}", said)
 
     def act(self, where: str, player: Player, board: int, action: "Action") -> Result:
         """Have a player act in a match."""

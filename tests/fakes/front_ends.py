@@ -1,8 +1,6 @@
 """One player at every front end over one server: the terminal, mail, the API and the pages."""
 
-import html
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -14,11 +12,9 @@ from services.language import LOCAL, Answer, Language
 from services.mail.inbound import InboundMail
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.mails import mail
-from tests.helpers.web import Guest
+from tests.helpers.web import Guest, refusal
 
 _DOMAIN = "play.example.org"
-
-_MESSAGE = re.compile(r'<p class="message"[^>]*>(.*?)</p>', re.DOTALL)
 
 
 class Everywhere:
@@ -79,9 +75,9 @@ def everywhere(api: Api) -> Iterator[Everywhere]:
 def sentence(response: httpx.Response) -> str:
     """The sentence of a refusal, of the API or of a page, as the terminal has it."""
     if response.headers["content-type"].startswith("text/html"):
-        found = _MESSAGE.search(response.text)
+        _, found = refusal(response.text)
         assert found, response.text
-        return plain(html.unescape(found[1]))
+        return plain(found)
     return plain(response.json()["detail"])
 
 

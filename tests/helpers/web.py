@@ -1,5 +1,6 @@
 """Somebody at the web pages, without a browser: keeps cookies, fills forms in, follows links."""
 
+import html
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -11,8 +12,29 @@ import httpx
 
 from tests.helpers.api import PASSWORD, Api
 
-_PROOF = re.compile(r'name="csrf" value="([0-9a-f]{64})"')
+_PROOF = re.compile(r'name="csrf" value="([0-9a-f]{128})"')
 _KEY = re.compile(r'name="key" value="([0-9a-f]{32})"')
+_PROBLEM = re.compile(
+    r'<main[^>]* class="narrow problem">.*?<p class="lead"[^>]*>(.*?)</p>', re.DOTALL
+)
+_CODE = re.compile(r"Code of this answer: <code>(.*?)</code>")
+_MISTAKE = re.compile(r'<(p|span) class="mistake"[^>]*>(.*?)</\1>', re.DOTALL)
+_MESSAGE = re.compile(r'<p class="message[ \w-]*"[^>]*>(.*?)</p>', re.DOTALL)
+
+
+def refusal(text: str) -> tuple[str, str]:
+    """Return the code and the sentence of a refusal as a page shows them.
+
+    The page of a refusal has both. A form that keeps what was typed has a sentence at the field that it
+    is about, or above all fields, and no code.
+    """
+    if problem := _PROBLEM.search(text):
+        code = _CODE.search(text)
+        return code[1] if code else "", html.unescape(problem[1])
+    if mistake := _MISTAKE.search(text):
+        return "", html.unescape(mistake[2])
+    message = _MESSAGE.search(text)
+    return "", html.unescape(message[1]) if message else ""
 
 
 class Guest:
@@ -108,7 +130,12 @@ class Read(HTMLParser):
         self._in_script = tag == "script"
         if tag == "a" and given.get("href"):
             self.links.append(str(given["href"]))
-        if tag in ("img", "script", "link", "source") and (given.get("src") or given.get("href")):
+        elsewhere = given.get("rel") == "canonical"
+        if (
+            tag in ("img", "script", "link", "source")
+            and not elsewhere
+            and (given.get("src") or given.get("href"))
+        ):
             self.loaded.append(str(given.get("src") or given.get("href")))
         if tag == "form" and given.get("method") == "post":
             self.forms.append(str(given["action"]))

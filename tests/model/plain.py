@@ -177,7 +177,7 @@ class Match:
         return ["undone", ply, self.turn]
 
     def _answer(self, seat: int, *, accept: bool) -> list[Event]:
-        if self.offer is None or self.offer[0] == seat:
+        if self.offer is None or (accept and self.offer[0] == seat):
             raise Refused("no-offer")
         (other, kind), self.offer = self.offer, None
         answered: Event = ["answered", seat, kind, accept]

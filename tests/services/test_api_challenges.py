@@ -41,6 +41,19 @@ def test_a_challenge_is_listed_until_it_is_taken(api):
     assert made["id"] not in listed(api)
 
 
+def test_a_challenge_that_is_not_listed_is_taken_by_its_id(api):
+    one, other, blocked = api.players(3)
+    made = opened(one, listed=False)
+    assert not made["listed"]
+    assert made["id"] not in listed(api) + listed(api, "?game=pow2")
+    assert [own["id"] for own in one.get("/api/account/challenges").json()["challenges"]] == [
+        made["id"]
+    ]
+    assert one.put(f"/api/account/blocks/{blocked.name}", None).is_success
+    assert code_of(accept(blocked, made)) == "not-wanted"
+    assert accept(other, made).json()["state"] == "started"
+
+
 def test_whoever_takes_the_last_seat_starts_the_match(api):
     one, other = api.players()
     made = opened(one)

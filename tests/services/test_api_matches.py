@@ -162,7 +162,8 @@ def test_what_is_known_is_not_sent_again_until_it_changes(api, pair, place):
     play(pair, "m13-j7")
     path = f"/api/matches/{pair[2]}{place}"
     first = api.http.get(path)
-    tag = first.headers["ETag"]
+    # the tag of a compressed answer is weak
+    tag = first.headers["ETag"].removeprefix("W/")
     assert first.headers["Cache-Control"] == "no-cache"
     for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
         again = api.http.get(path, headers={"If-None-Match": known})

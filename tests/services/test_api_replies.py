@@ -63,6 +63,15 @@ def test_replies_can_be_dropped(pair):
     assert other.get(path).json()["replies"] == []
 
 
+def test_one_branch_can_be_dropped(pair):
+    _, other, path = pair
+    assert other.put(path, {"lines": [LINE, ["m13-k8", "a13-d7"]]}).is_success
+    assert other.delete(f"{path}?line=m13-j7+a13-d7").status_code == 204
+    assert [reply["after"] for reply in other.get(path).json()["replies"]] == [["m13-k8"]]
+    assert code_of(other.delete(f"{path}?line=nonsense")) == "unreadable-move"
+    assert len(other.get(path).json()["replies"]) == 1
+
+
 def test_a_reply_that_could_not_be_played_is_told_to_who_laid_it_ready(pair):
     one, other, path = pair
     assert other.put(path, {"lines": [["m1-a1#1"]]}).is_success

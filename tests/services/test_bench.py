@@ -104,6 +104,18 @@ def test_people_are_measured_alone_and_beside_robots() -> None:
     assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
 
+@pytest.mark.slow
+def test_the_bytes_until_the_first_board_fit_a_slow_line() -> None:
+    found = bench("pages", "--repeats", "2")
+    sizes = found["details"]["bytes until the first board"]
+    assert set(sizes) == {"a match", "the first page", "a game"}
+    for name, each in sizes.items():
+        assert each["br"] < each["gzip"] < each["identity"], name
+        # a line of 1 Mbit/s carries so many bytes in 0.3 s
+        assert each["br"] < 37_500, name
+    assert found["ratios"]["without compression"] > 3
+
+
 @pytest.mark.long
 @pytest.mark.slow
 def test_moves_over_http_are_measured_at_full_and_at_half_speed() -> None:

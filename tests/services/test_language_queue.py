@@ -52,6 +52,34 @@ def test_a_whole_line_is_played_reply_by_reply_and_branches_stand_beside_each_ot
     assert terminal.move(1, "alice", "j7-m13").sentence.startswith("match 1, #4: ")
 
 
+def test_one_branch_is_dropped_and_the_others_stay(terminal):
+    terminal.challenge()
+    queue(terminal, "bob", LINE)
+    queue(terminal, "bob", "m13-j7 a13-d7 m1-i3 a1-a5")
+    queue(terminal, "bob", "m13-i11 a13-d7")
+    assert len(queue(terminal, "bob", "drop m13-j7 a13-d7 j7-m13").page.splitlines()) == 3
+    assert queue(terminal, "bob", "drop m13-j7").page == (
+        "conditional move at #1, after m13-i11: a13-d7"
+    )
+    assert queue(terminal, "bob", "drop m13-k8").page.count("\n") == 0
+    assert "no conditional moves" in queue(terminal, "bob", "drop M13-I11 A13-D7").text
+
+
+def test_a_move_for_a_later_ply_is_dropped_by_its_ply(terminal):
+    terminal.challenge()
+    queue(terminal, "bob", "a13-d7#1 d7-a13#3")
+    left = "conditional move at #3, whatever is played: d7-a13"
+    assert queue(terminal, "bob", "drop a13-d7#1").page == left
+    assert queue(terminal, "bob", "drop d7-a13").page == left
+
+
+def test_a_branch_is_dropped_by_the_moves_that_are_still_to_come(terminal):
+    terminal.challenge()
+    queue(terminal, "bob", LINE)
+    terminal.move(1, "alice", "m13-j7")
+    assert "no conditional moves" in queue(terminal, "bob", "drop j7-m13").text
+
+
 def test_both_players_may_lay_replies_ready(terminal):
     terminal.challenge()
     queue(terminal, "bob", LINE)

@@ -93,11 +93,11 @@ def api_pages(api: Api, path: str, field: str, **query: Any) -> list[Any]:
 
 
 def web_pages(guest: Guest, path: str) -> list[str]:
-    """All rows of a page's table, by its links to the next."""
+    """All rows of a page's list, by its links to the next."""
     found = []
     while path:
         main = guest.page(path).partition("<main")[2]
-        found += re.findall(r'<tr><td><a href="/m/.*?</tr>', main)
+        found += re.findall(r'(?s)<li class="row-item">.*?</li>', main)
         after = re.search(r'href="([^"]*)" rel="next"', main)
         path = after[1].replace("&amp;", "&") if after else ""
     return found
@@ -123,7 +123,7 @@ def everything(api: Api) -> dict[str, Any]:
     with door(api) as come:
         guest = come()
         for path in ("/players/alice/matches", "/games/torere/matches"):
-            found[path] = web_pages(guest, f"{path}?show=finished")
+            found[path] = web_pages(guest, f"{path}?state=finished")
             assert len(found[path]) == (MATCHES if "players" in path else OLDER)
     for line in (
         "torere history", "torere history alice bob", "torere games alice inactive",         "all show alice inactive",
@@ -150,7 +150,7 @@ def test_older_rows_are_refused_without_their_pages_and_then_all_is_as_before(
             assert code_of(older) == "unavailable"
             assert "older finished matches" in older.json()["detail"]
         with door(api) as come:
-            page = come().get("/players/alice/matches?show=finished&from=1000")
+            page = come().get("/players/alice/matches?state=finished&page=21")
             assert page.status_code == 503
             assert "older finished matches" in page.text.lower()
         line = api.http.post(

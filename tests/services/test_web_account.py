@@ -1,8 +1,11 @@
 """The account by the web: preferences, vacations, and news."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
+from infra.mail.verification_codes import VerificationCodes
 from infra.people.unread import UnreadCounts
+from services.app import vacations
 from services.app.matches import load_state
 from tests.fakes.tokens import check, check_one
 from tests.helpers.api import until
@@ -32,16 +35,32 @@ def test_preferences_addresses_and_tokens_are_kept(api, come):
     assert check(api.parts.tokens, [text]) == [None]
 
 
+def test_english_is_kept_when_it_is_chosen_and_a_choice_can_be_taken_back(api, come):
+    guest = come()
+    guest.log_in(api.player().name)
+    asks = {"accept-language": "de"}
+    for choice, shown in (("", "de"), ("en", "en"), ("de", "de"), ("", "de")):
+        guest.send("/account/preferences", {"language": choice})
+        profile = api.parts.accounts.record_of(api.parts.accounts.id_of(guest.name))
+        assert profile.language == choice
+        assert f'<html lang="{shown}"' in guest.get("/account", headers=asks).text
+    guest.send("/account/preferences", {"notify": "move"})
+    assert '<html lang="en"' in guest.get("/account", headers={"accept-language": "fr"}).text
+
+
 def test_a_vacation_is_taken_without_the_password_because_who_takes_it_is_logged_in(api, pair):
     one, two = pair
     board = start(one, two)
     api.caught_up()
     answer = one.send("/account/vacation", {"days": "3"})
-    assert "you are on vacation until" in answer.text.lower()
+    said = one.page(answer.headers["location"])
+    assert "You are on vacation until <time" in said
+    assert "27 days are left" in said
+    assert "Saved; your matches know it." in said
     until(lambda: load_state(api.parts, board).clock.stops)
     assert one.send("/account/vacation", {"days": "31"}).status_code == 422
     assert one.send("/account/vacation", {"days": "a b"}).status_code == 422
-    assert one.send("/account/vacation", {"days": "back"}).status_code == 200
+    assert one.send("/account/vacation", {"days": "back"}).status_code == 303
 
 
 def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
@@ -53,8 +72,63 @@ def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
     api.parts.messages.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
     assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
     home = two.page("/")
-    assert "here is new chat in the match with" in home
-    assert "omebody has written to you" in home
+    assert "New in the chat of" in home
+    assert "Somebody wrote to you" in home
     assert "/m/0" not in home
     assert "hello - you" in two.page(f"/m/{board}")
     assert api.parts.unread.counts(account) == UnreadCounts({}, 1)
+
+
+def test_a_vacation_may_be_taken_to_a_day_and_be_made_longer(api, come):
+    guest = come()
+    guest.log_in(api.player().name)
+    now = datetime.now(UTC)
+    for days in (2, 5):
+        until = f"{now + timedelta(days=days):%Y-%m-%d}"
+        assert guest.send("/account/vacation", {"until": until}).status_code == 303
+        account = api.parts.accounts.id_of(guest.name)
+        ends = vacations.status(api.parts, account).until
+        # whole days from the moment of its beginning on
+        assert 0 <= ends / 1000 - (now.timestamp() // 86_400 + days + 1) * 86_400 < 86_400
+    for bad in (f"{now:%Y-%m-%d}", "2020-01-01", "tomorrow"):
+        answer = guest.send("/account/vacation", {"until": bad})
+        assert answer.status_code == 422
+        assert 'role="alert" id="wrong-vacation"' in answer.text
+    assert "I am back" in guest.page("/account")
+
+
+def test_a_change_is_said_beside_its_button_and_a_mistake_at_its_field(api, come):
+    guest = come()
+    guest.log_in(api.player().name)
+    for fields in ({"at": "playing", "challenges": "none"}, {"at": "notify", "notify": "daily"}):
+        where = guest.send("/account/preferences", fields).headers["location"]
+        assert where == f"/account?saved={fields['at']}#{fields['at']}"
+        assert guest.page(where).count('class="saved"') == 1
+    assert 'class="saved"' not in guest.page("/account")
+    profile = api.parts.accounts.record_of(api.parts.accounts.id_of(guest.name))
+    assert (profile.challenges, profile.notify) == ("none", "daily")
+    wrong = guest.send("/account/addresses", {"addresses": "nowhere"})
+    assert wrong.status_code == 422
+    assert 'value="nowhere" autofocus aria-invalid="true"' in wrong.text
+    assert "sends no mail" in wrong.text
+    assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
+
+
+def test_an_address_is_verified_by_the_code_of_its_mail(api, come):
+    guest = come()
+    guest.log_in(api.player().name)
+    guest.send("/account/addresses", {"addresses": "code@example.org"})
+    account = api.parts.accounts.id_of(guest.name)
+    codes = VerificationCodes(api.parts.data, api.parts.store.now)
+    code = codes.issue(account, "code@example.org")
+    assert guest.send("/account/verify", {"code": "wrong"}).status_code == 422
+    assert guest.send("/account/verify", {"code": code.upper()}).status_code == 303
+    assert "verified</span>" in guest.page("/account")
+
+
+def test_a_name_that_is_too_long_is_refused_and_not_cut(come):
+    answer = come().send("/signup", {"userid": "x" * 50, "password": "builder2"}, on="/signup")
+    assert answer.status_code == 422
+    assert "A name has 2 to 20 letters" in answer.text
+    assert f'value="{"x" * 50}"' in answer.text
+    assert 'id="wrong-userid"' in answer.text

@@ -67,6 +67,15 @@ def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
     assert Read(shown).inline == []
 
 
+def test_a_list_of_moves_has_the_marks_of_the_analysis(come, parts, board):
+    assert 'class="judged"' not in come().page(f"/m/{board}")
+    store(parts, board, {3})
+    for page in (f"/m/{board}", f"/m/{board}/1"):
+        found = come().page(page)
+        assert f"/m/{board}/analysis/3" in Read(found).links
+        assert re.search(r'class="judged"[^>]*>\?\?</a>', found)
+
+
 def test_a_guest_can_not_ask_for_one(come, board):
     guest = come()
     answer = guest.send(f"/m/{board}/analysis", on="/login")

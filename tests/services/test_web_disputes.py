@@ -60,7 +60,7 @@ def rule(world: World, **fields: str):
 
 def test_a_player_disputes_a_ply_from_the_menu_of_the_match(world):
     board = world.board
-    link = f'href="/m/{board}/claim?ply=2">Dispute this ply</a>'
+    link = f'href="/m/{board}/claim?ply=2">Dispute this move</a>'
     assert link in world.alice.page(f"/m/{board}")
     assert link in world.arbiter.page(f"/m/{board}")
     assert "Dispute" not in world.stranger.page(f"/m/{board}")
@@ -107,10 +107,10 @@ def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
     assert f'href="/m/{world.board}/case?case=4"' in queue
     page = world.arbiter.page(f"/m/{world.board}/case?case=4")
     for part in (
-        "Claim and rulings",
-        "The board at ply 1",
-        "Clock ledger",
-        "Refused commands",
+        "Dispute and rulings",
+        "The board after move 1",
+        "Clocks",
+        "What was refused",
         "Record",
     ):
         assert part in page

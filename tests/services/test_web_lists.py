@@ -69,8 +69,11 @@ def test_all_that_waits_is_counted_and_the_most_urgent_comes_first(come):
     page = erin.page("/")
     assert f"<title>({MANY + 1}) matchpost</title>" in page
     mine = section(page, "to-move")
-    assert f"1 to 24 of {MANY + 1}" in mine
-    assert "23 hours 59 minutes left" in mine.partition("</li>")[0]
+    assert f"Show all {MANY + 1}" in mine
+    assert mine.count("board.svg") == 12
+    assert len(boards(mine)) == 24
+    assert "23 h 59 min" in mine.partition("</li>")[0]
+    assert "urgent" in mine.partition("</li>")[0]
     everything = all_pages(erin, "/matches", r'href="/m/(\d+)"')
     assert len(everything) == len({*everything}) == MANY + 1
     assert boards(mine)[0] == int(everything[0])
@@ -82,13 +85,13 @@ def test_what_waits_for_me_is_not_among_the_others(come):
     erin.log_in("erin")
     ida.log_in("ida")
     assert boards(section(erin.page("/"), "others")) == []
-    assert "It is your move in all your matches" in erin.page("/")
     others = section(ida.page("/"), "others")
-    assert f"1 to 24 of {MANY + 1}" in others
+    assert f"All {MANY + 1}" in others
+    assert len(boards(others)) == 10
     assert "erin" in others
-    found = all_pages(ida, "/matches?show=others", r'href="/m/(\d+)"')
+    found = all_pages(ida, "/matches?state=others", r'href="/m/(\d+)"')
     assert len({*found}) == MANY + 1
-    assert "Nothing waits for you" in ida.page("/")
+    assert "All done" in ida.page("/")
 
 
 def test_an_offer_comes_before_all_else_and_is_counted(api, come):
@@ -103,12 +106,18 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     api.caught_up()
     page = guest.page("/")
     assert "<title>(2) matchpost</title>" in page
-    assert boards(section(page, "to-move")) == [last, first]
-    assert f"{two.name} proposes a draw" in section(page, "to-move")
+    assert boards(section(page, "to-move")) == [first]
+    asked = section(page, "asked-title")
+    assert {*boards(asked)} == {last}
+    assert f"{two.name} proposes a draw." in asked
     assert boards(section(page, "others")) == []
-    one.give(last, {"do": "reject"})
+    done = guest.send(f"/m/{last}/act", {"do": "reject", "back": "/"}, on="/")
+    assert done.headers["location"] == "/"
     api.caught_up()
     page = guest.page("/")
+    maker = come()
+    maker.log_in(two.name)
+    assert f"{one.name} declined the draw" in section(maker.page("/"), "news-title")
     assert boards(section(page, "to-move")) == [first]
     assert boards(section(page, "others")) == [last]
 
@@ -121,16 +130,16 @@ def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
     guest.log_in(two.name)
     maker.log_in(one.name)
     assert boards(section(guest.page("/"), "to-move")) == [board]
-    assert f"waits for {two.name} to accept" in section(maker.page("/"), "others")
+    assert f"not accepted yet by {two.name}" in section(maker.page("/"), "others")
 
 
 @pytest.mark.parametrize(
     ("path", "pattern", "count"),
     [
-        ("/players/ida/matches", r'href="/m/(\d+)"', MANY + 1),
-        ("/players/ida/matches?show=finished", r'href="/m/(\d+)"', MANY),
+        ("/players/ida/matches?state=going", r'href="/m/(\d+)"', MANY + 1),
+        ("/players/ida/matches?state=finished", r'href="/m/(\d+)"', MANY),
         ("/games/pow2/matches", r'href="/m/(\d+)"', None),
-        ("/games/torere/matches?show=finished", r'href="/m/(\d+)"', MANY),
+        ("/games/torere/matches?state=finished", r'href="/m/(\d+)"', MANY),
         ("/challenges", r"“(offer \d+)”", MANY),
     ],
 )
@@ -141,7 +150,7 @@ def test_every_list_is_gone_through_page_by_page(come, path, pattern, count):
     assert len(found) == len({*found})
     total = int(re.search(r"1 to 50 of (\d+)", guest.page(path))[1])
     assert len(found) == total == (count or total)
-    later = f"{path}{'&' if '?' in path else '?'}from=50"
+    later = f"{path}{'&' if '?' in path else '?'}page=2"
     before = re.search(r'href="([^"]*)" rel="prev"', guest.page(later))
     assert before[1].replace("&amp;", "&").startswith(path.split("?")[0])
 
@@ -150,10 +159,11 @@ def test_every_list_is_gone_through_page_by_page(come, path, pattern, count):
 def test_the_page_of_a_player_and_of_a_game_lead_to_all(come):
     guest = come()
     page = guest.page("/players/ida")
-    assert f"1 to 20 of {MANY + 1}" in page
-    assert f"1 to 20 of {MANY}" in page
+    assert f"All {MANY + 1}" in section(page, "active")
+    assert f"All {MANY}" in section(page, "finished")
+    assert len(boards(section(page, "finished"))) == 10
     game = guest.page("/games/torere")
-    assert f"All {MANY} finished" in game
+    assert f'All matches that are over</a> <span class="quiet">{MANY}<' in game
 
 
 @pytest.mark.usefixtures("busy")
@@ -170,7 +180,7 @@ def test_players_are_counted_and_each_is_on_some_page(api, come):
     guest = come()
     names = all_pages(guest, "/players", r'href="/players/([^"]+)"')
     assert len(names) == len({*names}) == api.parts.accounts.count()
-    assert f"1 to 100 of {len(names)}" in guest.page("/players")
+    assert f"1 to 50 of {len(names)}" in guest.page("/players")
 
 
 @pytest.mark.usefixtures("busy")
@@ -178,8 +188,8 @@ def test_notices_are_all_there(come):
     guest = come()
     guest.log_in("erin")
     assert "1 to 50 of" in guest.page("/notices")
-    found = all_pages(guest, "/notices", r"match (\d+), ")
-    assert len(found) == int(re.search(r"The newest (\d+) notices", guest.page("/notices"))[1])
+    found = all_pages(guest, "/notices", r'<li class="[^"]*"><a href="/m/(\d+)"')
+    assert len(found) == int(re.search(r"1 to 50 of (\d+)", guest.page("/notices"))[1])
 
 
 def test_scores_of_a_puzzle_are_all_there(api, come):
@@ -191,7 +201,6 @@ def test_scores_of_a_puzzle_are_all_there(api, come):
     api.caught_up()
     guest = come()
     assert guest.page("/games/one/scores").count("by 1 stone") >= 3
-    assert '<ol class="scores" start="3">' in guest.page("/games/one/scores?from=2")
 
 
 def test_messages_are_read_once_and_counted(api, come):
@@ -206,7 +215,7 @@ def test_messages_are_read_once_and_counted(api, come):
     page = guest.page("/messages")
     assert "1 to 50 of 52" in page
     assert "letter 51 &lt;b&gt;" in page
-    assert page.count('class="badge">new') == 50
+    assert page.count('class="letter new"') == 50
     found = all_pages(guest, "/messages", r"letter (\d+) ")
     assert [int(one) for one in found] == list(range(51, -1, -1))
     assert "new message" not in guest.page("/")
@@ -222,29 +231,24 @@ def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(a
     api.caught_up()
     home = guest.page("/")
     assert "✉ 2 matchpost</title>" in home
-    assert f'<a href="/m/{board}#chat-title">match {board}</a>' in home
-    assert "2 new" in section(home, "others")
+    assert f"2 new lines in the chat of match {board}" in home
+    assert "2 new lines of chat" in section(home, "others")
     partial = guest.page(f"/m/{board}", headers={"HX-Request": "true"})
     assert "are you there?" not in partial  # what is asked for in the background reads nothing
     match = guest.page(f"/m/{board}")
     assert 'id="unread">2 new</span>' in match
-    assert match.count('<li class="new">') == 2
+    assert match.count('<li class="line new">') == 2
     assert 'id="unread" hidden>0 new</span>' in guest.page(f"/m/{board}")
     assert "✉" not in guest.page("/")
 
 
-def test_a_part_says_what_it_shows():
-    first = ListPart.of("x", start=0, shown=24, total=299, path="/x", size=24, query={"show": "a"})
-    assert (first.range_text, first.before) == ("1 to 24 of 299", "")
-    assert first.after == "/x?show=a&from=24"
-    last = ListPart.of("x", start=288, shown=11, total=299, path="/x", size=24)
-    assert (last.range_text, last.before, last.after) == ("289 to 299 of 299", "/x?from=264", "")
-    assert ListPart.of("x", start=24, shown=2, total=26, path="/x", size=24).before == "/x"
+def test_a_part_leads_to_those_beside_it():
+    first = ListPart.of("x", start=0, shown=50, total=299, path="/x", query={"state": "a"})
+    assert (first.before, first.after) == ("", "/x?state=a&page=2")
+    last = ListPart.of("x", start=250, shown=49, total=299, path="/x")
+    assert (last.before, last.after) == ("/x?page=5", "")
+    assert ListPart.of("x", start=50, shown=2, total=52, path="/x").before == "/x"
     assert not ListPart.of("x", start=0, shown=5, total=5, path="/x").needed
-    assert (
-        ListPart.of("x", start=900, shown=0, total=5, path="/x").range_text
-        == "none of 5 from here on"
-    )
 
 
 def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
@@ -259,27 +263,16 @@ def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
     guest.log_in(two.name)
     maker.log_in(one.name)
     mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
-    assert "waits for your text for the draw; 2 days 23 hours left" in mine
-    assert "Its board is set up once all have revealed their texts." in mine
+    assert "your text for the draw" in mine
+    assert "2 d 23 h" in mine
+    assert "Set up once all texts are revealed" in mine
     api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
     api.caught_up()
     other = section(maker.page("/"), "others")
-    assert f"waits for {two.name} to reveal a text for the draw" in other
+    assert f"waits for the draw: {two.name}" in other
     assert boards(section(guest.page("/"), "to-move")) == [board]
     two.give(board, {"do": "decline"})
     assert "Its board was never set up." in guest.page(f"/m/{board}")
-
-
-def test_news_of_a_chat_begins_like_a_sentence(api, come):
-    one, two = api.player(), api.player()
-    board = api.match(one, two)
-    api.caught_up()
-    one.post(f"/api/matches/{board}/chat", {"text": "hello"})
-    guest = come()
-    guest.log_in(two.name)
-    assert f'New in the chat of <a href="/m/{board}#chat-title">' in guest.page("/")
-    one.post("/api/messages", {"to": [two.name], "text": "hello"})
-    assert f'; new in the chat of <a href="/m/{board}#chat-title">' in guest.page("/")
 
 
 def test_news_names_players_as_they_are_written(api, come):
@@ -289,7 +282,7 @@ def test_news_names_players_as_they_are_written(api, come):
     guest = come()
     guest.log_in(two.name)
     news = guest.page("/notices")
-    assert "ludwig challenged you to a match; accept or decline it" in news
+    assert "ludwig challenged you to Powerdrain" in news
     assert "Ludwig" not in news
 
 
@@ -303,4 +296,76 @@ def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
     guest = come()
     guest.log_in(one.name)
     for path in ("/", "/notices"):
-        assert "The match with news2 has ended" in guest.page(path)
+        assert "You won The Power of Two against news2" in guest.page(path)
+
+
+def test_news_tell_what_is_true_now(api, come):
+    one, two = api.player(), api.player()
+    board = api.match(one, two)
+    one.move(board, "m13-j7")
+    api.caught_up()
+    guest = come()
+    guest.log_in(two.name)
+    turn = f"our turn in The Power of Two against {one.name}"
+    assert f"Y{turn}" in section(guest.page("/"), "news-title")
+    two.move(board, "a13-d7")
+    api.caught_up()
+    assert turn not in section(guest.page("/"), "news-title")
+    assert f"It was y{turn}" in guest.page("/notices")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    news = section(guest.page("/"), "news-title")
+    assert f"You won The Power of Two against {one.name}</a>" in news
+    assert "by resignation" in news
+    german = guest.page("/notices", headers={"Accept-Language": "de"})
+    assert f"Du hast The Power of Two gegen {one.name} gewonnen" in german
+
+
+def give_up(api, winner, loser):
+    """Return a rated match in which both have moved before one resigned."""
+    board = api.match(winner, loser)
+    winner.move(board, "m13-j7")
+    loser.move(board, "a13-d7")
+    loser.give(board, {"do": "resign"})
+    return board
+
+
+def test_matches_are_searched_by_game_and_opponent(api, come):
+    hero, foe, third = api.player(name="searcher"), api.player(name="searched"), api.player()
+    boards_of_foe = [give_up(api, hero, foe), api.match(hero, foe, game="torere")]
+    foe.give(boards_of_foe[1], {"do": "resign"})
+    other = give_up(api, third, hero)
+    going = api.match(hero, foe)
+    api.caught_up()
+    path, guest = "/players/searcher/matches", come()
+    assert {*boards(guest.page(path))} == {*boards_of_foe, other}
+    found = guest.page(f"{path}?with=searched")
+    assert boards(found) == boards_of_foe[::-1]
+    assert re.search(r'won">Won</span>\s*<span class="change up" title="Rating 1500', found)
+    assert boards(guest.page(f"{path}?with=searched&game=torere")) == [boards_of_foe[1]]
+    assert boards(guest.page(f"{path}?state=going&with={third.name}")) == []
+    assert boards(guest.page(f"{path}?state=going&with=searched&game=pow2")) == [going]
+    unknown = guest.page(f"{path}?with=searche")
+    assert "There is no player “searche”" in unknown
+    assert "with=searched" in unknown
+    lost = guest.page(f"{path}?with={third.name}")
+    assert 'class="verdict lost">Lost</span>' in lost
+    assert 'class="change down"' in lost
+    assert guest.get(f"{path}?state=nothing").status_code == 404
+    page = guest.page("/players/searcher?with=searched")
+    assert "searcher against searched:" in page
+    assert "1 won" in section(page, "against")
+    assert ">?</abbr>" in section(page, "strengths")
+
+
+def test_players_and_ratings_are_searched_by_name(come, api):
+    one, two = api.player(name="zora"), api.player(name="zorro")
+    give_up(api, one, two)
+    api.caught_up()
+    guest = come()
+    found = guest.page("/players?name=ZOR")
+    assert re.findall(r'href="/players/(\w+)"', found) == ["zora", "zorro"]
+    assert "The Power of Two" in found
+    assert "No name begins with" in guest.page("/players?name=zzz")
+    assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
+    assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")

@@ -91,7 +91,7 @@ def test_an_offer_is_made_answered_and_ends_the_match(pair):
     assert one.act(board, "offer", kind="draw").status_code == 303
     assert "proposes a draw" in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 303
-    assert "draw by agreement" in turn(one, board)
+    assert "Draw by agreement" in turn(one, board)
     assert f'action="/m/{board}/rematch"' in one.page(f"/m/{board}")
 
 
@@ -99,7 +99,7 @@ def test_who_declines_is_out_of_it_and_who_resigns_has_lost(pair):
     one, two = pair
     board = start(one, two)
     assert two.act(board, "decline").status_code == 303
-    assert "declined" in turn(one, board)
+    assert "Declined" in turn(one, board)
     board = start(one, two)
     assert one.act(board, "resign").status_code == 303
     assert "by resignation" in turn(two, board)
@@ -142,10 +142,10 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
 def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair):
     one, two = pair
     board = start(one, two)
-    assert "set your answer in advance" in two.page(f"/m/{board}")
-    assert "set your answer in advance" not in one.page(f"/m/{board}")
-    assert "Set your moves" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
-    assert "Set your moves" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "keep your answer" in two.page(f"/m/{board}")
+    assert "keep your answer" not in one.page(f"/m/{board}")
+    assert "Keep as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
+    assert "Keep as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
     one.move(board, "m13-j7")
     assert load_state(api.parts, board).moves == "m13-j7 a13-d7"
@@ -165,7 +165,7 @@ def test_a_match_that_waits_for_consent_is_accepted_with_a_word(api, pair):
     assert "<title>● Your consent" in two.page(f"/m/{board}")
     assert 'class="turn yours"' in two.page(f"/m/{board}")
     home = two.page("/")
-    assert "Its board is set up once all have accepted." in home
+    assert "Set up once all have accepted" in home
     assert f"/m/{board}/0/board.svg" not in home
     assert two.get(f"/m/{board}/0").status_code == 409
     assert two.act(board, "accept", entropy="swordfish").status_code == 303
@@ -178,7 +178,7 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
     one.send("/new", {"game": "torere"}, on="/new")
     page = two.page("/")
     assert "a first try" in page
-    assert "you play Goliath" in page
+    assert "You play Goliath" in page
     for id_ in re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))[:1]:
         assert one.send(f"/challenges/{id_}/withdraw").status_code == 303
     (left,) = re.findall(r"/challenges/([a-z2-7]{10})/withdraw", one.page("/"))
@@ -191,26 +191,26 @@ def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
 def test_an_open_challenge_for_three_says_so(pair):
     one, two = pair
     one.send("/new", {"game": "halves", "seats": "3", "note": "a round of three"}, on="/new")
-    assert "; for 3 players; " in two.page("/").partition("a round of three")[0][-200:]
+    assert "<li>3 players</li>" in two.page("/").partition("a round of three")[0][-400:]
 
 
 def test_whose_tiles_are_whose_is_shown_after_they_were_swapped(pair):
     one, two = pair
     board = start(one, two, game="halves")
-    looks = re.compile(r'class="seat seat-(\d)"')
-    assert looks.findall(one.page(f"/m/{board}")) == ["0", "1"]
+    looks = re.compile(r'class="icon (light|dark)')
+    assert looks.findall(one.page(f"/m/{board}")) == ["dark", "light"]  # the own plate is below
     one.move(board, "swap")
-    assert looks.findall(one.page(f"/m/{board}")) == ["1", "0"]
+    assert looks.findall(one.page(f"/m/{board}")) == ["light", "dark"]
 
 
 def test_beside_a_name_stands_the_look_of_the_pieces_even_where_dark_ones_begin():
     game = game_by_key("torere")
     rules = game.latest
     svg = draw_position(rules, rules.start(rules.read_options(()), 2, None), ("anna", "berta"))
-    turned = svg.replace("icon light", "icon @").replace("icon dark", "icon light")
+    exchanged = str(svg).replace('data-looks="light dark"', 'data-looks="dark light"')
     shown = [
         BoardView(svg=Markup(each), moves="", check="", ply=0, turn="", game=game)
-        for each in (svg, turned.replace("icon @", "icon dark"))
+        for each in (svg, exchanged)
     ]
     assert [each.looks for each in shown] == [(0, 1), (1, 0)]
 
@@ -221,7 +221,7 @@ def test_what_the_rules_call_an_ending_is_no_sentence_in_a_list(api, pair):
     reason = load_state(api.parts, board).result.reason
     page = pair[0].page(f"/players/{pair[0].name}")
     assert f"by {reason}" not in page
-    assert re.search(r"has won</td>|share the win</td>", page)
+    assert re.search(r'class="verdict (won|lost|drawn)">(Won|Lost|Draw)<', page)
 
 
 def test_options_and_times_of_the_form_are_those_of_the_match(api, pair):
@@ -229,7 +229,9 @@ def test_options_and_times_of_the_form_are_those_of_the_match(api, pair):
     fields = {
         "pick-0": "-fast",
         "pick-1": "-exact",
-        "time": "bank",
+        "time": "own",
+        "own-bank": "14",
+        "own-more": "1",
         "weekends": "off",
         "unrated": "1",
     }
@@ -247,15 +249,15 @@ def test_home_shows_what_waits_for_whom(api, pair):
     board = start(one, two)
     api.caught_up()
     assert f'href="/m/{board}"' in one.page("/")
-    assert "6 days 23 hours left" in one.page("/")
-    assert f'{one.name} <span class="quiet">to move for' in two.page("/")
-    until(lambda: f"with {one.name} has begun" in two.page("/"))
+    assert re.search(r"Time left: </span><time [^>]*>6 d 23 h</time>", one.page("/"))
+    assert f"<span>{one.name} to move</span>" in two.page("/")
+    until(lambda: f"against {one.name} has begun" in two.page("/"))
 
 
 def test_a_match_in_which_much_happens_does_not_hide_the_others(api, pair):
     one, two = pair
     quiet, busy = start(one, two), start(one, two, game="torere")
-    for _ in range(20):
+    for _ in range(21):  # so that it is the other's turn, and news
         match = one.get(f"/api/matches/{busy}").json()
         userid = match["players"][match["at"]["to_move"]]["userid"]
         mover = one if one.name == userid else two

@@ -8,8 +8,8 @@ from domain.match.state import positions
 from domain.rules import latest_rules
 from services.app.games import game_keys
 from services.app.matches import load_state
-from services.http.web.pages.games import _initial_position
 from services.http.web.views.board_view import MAX_MOVES, preview_move
+from services.http.web.views.live_try import start_of_try
 from tests.services.matches_by_form import moves, start
 
 
@@ -43,7 +43,7 @@ def test_a_move_is_looked_at_before_it_is_played(api, pair):
         "m5": ("comes", "Light, aged"),
         "l4": ("comes", "Light, fresh"),
     }
-    assert found["said"] == f"then it is {two.name}'s turn"
+    assert found["said"] == f"Then {two.name} is to move."
     assert found["svg"].startswith("<svg")
     refused = one.get(f"/m/{board}/check?move=m13-k5", **json_).json()
     assert not refused["legal"]
@@ -56,7 +56,7 @@ def test_a_move_is_looked_at_before_it_is_played(api, pair):
 
 def test_a_move_that_ends_the_match_is_said_to():
     rules = latest_rules("powerdrain")
-    position = _initial_position(rules, rules.read_options(["-o1"]), 2, "x")
+    position = start_of_try(rules, rules.read_options(["-o1"]), 2, "x")
     while True:
         move = next(iter(rules.legal_moves(position)))
         after = rules.play(position, rules.check(position, rules.read(move)))
@@ -64,5 +64,5 @@ def test_a_move_that_ends_the_match_is_said_to():
             break
         position = after
     found = preview_move(rules, position, move, ("ann", "bob"))
-    assert found.said.startswith("this ends the match: ")
+    assert found.said.startswith("This ends the match: ")
     assert not preview_move(rules, after, move, ()).legal

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 _COUNTED = re.compile(
     r'^matchpost_http_requests_total\{.*route="/healthz".*\} (\S+)$', re.MULTILINE
 )
-_PROOF = re.compile(r'name="csrf" value="([0-9a-f]{64})"')
+_PROOF = re.compile(r'name="csrf" value="([0-9a-f]{128})"')
 
 
 class Two(NamedTuple):

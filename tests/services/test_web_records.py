@@ -43,7 +43,7 @@ def played(api: Api, two: list[Player]) -> int:
 
 
 def kept(page: str) -> int:
-    return page.count('<li class="kept">')
+    return len(re.findall(r'<li class="column-\d kept">', page))
 
 
 def test_the_mark_says_what_is_published(api: Api, two: list[Player]):
@@ -63,7 +63,8 @@ def test_the_mark_says_what_is_published(api: Api, two: list[Player]):
         assert kept(page) == kept(guest.page(f"/m/{board}/1")) == 3
         assert f"/m/{board}/3/proof.txt" in guest.page(f"/m/{board}/3")
         assert f"/m/{board}/0/proof.txt" in guest.page(f"/m/{board}/0")
-        assert "proof.txt" not in guest.page(f"/m/{board}/4")
+        assert '<li hidden><a id="proof"' in guest.page(f"/m/{board}/4")
+        assert '<li hidden><a id="proof"' not in guest.page(f"/m/{board}/3")
         publish(api)
         page = guest.page(f"/m/{board}")
         assert re.search(r'Recorded and published: <a href="/m/\d+/proof.txt"', page)

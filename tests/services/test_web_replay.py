@@ -26,7 +26,7 @@ def test_every_ply_has_a_page_and_no_other(pair):
     board = start(one, two)
     one.move(board, "m13-m5:l4")
     assert "The start" in one.page(f"/m/{board}/0")
-    assert "After 1 of 1 moves: m13-m5:l4" in one.page(f"/m/{board}/1")
+    assert "After move 1 of 1: m13-m5:l4." in one.page(f"/m/{board}/1")
     assert one.get(f"/m/{board}/2").status_code == 404
     assert one.get(f"/m/{board + 10_000}/0").status_code == 404
 
@@ -37,9 +37,11 @@ def test_two_plies_are_compared_by_what_stands_where(pair):
     one.move(board, "m13-m5:l4")
     page = one.page(f"/m/{board}/compare?a=0&b=1")
     assert page.count("<svg viewBox=") + page.count('class="board"') >= 2
+    assert "places differ" in page
+    assert page.count('class="differs-ring"') == 8  # four on each board
     assert re.search(r"<td>l4</td><td>nothing</td><td>Light, fresh</td>", page)
     assert re.search(r"<td>m1</td><td>Light, fresh</td><td>Light, aged</td>", page)
-    assert "the boards are the same" in one.page(f"/m/{board}/compare?a=1&b=1")
+    assert "The boards are the same" in one.page(f"/m/{board}/compare?a=1&b=1")
 
 
 def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):
@@ -66,6 +68,33 @@ def test_what_if_goes_on_from_any_ply_and_touches_nothing(api, come, pair):
     assert load_state(api.parts, board).ply == 1
 
 
+def test_the_script_gets_the_board_of_each_position_and_of_each_line(come, pair):
+    one, two = pair
+    board = start(one, two)
+    one.move(board, "m13-m5:l4")
+    guest = come()
+    found = guest.get(f"/m/{board}/1/if/board").json()
+    assert found["says"] == f"After move 1 of 1: m13-m5:l4. {two.name} is to move."
+    assert (found["moves"], found["over"]) == ([], False)
+    assert 'class="player' in found["svg"]
+    assert 'class="player' not in guest.get(f"/m/{board}/1/if/board?live=true").json()["svg"]
+    tried = guest.get(f"/m/{board}/0/if/board?line=M1-M7+a13-c11").json()
+    assert tried["moves"] == ["m1-m7", "a13-c11"]
+    assert tried["seats"] == [0, 1]
+    assert tried["says"] == f"{one.name} is to move."
+    assert guest.get(f"/m/{board}/2/if/board").status_code == 404
+
+
+def test_moves_stand_in_the_columns_of_those_who_made_them(pair):
+    one, two = pair
+    board = start(one, two)
+    one.move(board, "m13-m5:l4")
+    two.move(board, "a13-c11")
+    page = one.page(f"/m/{board}")
+    assert re.findall(r'<li class="column-(\d)', page) == ["0", "1"]
+    assert re.search(r"<span>Light</span><span>Dark</span>", page)
+
+
 @pytest.mark.parametrize("game", game_keys())
 def test_every_game_can_be_tried_to_its_end(come, game):
     guest, chance = come(), random.Random(game)
@@ -90,10 +119,12 @@ def test_chance_in_a_game_that_is_tried_stays_in_the_address(come):
     guest = come()
     page = guest.page("/games/powerdrain/try")
     (seed,) = set(re.findall(r"seed=([0-9a-f]{16})", page))
-    one, two = (guest.get(f"/games/powerdrain/try?seed={seed}").text for _ in range(2))
-    assert one.split("<svg")[2] == two.split("<svg")[2]
-    other = guest.get("/games/powerdrain/try?seed=00").text
-    assert one.split("<svg")[2] != other.split("<svg")[2]
+
+    def board(seed: str) -> str:
+        text = guest.get(f"/games/powerdrain/try?seed={seed}").text
+        return text.partition('<svg class="board"')[2].partition("</svg>")[0]
+
+    assert board(seed) == board(seed) != board("00")
 
 
 # taking it away
@@ -120,6 +151,15 @@ def test_the_referee_reads_a_match_that_was_taken_away(come, pair, game):
     assert answer["ply"] == len(given["moves"])
     result = told.json()["result"]
     assert (answer["result"] or {}).get("winners") == (result or {}).get("winners")
+
+
+def test_a_film_opens_in_the_browser_and_text_is_a_download(pair, come):
+    one, two = pair
+    board = start(one, two)
+    one.move(board, "m13-m5:l4")
+    film, text = (come().get(f"/m/{board}/{name}") for name in ("film.svg", "match.txt"))
+    assert film.headers["content-disposition"].startswith("inline")
+    assert text.headers["content-disposition"].startswith("attachment")
 
 
 def test_a_match_as_text_has_every_board(come, pair):

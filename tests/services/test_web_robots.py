@@ -46,7 +46,7 @@ def test_one_click_on_the_home_page_starts_a_match_with_a_robot(api, guest):
     match = shown(api, board)
     assert {seat["robot"] for seat in match["players"]} == {None, "medium"}
     assert match["clock"]["rated"] is False
-    assert ", robot" in guest.page(f"/m/{board}")
+    assert '<span class="tag">robot</span>' in guest.page(f"/m/{board}")
 
 
 def test_a_form_that_is_sent_twice_starts_one_match(guest):
@@ -82,7 +82,7 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         )
         assert answer.headers["location"] == "/new?game=torere&opponent=robot-hard"
         form = guest.page(answer.headers["location"])
-        assert "<option selected>robot-hard</option>" in form
+        assert 'name="robot" value="robot-hard" checked' in form
         fields = {"game": "torere", "opponent": ["", "robot-hard"]}
         board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
         assert shown(api, board)["clock"]["rated"] is False
@@ -112,11 +112,11 @@ def test_nobody_fills_the_challenge_of_another(api, guest):
 
 
 def test_robots_are_marked_in_lists_and_on_their_pages(guest):
-    assert 'href="/players/robot-easy">robot-easy</a> <span class="quiet">robot' in guest.page(
-        "/players"
-    )
+    marked = 'href="/players/robot-easy">robot-easy</a> <span class="tag">robot</span>'
+    assert marked in guest.page("/players")
     page = guest.page("/players/robot-hard")
-    assert "A robot of this server, level hard." in page
+    assert '<h1>robot-hard <span class="tag">robot</span></h1>' in page
+    assert "A robot of this server, here since" in page
     assert "Matches with robots are not rated." in page
 
 

@@ -11,7 +11,7 @@ from services.app.matches import load_state
 from services.app.names import FORMER_PLAYER
 from services.http.web.render import local_path
 from services.http.web.routes import PAGES
-from services.http.web.session import csrf_token
+from services.http.web.session import csrf_token, mask_token, unmask_token
 from services.http.web.user_agent import browser_name
 from tests.helpers.api import PASSWORD, Api
 from tests.helpers.web import Guest, door
@@ -49,7 +49,7 @@ def test_a_name_that_is_taken_is_told_on_the_form_with_what_was_typed(come):
     guest = come()
     answer = guest.send("/signup", {"userid": "Ann", "password": PASSWORD}, on="/signup")
     assert answer.status_code == 409
-    assert "is taken" in answer.text
+    assert "Somebody has this name already" in answer.text
     assert 'value="Ann"' in answer.text
     assert PASSWORD not in answer.text
 
@@ -90,7 +90,7 @@ def test_by_tls_the_cookie_is_one_that_no_other_host_can_set(come):
     assert "secure" in cookie(page, "__Host-guest").lower()
     # the client keeps no secure cookie of a plain URL, as no browser does
     held = cookie(page, "__Host-guest").split(";")[0]
-    proof = csrf_token(held.partition("=")[2])
+    proof = mask_token(csrf_token(held.partition("=")[2]))
     come().sign_up("ben")
     answer = guest.http.post(
         "/login",
@@ -192,7 +192,7 @@ def test_there_are_forms():
 def test_no_form_is_taken_that_does_not_show_to_be_ours(come):
     guest = come().sign_up("eve")
     for path in posts():
-        for proof in ("", "0" * 64, "ä"):
+        for proof in ("", "0" * 64, "0" * 128, "ä"):
             answer = guest.http.post(path, data={"csrf": proof})
             assert answer.status_code == 403, (path, answer.text)
     assert guest.get("/account").status_code == 200
@@ -217,6 +217,22 @@ def test_a_form_from_another_site_is_refused_whatever_it_shows(come):
         answer = guest.send("/logout", headers={"Sec-Fetch-Site": site})
         assert answer.status_code == 403
     assert guest.send("/logout", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+
+
+def test_no_two_answers_show_the_same_proof_and_each_is_good(come):
+    guest = come().sign_up("masked")
+    shown = {guest.proof("/account") for _ in range(3)}
+    assert len(shown) == 3
+    assert len({unmask_token(proof) for proof in shown}) == 1
+    halves = {half for proof in shown for half in (proof[:64], proof[64:])}
+    assert len(halves) == 6
+    for proof in shown:
+        assert guest.http.post("/display", data={"csrf": proof}).status_code == 303
+        assert guest.http.post("/display", headers={"X-CSRF-Token": proof}).status_code == 303
+        changed = proof[:-1] + ("0" if proof[-1] != "0" else "1")
+        assert guest.http.post("/display", data={"csrf": changed}).status_code == 403
+    bare = unmask_token(proof).hex()
+    assert guest.http.post("/display", data={"csrf": bare}).status_code == 403
 
 
 def test_the_proof_may_come_as_a_header_as_htmx_sends_it(come):
@@ -272,7 +288,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login
     assert "Log in again; your move is kept." in guest.page(where)
     by_htmx = guest.http.post(f"/m/{board}/act", data=sent, headers={"HX-Request": "true"})
     assert by_htmx.status_code == 401
-    assert f'<a href="{where}">Log in again</a>; your move is kept' in by_htmx.text
+    assert f'Your move is kept. <a href="{where}">Log in again</a>' in by_htmx.text
     guest.log_in("ottilie")
     assert 'name="move" value="m13-m5:l4"' in guest.page(f"/m/{board}?move=m13-m5%3Al4")
     assert load_state(api.parts, board).ply == 0
@@ -318,4 +334,4 @@ def test_the_way_back_from_a_refusal_stays_on_this_site(api, come, referer, back
         said = f"{ours}{referer}" if referer.startswith("/") else referer
         answer = come().get("/m/999999", headers={"Referer": said})
         assert answer.status_code == 404
-        assert f'<a class="button" href="{back}">Back</a>' in answer.text
+        assert f'<a class="button" href="{back}">' in answer.text

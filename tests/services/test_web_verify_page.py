@@ -1,5 +1,7 @@
 """The page that verifies, as a server sends it: one file, a policy without exceptions, and links to it."""
 
+import html
+import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator
@@ -62,3 +64,15 @@ def test_pages_lead_to_it(api: Api) -> None:
             main, _, foot = guest.page(path).partition("</main>")
             assert 'href="/verify"' in foot
             assert ('href="/verify"' in main) == (path != "/")
+
+
+def test_the_page_is_in_german_for_its_readers(api):
+    german = api.http.get("/verify", headers={"Accept-Language": "de"}).text
+    assert '<html lang="de">' in german
+    assert "Selbst prüfen" in german
+    assert 'id="report" lang="en"' in german, "the steps of a check are in English"
+    shown = re.findall(r"said\(\"([^\"]+)\"\)|show\(\"\w*\", \"([^\"]+)\"", german)
+    headlines = {one or other for one, other in shown}
+    assert headlines
+    (words,) = re.findall(r'data-words="([^"]*)"', german)
+    assert headlines <= set(json.loads(html.unescape(words)))

@@ -35,6 +35,7 @@ def taken(http: httpx.Client, path: str, count: int) -> int:
         ("/games/pow2/try/moves", 3),
         ("/games/pow2/try/check?move=m13-j7", 3),
         ("/games/pow2/try", 3),
+        ("/games/pow2/try/live", 3),
         ("/games/pow2/board.svg", 2),
         ("/games", 1),
         ("/api/games", 1),

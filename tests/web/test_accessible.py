@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD, Player
 from tests.helpers.browser import PHONE, faults_of
+from tests.helpers.keyboard import tab_to, walk_to
 
 pytestmark = pytest.mark.slow
 
@@ -54,13 +55,13 @@ def board(api, pair) -> int:
 
 def every_page(board: int) -> list[str]:
     return [
-        "/", "/new", "/new?game=halves", "/games", "/games/pow2", "/games/one", "/puzzles", "/log",
+        "/", "/new", "/new?game=halves", "/games", "/games/pow2", "/games/one", "/puzzles", "/puzzles/one?line=a9", "/log",
         "/ratings/line", "/players", "/players/hugo", "/players/gerd", "/account", "/help",
         f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 2}", f"/m/{board + 3}", f"/m/{board}/1",
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
         "/games/powerdrain/try?seed=00", "/m/999999",
-        "/matches", "/matches?show=others", "/players/hugo/matches?show=finished",
-        "/games/line/matches?show=finished", "/challenges", "/notices", "/messages",
+        "/matches", "/matches?state=others", "/players/hugo/matches?state=finished",
+        "/games/line/matches?state=finished", "/challenges", "/notices", "/messages",
         "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
         f"/m/{board + 55}/case",
     ]  # fmt: skip
@@ -75,7 +76,7 @@ def shown(one, path: str):
 
 
 @pytest.mark.parametrize("part", range(3))
-def test_axe_finds_nothing_serious_on_any_page_be_it_light_or_dark(person, pair, board, part):
+def test_axe_finds_nothing_on_any_page_be_it_light_or_dark(person, pair, board, part):
     gerd, guest = person(pair[0]), person()
     wanted = [*((gerd, path) for path in every_page(board)),
               *((guest, path) for path in ("/", "/login", "/signup"))]  # fmt: skip
@@ -106,7 +107,7 @@ def test_a_match_is_played_with_the_keyboard_alone(api, person, pair):
     one = person()
     one.goes_to("/login")
     keys = one.page.keyboard
-    expect(one.page.get_by_label("Userid")).to_be_focused()
+    expect(one.page.get_by_label("Name", exact=True)).to_be_focused()
     keys.type("gerd")
     keys.press("Tab")
     expect(one.page.get_by_label("Password")).to_be_focused()
@@ -130,39 +131,6 @@ def test_a_match_is_played_with_the_keyboard_alone(api, person, pair):
     keys.press("Enter")
     one.page.locator(".moves a.now", has_text="m5-m9").wait_for()
     assert load_state(api.parts, board).ply == 3
-
-
-def tab_to(page, selector: str) -> None:
-    """Press Tab until something has the focus."""
-    for _ in range(60):
-        if page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
-            return
-        page.keyboard.press("Tab")
-    raise AssertionError(f"Tab does not lead to {selector}")
-
-
-def walk_to(page, place: str) -> None:
-    """Press the arrow keys until the focus is on a place, as somebody does who sees the board."""
-    focused = "() => document.activeElement.dataset.place"
-    page.wait_for_function("() => document.activeElement.matches('.choice')")
-    for _ in range(40):
-        if page.evaluate(focused) == place:
-            return
-        key = page.evaluate(
-            """(place) => {
-              const middle = (one) => {
-                const box = one.querySelector(".hit").getBoundingClientRect();
-                return [box.x + box.width / 2, box.y + box.height / 2];
-              };
-              const [x, y] = middle(document.activeElement);
-              const [a, b] = middle(document.querySelector(`[data-place="${place}"]`));
-              if (Math.abs(a - x) > Math.abs(b - y)) return a > x ? "ArrowRight" : "ArrowLeft";
-              return b > y ? "ArrowDown" : "ArrowUp";
-            }""",
-            place,
-        )
-        page.keyboard.press(key)
-    raise AssertionError(f"the arrow keys do not lead to {place}")
 
 
 def test_a_screen_reader_hears_whose_turn_it_is_and_what_can_be_chosen(person, pair, board):
@@ -228,6 +196,12 @@ def test_on_a_phone_the_board_is_as_wide_as_the_screen_and_its_places_can_be_tou
 def test_whose_turn_it_is_can_be_read_from_afar(person, pair, board):
     page = person(pair[0]).goes_to(f"/m/{board + 1}")
     turn = page.locator("#turn")
-    size = turn.evaluate("(one) => parseFloat(getComputedStyle(one).fontSize)")
-    assert size >= 24
+    size, weight = turn.evaluate(
+        """(one) => {
+          const style = getComputedStyle(one);
+          return [parseFloat(style.fontSize), Number(style.fontWeight)];
+        }"""
+    )
+    assert size >= 20
+    assert weight >= 600
     expect(turn).to_be_in_viewport()

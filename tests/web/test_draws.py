@@ -27,12 +27,22 @@ def forgets(one) -> None:
     one.page.wait_for_function("!Object.keys(localStorage).some((k) => k.startsWith('draw:'))")
 
 
+def offers(one, game: str) -> None:
+    """Offer a match to anybody, from the tiles of the list of matches."""
+    one.goes_to("/")
+    one.page.locator("aside").get_by_role("link", name=game, exact=True).first.click()
+    one.page.wait_for_url("**/new?game=*")
+    one.starts()
+    one.page.wait_for_url("**/#open")
+
+
 def calls(one, other) -> int:
     """Start a match of chance that gathers, by the form; gives its board."""
     one.goes_to("/new?game=powerdrain")
-    one.page.get_by_label("Userid of your opponent").fill(other.name)
-    one.page.get_by_label("All players contribute to the draw").check()
-    one.page.get_by_role("button", name="Start").click()
+    one.names(other.name)
+    one.page.locator("summary:visible", has_text="Variants").click()
+    one.page.locator('[name="powerdrain-gather"]').check()
+    one.starts()
     one.page.wait_for_url("**/m/*")
     return int(one.page.url.rpartition("/")[2])
 
@@ -61,9 +71,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
 
 def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_next(api, person):
     lena, dora = person("lena-o"), person("dora-o")
-    lena.goes_to("/")
-    lena.page.locator("aside").get_by_role("button", name="Powerdrain", exact=True).click()
-    lena.page.wait_for_url("**/#open")
+    offers(lena, "Powerdrain")
     assert kept(lena) == 1
     lena.goes_to("/help")  # the list of matches would reveal at once
     dora.goes_to("/")
@@ -82,9 +90,7 @@ def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_
 
 def test_a_game_without_chance_commits_to_nothing(person):
     lena = person("lena-p")
-    lena.goes_to("/")
-    lena.page.locator("aside").get_by_role("button", name="The Power of Two", exact=True).click()
-    lena.page.wait_for_url("**/#open")
+    offers(lena, "The Power of Two")
     assert kept(lena) == 0
 
 
@@ -130,9 +136,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
 def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_busy(person):
     lena, dora = person("lena-l"), person("dora-l")
     lena.page.clock.install()
-    lena.goes_to("/")
-    lena.page.locator("aside").get_by_role("button", name="Powerdrain", exact=True).click()
-    lena.page.wait_for_url("**/#open")
+    offers(lena, "Powerdrain")
     asked = []
 
     def busy(route) -> None:
@@ -156,6 +160,6 @@ def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_
 def test_looking_at_the_forms_of_other_games_keeps_no_text(person):
     page = (lena := person("lena-t")).goes_to("/new?game=powerdrain")
     for game in ("Halves", "Powerdrain", "The Power of Two"):
-        page.get_by_role("button", name=game).click()
+        page.get_by_label(game, exact=True).check()
         expect(page.get_by_role("link", name=f"The rules of {game}")).to_be_visible()
     assert kept(lena) == 0

@@ -55,9 +55,7 @@ def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
     one.page.reload()
     expect(one.page.locator("#turn")).to_contain_text("Your turn")
     one.page.get_by_text("Propose, resign").click()
-    expect(
-        one.page.get_by_role("button", name="Propose to go on at another server")
-    ).to_be_visible()
+    expect(one.page.get_by_role("button", name="Propose another server")).to_be_visible()
     shoot(one, "offers")
 
 
@@ -88,7 +86,7 @@ def test_one_with_a_log_says_its_server_and_can_be_declined(api: Api, person):
     text = "Imported from play.example.net, board 17; proven by its log."
     expect(two.page.get_by_text(text)).to_be_visible()
     two.page.get_by_role("button", name="Decline").click()
-    expect(two.page.locator("#turn")).to_contain_text("declined")
+    expect(two.page.locator("#turn")).to_contain_text("Declined. The match does not count.")
     shoot(two, "declined")
 
 

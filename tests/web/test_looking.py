@@ -38,11 +38,11 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
     ):
         page.keyboard.press(key)
         page.wait_for_url(f"**/m/{board}/{ply}")
-        expect(said).to_contain_text(f"After {ply} of 4" if ply else "The start")
+        expect(said).to_contain_text(f"After move {ply} of 4" if ply else "The start")
     page.locator(".moves a", has_text="l4-k3:j2").click()
     page.wait_for_url(f"**/m/{board}/3")
     expect(page.locator('[data-place="k3"] .piece')).to_have_count(1)
-    page.get_by_label("Move", exact=True).fill("2")
+    page.get_by_label("Position", exact=True).fill("2")
     page.wait_for_url(f"**/m/{board}/2")
     expect(page.locator('[data-place="c11"] .piece')).to_have_count(1)
     expect(page.locator(".moves a.now")).to_have_text("a13-c11")
@@ -64,6 +64,7 @@ def test_receipt_and_proof_are_files_behind_the_mark(api, person):
 
     until(published)
     expect(page.locator(".moves .kept")).to_have_count(4)
+    page.get_by_text("Share and export").click()
     for name in ("Receipt", "proof"):
         with page.expect_download() as download:
             page.get_by_role("link", name=name, exact=True).click()
@@ -71,6 +72,7 @@ def test_receipt_and_proof_are_files_behind_the_mark(api, person):
     one.goes_to(f"/m/{board}/2")
     page.keyboard.press("ArrowRight")
     page.wait_for_url(f"**/m/{board}/3")
+    page.get_by_text("Share and export").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Proof", exact=True).click()
     assert download.value.suggested_filename == f"proof-{board}-4.txt"
@@ -90,7 +92,7 @@ def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
         page.wait_for_url(f"**/m/{board}/{ply}")
     expect(run).to_have_text("Stop")
     page.clock.run_for(1_200)
-    expect(run).to_have_text("Play")
+    expect(run).to_have_text("Run")
 
 
 def test_each_ply_has_an_address_that_shows_it(person, board):
@@ -99,7 +101,7 @@ def test_each_ply_has_an_address_that_shows_it(person, board):
     one.page.keyboard.press("End")
     one.page.wait_for_url(f"**/m/{board}/4")
     other.goes_to(one.page.url)
-    expect(other.page.locator("#at .says")).to_contain_text("After 4 of 4 moves: a1-a7")
+    expect(other.page.locator("#at .says")).to_contain_text("After move 4 of 4: a1-a7")
 
 
 def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board):
@@ -123,19 +125,19 @@ def test_what_if_is_played_for_everybody_and_touches_nothing(api, person, board)
 def test_replies_are_laid_ready_on_the_board(api, person):
     light, dark = person("rita"), person("rosa")
     light.goes_to("/new?opponent=rosa")
-    light.page.get_by_label("Who begins").select_option("first")
-    light.page.get_by_role("button", name="Start").click()
+    light.page.locator('[name="pow2-seat"][value="0"]').check()
+    light.starts()
     light.page.wait_for_url("**/m/*")
     board = int(light.page.url.rpartition("/")[2])
     dark.goes_to(f"/m/{board}")
-    dark.page.get_by_role("link", name="What if").click()
+    dark.page.get_by_role("link", name="Add a conditional move").click()
     for move in ("m13-j7", "a13-d7"):
         dark.picks(move)
         dark.page.locator("#confirm").click()
         dark.page.locator(".moves a.now", has_text=move).wait_for()
-    dark.page.get_by_role("button", name=re.compile("Set your moves")).click()
+    dark.page.get_by_role("button", name="Keep as conditional move").click()
     dark.page.wait_for_url(f"**/m/{board}")
-    expect(dark.page.get_by_label("Conditional moves")).to_contain_text("after m13-j7: a13-d7")
+    expect(dark.page.locator(".conditional li")).to_have_text(re.compile(r"m13-j7 a13-d7"))
     light.picks("m13-j7")
     light.page.locator("#confirm").click()
     light.page.locator(".moves a.now", has_text="a13-d7").wait_for()
@@ -143,11 +145,10 @@ def test_replies_are_laid_ready_on_the_board(api, person):
     assert load_state(api.parts, board).ply == 2
 
 
-def test_a_puzzle_is_solved_as_far_as_it_goes(person):
-    one = person("solveig")
-    one.goes_to("/puzzles")
-    one.page.locator("li", has_text="One by One").get_by_role("button").click()
-    one.page.wait_for_url("**/m/*")
+def test_a_puzzle_that_a_program_started_is_solved_step_by_step(api, person):
+    solver = api.player(name="solveig")
+    one = person(solver)
+    one.goes_to(f"/m/{api.match(solver, game='one')}")
     one.plays("c3")
     score = one.page.locator(".score")
     expect(score).to_contain_text("lines with exactly one stone, by 1 stone")
@@ -156,7 +157,8 @@ def test_a_puzzle_is_solved_as_far_as_it_goes(person):
     one.plays("-m13")
     one.plays("done")
     expect(one.page.locator("#turn")).to_have_class(re.compile("ended"))
-    expect(one.page.locator("body")).to_contain_text("40 of the 44 lines at most")
+    expect(one.page.locator("#turn")).to_contain_text("Finished: ")
+    expect(one.page.locator("body")).to_contain_text("proven limit 40")
 
 
 def test_a_jump_may_go_on_where_it_could_end(person):
@@ -179,8 +181,8 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     one.signs_up("nora")
     two.signs_up("nina")
     one.goes_to("/new?opponent=nina")
-    one.page.get_by_label("Who begins").select_option("first")
-    one.page.get_by_role("button", name="Start").click()
+    one.page.locator('[name="pow2-seat"][value="0"]').check()
+    one.starts()
     one.page.wait_for_url("**/m/*")
     field = one.page.get_by_label("Move", exact=True)
     field.fill("m13-k5")
@@ -202,9 +204,9 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     two.page.wait_for_url(f"**/m/{board}/1")
     two.page.get_by_role("link", name="To the start").click()
     two.page.wait_for_url(f"**/m/{board}/0")
-    two.page.get_by_role("link", name="What if, from here").click()
+    two.page.get_by_role("link", name="Try it here").click()
     two.page.get_by_label("Move", exact=True).fill("m1-m7")
-    two.page.get_by_role("button", name="Play").click()
+    two.page.get_by_role("button", name="Try it here").click()
     two.page.wait_for_url(f"**/m/{board}/0/if?line=m1-m7")
     assert load_state(api.parts, board).ply == 1
 
@@ -212,12 +214,16 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
 def test_the_account_is_looked_after_in_the_browser(api, person):
     one = person("olga")
     page = one.goes_to("/account")
-    page.get_by_label("Language of the rules").select_option("de")
-    with page.expect_navigation():
-        page.get_by_role("button", name="Save").first.click()
-    page.goto("/games/pow2")
-    expect(page.locator("article")).to_contain_text("Zwei Spieler")
-    page.goto("/account")
+    for language, goal in (("de", "Wer als Erster am Ende"), ("en", "The first to end a turn")):
+        form = page.locator("form", has=page.locator('select[name="language"]'))
+        form.locator('select[name="language"]').select_option(language)
+        with page.expect_navigation():
+            form.get_by_role("button").click()
+        page.goto("/games/pow2")
+        expect(page.locator("html")).to_have_attribute("lang", language)
+        expect(page.locator("main")).to_contain_text(goal)
+        page.goto("/account")
+    page.get_by_text("Tokens for programs").click()
     page.get_by_label("What it is for").fill("my bot")
     page.get_by_role("button", name="Make a token").click()
     token = page.get_by_label("The token", exact=True).input_value()
@@ -236,15 +242,15 @@ def test_the_board_of_the_first_page_is_live(api, person):
     page = person().goes_to("/")
     expect(page.locator("h1")).to_contain_text("a move whenever you like")
     expect(page.locator("[data-follow]")).to_have_attribute("data-follow", str(board))
-    expect(page.locator('#board-area [data-place="j7"] .piece')).to_have_count(0)
+    expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(0)
     players[0].move(board, "m13-j7")
-    expect(page.locator('#board-area [data-place="j7"] .piece')).to_have_count(1)
+    expect(page.locator('#live-board [data-place="j7"] .piece')).to_have_count(1)
 
 
 def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):
     one = person("hanna")
     one.goes_to("/")
-    expect(one.page.locator("#matches")).to_contain_text("Nothing waits for you")
+    expect(one.page.locator("#matches")).to_contain_text("You play no match yet")
     account = api.parts.accounts.id_of("hanna")
     other = api.player()
     made = other.post("/api/matches", {"game": "pow2", "players": ["hanna", other.name]})

@@ -40,14 +40,11 @@ def board_of(one) -> int:
 def challenge(one, *others, game="pow2", **numbers: str) -> int:
     """Start a match by the form, as who moves first."""
     one.goes_to(f"/new?game={game}")
-    one.page.get_by_label("Userid of your opponent").fill(others[0].name)
-    if len(others) > 1:
-        one.page.get_by_label("Userid of a third player").fill(others[1].name)
-    one.page.get_by_label("Who begins").select_option("first")
+    one.names(*(other.name for other in others), seat=0)
     for label, value in numbers.items():
-        one.page.locator("summary", has_text="Options of").click()
+        one.page.locator("summary:visible", has_text="Variants").click()
         one.page.get_by_label(label).fill(value)
-    one.page.get_by_role("button", name="Start").click()
+    one.starts()
     one.page.wait_for_url("**/m/*")
     for other in others:
         other.goes_to(f"/m/{board_of(one)}")
@@ -125,7 +122,7 @@ def test_what_others_do_is_seen_without_loading_the_page(person):
     dark.page.get_by_role("button", name="Propose a draw").click()
     light.page.get_by_role("button", name="Accept").click()
     for one in (light, dark, watcher):
-        expect(one.page.locator("#turn")).to_contain_text("draw by agreement")
+        expect(one.page.locator("#turn")).to_contain_text("Draw by agreement")
     expect(watcher.page.locator("#builder, .chat-form")).to_have_count(0)
 
 
@@ -182,9 +179,9 @@ def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
     expect(words).to_have_value("")
     words.fill("Good luck!")  # the same words again are another line
     light.page.get_by_role("button", name="Send").click()
-    expect(light.page.locator("#chat li")).to_have_count(2)
+    expect(light.page.locator("#chat .line")).to_have_count(2)
     dark.goes_to(f"/m/{board_of(light)}")
-    expect(dark.page.locator("#chat li").first).to_contain_text("lois")
+    expect(dark.page.locator("#chat .line").first).to_contain_text("lois")
     dark.page.get_by_label("Say something").fill("half a sent")
     light.plays("m13-j7")
     dark.waits_for_turn()

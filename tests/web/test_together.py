@@ -48,6 +48,10 @@ def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
     extra = one.context.new_page()
     extra.goto("/games")
     expect(extra.locator("h1")).to_have_text("Games")
+    expect(extra.locator("#waiting .pill-number")).to_have_text(str(count))
+    mine.move(boards[0], "a13-d7")
+    expect(extra.locator("#waiting .pill-number")).to_have_text(str(count - 1))
+    expect(extra).to_have_title(re.compile(rf"^\({count - 1}\) Games"))
 
 
 def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person):
@@ -129,7 +133,7 @@ def test_a_message_stays_until_the_next_click(api, person):
     other.post(f"/api/matches/{board}/chat", {"text": "take your time"})
     expect(one.page.locator("#chat")).to_contain_text("take your time")
     other.give(board, {"do": "offer", "kind": "draw"})
-    expect(one.page.locator("#panel")).to_contain_text("proposes a draw")
+    expect(one.page.locator("#action")).to_contain_text("proposes a draw")
     expect(said).to_contain_text("no line joins m13 and k5")
     one.page.locator("#chat-title").click()
     expect(said).to_have_count(0)
@@ -141,9 +145,9 @@ def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api,
     board = api.match(other, mine)
     api.caught_up()
     page = one.goes_to("/")
-    expect(page.locator("#matches")).to_contain_text("Nothing waits for you")
+    expect(page.locator("#matches")).to_contain_text("All done")
     other.move(board, "m13-j7")
-    card = page.locator(f'.card.mine a[href="/m/{board}"]')
+    card = page.locator(f'.match-tile a[href="/m/{board}"]')
     expect(card).to_be_visible()
     expect(page).to_have_title("(1) matchpost")
     other.post("/api/challenges", {"game": "torere", "note": "who comes?"})
@@ -157,8 +161,12 @@ def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api,
     mine.move(board, "a13-d7")
     expect(card).to_have_count(0)
     other.give(board, {"do": "offer", "kind": "draw"})
-    expect(card).to_contain_text(f"{other.name} proposes a draw")
-    expect(page.locator("#news-box")).to_contain_text("made an offer")
+    ask = page.locator(".ask")
+    expect(ask).to_contain_text(f"{other.name} proposes a draw")
+    expect(page.locator("#news-box")).to_contain_text("proposes a draw")
+    ask.get_by_role("button", name="No").click()
+    expect(ask).to_have_count(0)
+    expect(page.locator("#news-box")).not_to_contain_text("proposes a draw")
 
 
 def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):
@@ -195,9 +203,9 @@ def test_messages_come_while_home_is_looked_at(api, person):
     page.get_by_role("link", name="1 new message").click()
     page.wait_for_url("**/messages")
     expect(page.locator("main")).to_contain_text("shall we play?")
-    expect(page.locator("li .badge")).to_have_text("new")
+    expect(page.locator(".letter .note-chip")).to_have_text("new")
     page.reload()
-    expect(page.locator("li .badge")).to_have_count(0)
+    expect(page.locator(".letter .note-chip")).to_have_count(0)
 
 
 def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(api, person):
@@ -208,7 +216,7 @@ def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(
     Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))
     one.page.locator("#confirm").click()
     said = one.page.locator("#message")
-    expect(said).to_contain_text("Log in again; your move is kept")
+    expect(said).to_contain_text("Your move is kept. Log in again")
     said.get_by_role("link", name="Log in again").click()
     one.page.wait_for_url("**/login?**")
     expect(one.page.locator("main")).to_contain_text("your move is kept")

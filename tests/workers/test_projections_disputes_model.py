@@ -158,6 +158,9 @@ def check_ratings(client: Redis, logs: Logs) -> None:
         assert {who: rating.matches for who, rating in found.items()} == wanted
         for who, rating in found.items():
             assert rating.skill == skills[game, who]
+    for one, *_ in read(logs):
+        (shown,) = RatingsQuery(client).changes([(one.game, one.board)])
+        assert len(shown) == len(changes.get(one.board, ()))
 
 
 def test_in_these_lives_results_change_in_every_way() -> None:

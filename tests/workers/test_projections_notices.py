@@ -16,7 +16,13 @@ from domain.match.events import (
     Resumed,
 )
 from domain.match.state import Reason
-from infra.projections.notices import MOST_NOTICES, MatchNotices, NoticeKind, PlayerNotice
+from infra.projections.notices import (
+    MOST_NOTICES,
+    MatchNotices,
+    NoticeDetail,
+    NoticeKind,
+    PlayerNotice,
+)
 from infra.redis.reads import read_one
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -98,6 +104,9 @@ def test_offers_and_answers_are_told_to_the_others(logs: Logs, shelf_client: Red
     assert new(logs, shelf_client, ALICE, offered(0)) == {"bob": [NoticeKind.OFFER]}
     answered = OfferAnswered(seat=1, kind="draw", accept=False)
     assert new(logs, shelf_client, BOB, answered) == {"alice": [NoticeKind.ANSWERED]}
+    (to_bob, *_), (to_alice,) = (MatchNotices(shelf_client).of(who) for who in (BOB, ALICE))
+    assert to_bob.detail == NoticeDetail(0, "draw")
+    assert to_alice.detail == NoticeDetail(1, "draw", accepted=False)
 
 
 def test_what_is_taken_back_may_give_the_turn(logs: Logs, shelf_client: Redis) -> None:

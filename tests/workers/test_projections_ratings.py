@@ -106,6 +106,21 @@ def test_each_match_is_a_point_of_a_players_series(logs: Logs, shelf_client: Red
     assert ratings.series("pow2", CAROL) == []
 
 
+def test_each_match_has_what_it_changed_for_its_seats(logs: Logs, shelf_client: Redis) -> None:
+    match(logs, 1, 100, 1)
+    match(logs, 300, 200, 0)
+    catch_up(logs.store, shelf_client, ONLY)
+    ratings = RatingsQuery(shelf_client)
+    (first, second, none) = ratings.changes([("pow2", 1), ("pow2", 300), ("pow2", 2)])
+    lost, won = first
+    assert (lost.before, won.before) == (1500, 1500)
+    assert lost.difference < 0 < won.difference
+    assert [one.before for one in second] == [lost.after, won.after]
+    last = [ratings.series("pow2", who)[-1].display_value for who in (ALICE, BOB)]
+    assert [one.after for one in second] == last
+    assert none == ()
+
+
 def test_only_rated_matches_of_several_that_somebody_won_count(
     logs: Logs, shelf_client: Redis
 ) -> None:

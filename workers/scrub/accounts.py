@@ -15,8 +15,8 @@ from infra.people.account_macs import (
     note_all_have_macs,
     read_mac_key,
 )
-from infra.people.accounts.accounts import write_account
 from infra.people.accounts.record import Account, decode
+from infra.people.accounts.writing import write_account
 from infra.redis import keys
 from infra.redis.clients import time_ms
 from infra.store.scrub_notes import ScrubRecord

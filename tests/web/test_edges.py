@@ -1,0 +1,117 @@
+"""The edges of the pages in a browser: switches, sound, paper, and a frame of another site."""
+
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from playwright.sync_api import expect
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_theme_changes_at_once_and_stays(person):
+    page = person("edgetheme").goes_to("/games")
+    foot = page.locator("#display-form")
+    with page.expect_response("**/display"):
+        foot.get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    expect(foot.get_by_role("button", name="Dark")).to_have_attribute("aria-pressed", "true")
+    paper = "getComputedStyle(document.body).backgroundColor"
+    dark = page.evaluate(paper)
+    page.goto("/puzzles")
+    assert page.evaluate(paper) == dark
+    with page.expect_response("**/display"):
+        page.locator("#display-form").get_by_role("button", name="Light").click()
+    page.wait_for_function(f"{paper} !== '{dark}'")
+    page.locator("#display-form").get_by_role("button", name="Deutsch").click()
+    expect(page.locator("html")).to_have_attribute("lang", "de")
+    assert page.url.endswith("/puzzles")
+
+
+def test_the_switches_work_without_scripts(person):
+    page = person("", java_script_enabled=False, color_scheme="light").goes_to("/games")
+    page.locator("#display-form").get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.url.endswith("/games")
+
+
+def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
+    one, two = api.player(name="edgeears"), api.player(name="edgemouth")
+    board = api.match(one, two)
+    page = person(one).goes_to(f"/m/{board}")
+    root = page.locator("html")
+    with page.expect_response("**/display"):
+        page.locator("#display-form").get_by_role("button", name="Sound").click()
+    expect(root).to_have_attribute("data-tocks", "1")  # so one knows how it sounds
+    ears = person(two).goes_to(f"/m/{board}")
+    page.reload()
+    page.wait_for_function("document.documentElement.dataset.sound")
+    page.locator("#board-area.choosing").wait_for()
+    one.move(board, "m13-j7")
+    expect(page.locator(".moves a.now")).to_have_text("m13-j7")
+    two.move(board, "a13-d7")
+    expect(page.locator(".moves a.now")).to_have_text("a13-d7")
+    page.wait_for_function("document.documentElement.dataset.tocks === '2'")
+    expect(ears.locator("html")).not_to_have_attribute("data-tocks", "1")
+
+
+def test_paper_gets_the_board_and_the_moves_only(api, person):
+    one, two = api.player(name="edgepaper"), api.player(name="edgepencil")
+    board = api.match(one, two)
+    one.move(board, "m13-j7")
+    page = person(two).goes_to(f"/m/{board}")
+    page.emulate_media(media="print")
+    expect(page.locator("#board-area svg.board")).to_be_visible()
+    expect(page.locator(".moves a.now")).to_be_visible()
+    for hidden in ("header.top", "footer", "#builder", "#chat-form", ".skip", "#proposing"):
+        expect(page.locator(hidden)).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.fixture
+def elsewhere(api) -> Iterator[Callable[[str], str]]:
+    """Another site, with a page that frames an address of the server."""
+    framed: list[str] = []
+
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            frame = f'<iframe src="{api.url}{framed[-1]}" width="400" height="500"></iframe>'
+            self.wfile.write(f"<!doctype html><title>x</title>{frame}".encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+
+        def frame(path: str) -> str:
+            framed.append(path)
+            return f"http://127.0.0.1:{server.server_port}/"
+
+        yield frame
+        server.shutdown()
+
+
+def test_a_frame_of_another_site_follows_the_match(api, person, elsewhere):
+    one, two = api.player(name="edgeframe"), api.player(name="edgewall")
+    board = api.match(one, two)
+    somebody = person(one)
+    page = somebody.page
+    page.goto(elsewhere(f"/m/{board}/embed"))
+    frame = page.frame_locator("iframe")
+    expect(frame.locator("svg.board")).to_be_visible()
+    one.move(board, "m13-j7")
+    expect(frame.locator("code")).to_have_text("m13-j7")
+    link = frame.locator("p").get_by_role("link")
+    expect(link).to_have_attribute("href", f"{api.url}/m/{board}")
+    expect(link).to_have_attribute("target", "_blank")
+    assert page.frames[1].evaluate("document.documentElement.scrollHeight <= innerHeight")
+    # the page of the match itself is not shown there
+    somebody.expected.append("frame-ancestors")
+    page.goto(elsewhere(f"/m/{board}"))
+    assert page.frames[1].url.startswith("chrome-error:")
+    somebody.elsewhere.clear()

@@ -1,0 +1,104 @@
+"""Around the board of a match: the preview, the next match, times, messages, the keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from services.app.matches import load_state
+
+pytestmark = pytest.mark.slow
+
+
+def opened(api, person, name: str, **options):
+    """Open a match of pow2 as its first player; return the person, who has two matches."""
+    one = person(name, **options)
+    players = api.player_of(name), api.player()
+    one.board = api.match(*players)
+    one.other = api.match(*players, game="torere", terms=["--days=1"])
+    api.caught_up()
+    one.goes_to(f"/m/{one.board}")
+    one.page.locator("#board-area.choosing").wait_for()
+    return one
+
+
+def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api, person):
+    one = opened(api, person, "ada")
+    page, play = one.page, one.page.locator("#confirm")
+    one.picks("m13-j7")
+    label = page.evaluate(
+        "getComputedStyle(document.querySelector('#board-area.looking'), '::after').content"
+    )
+    assert "not played yet" in label
+    expect(page.locator("#turn")).to_have_text("Your turn")
+    expect(page.locator('.plate.to-move[data-seat="0"]')).to_be_visible()
+    assert load_state(api.parts, one.board).ply == 0
+    held = []
+    page.route("**/act", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
+    play.click()
+    expect(play).to_have_class(re.compile("pending"))
+    play.click(force=True)  # it is on its way, and is not sent again
+    (sent,) = held
+    sent.continue_()
+    expect(page.locator("#next-match")).to_contain_text("Played. Next: Mū tōrere against")
+    assert load_state(api.parts, one.board).ply == 1
+    page.locator("h1").click()
+    page.keyboard.press("n")
+    page.wait_for_url(f"**/m/{one.other}")
+
+
+def test_times_are_those_of_the_browser_and_clocks_run(api, person):
+    one = opened(api, person, "zona", timezone_id="Asia/Tokyo", locale="en-GB")
+    page = one.goes_to(f"/m/{one.other}")
+    due = page.locator("time[data-shown=moment]").first
+    expect(due).to_have_attribute("title", re.compile("GMT\\+9|Japan"))
+    assert "UTC" not in due.inner_text()
+    clock = page.locator(".plate.to-move time[data-deadline]")
+    expect(clock).to_have_text(re.compile(r"^23 h 5\d min$"))
+    expect(clock).to_have_class("urgent")
+    page.evaluate(
+        """() => {
+          const clock = document.querySelector(".plate.to-move time[data-deadline]");
+          const next = clock.cloneNode(true);
+          next.dataset.deadline = 65_000;
+          clock.replaceWith(next);
+          document.dispatchEvent(new Event("htmx:afterSettle", { bubbles: true }));
+        }"""
+    )
+    expect(clock).to_have_text(re.compile(r"^(1:0[0-3]|0:\d\d)$"))
+
+
+def test_a_message_stands_beside_its_button_and_moves_nothing(api, person):
+    one = opened(api, person, "mesa")
+    page = one.page
+    top = page.locator("#board-area").bounding_box()["y"]
+    page.locator("#move").fill("m13-k5")
+    page.locator("#confirm").click()
+    message = page.locator("#message.beside .message")
+    expect(message).to_contain_text("No line joins m13 and k5".lower(), ignore_case=True)
+    assert page.locator("#board-area").bounding_box()["y"] == top
+    said, play = message.bounding_box(), page.locator("#confirm").bounding_box()
+    assert 0 <= said["y"] - play["y"] - play["height"] < 24
+    page.locator("h1").click()
+    expect(message).to_have_count(0)
+
+
+def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
+    one = opened(api, person, "tasta")
+    page = one.page
+    page.locator('#board-area [data-place="m13"]').focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#says")).to_contain_text("Chosen: m13.")
+    gaps = page.evaluate(
+        """() => {
+          const middle = (one) => {
+            const box = one.getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];
+          };
+          const [x, y] = middle(document.querySelector('[data-place="m13"]'));
+          const far = (one) => Math.hypot(middle(one)[0] - x, middle(one)[1] - y);
+          const all = [...document.querySelectorAll("#board-area .choice")].map(far);
+          return [far(document.activeElement), Math.min(...all)];
+        }"""
+    )
+    assert gaps[0] == pytest.approx(gaps[1])

@@ -1,0 +1,163 @@
+"""The form for a new match, links for friends, and the list of open challenges, in a browser."""
+
+import re
+
+from playwright.sync_api import expect
+
+from services.app.matches import load_state
+from tests.helpers.api import PASSWORD
+from tests.helpers.browser import PHONE, faults_of
+
+
+def board_of(page) -> int:
+    return int(page.url.rpartition("/")[2])
+
+
+def fill_halves(page) -> None:
+    page.get_by_label("Halves", exact=True).check()
+    page.locator("summary:visible", has_text="Variants").click()
+    page.get_by_label("Tiles each").fill("7")
+    page.get_by_role("radio", name="Any tile").check()
+    page.locator('[name="halves-seat"][value="1"]').check()
+    page.locator('[name="time"][value="3"]').check()
+    page.get_by_label("Unrated").check()
+
+
+def shows_halves(page) -> None:
+    expect(page.get_by_label("Tiles each")).to_have_value("7")
+    expect(page.get_by_role("radio", name="Any tile")).to_be_checked()
+    expect(page.locator('[name="halves-seat"][value="1"]')).to_be_checked()
+    expect(page.locator('[name="time"][value="3"]')).to_be_checked()
+    expect(page.get_by_label("Unrated")).to_be_checked()
+
+
+def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, person):
+    one, other = person("forma"), api.player(name="formosa")
+    page = one.goes_to("/new")
+    expect(page.locator("#offer")).to_contain_text("You offer The Power of Two to anybody.")
+    fill_halves(page)
+    offer = page.locator("#offer")
+    expect(offer).to_contain_text("You offer Halves to anybody.")
+    expect(offer).to_contain_text("Time: 3 days a move. The match changes no rating.")
+    expect(offer).to_contain_text("Variants: Tiles each: 7; A placed tile must touch: Any tile.")
+    expect(page.locator("summary:visible")).to_contain_text("(2 chosen)")
+    one.names("nobody-of-this-name")
+    one.starts()
+    wrong = page.locator(".mistake")
+    expect(wrong).to_have_text("There is no player named nobody-of-this-name.")
+    field = page.get_by_label("Name of your opponent")
+    expect(field).to_be_focused()
+    expect(field).to_have_attribute("aria-invalid", "true")
+    expect(field).to_have_value("nobody-of-this-name")
+    shows_halves(page)
+    assert faults_of(page) == []
+    # another game and back
+    page.get_by_label("David and Goliath", exact=True).check()
+    expect(page.get_by_label("Tiles each")).to_be_hidden()
+    page.get_by_label("Goliath", exact=True).check()
+    expect(offer).to_contain_text("You play Goliath, and David moves first.")
+    page.get_by_label("Halves", exact=True).check()
+    shows_halves(page)
+    # a name is completed
+    field.fill("")
+    field.press_sequentially("formo")
+    expect(page.locator(f'#names option[value="{other.name}"]')).to_have_count(1)
+    field.fill(other.name)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/m/*")
+    state = load_state(api.parts, board_of(page))
+    assert state.rules.startswith("halves/")
+    assert (state.clock.terms.days, state.clock.terms.rated) == (3, False)
+    assert state.seats[1] == api.parts.accounts.id_of(one.name)
+    # the browser's own way back
+    page.go_back()
+    shows_halves(page)
+    expect(page.get_by_label("Name of your opponent")).to_have_value(other.name)
+
+
+def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
+    page = person("schmal", **PHONE).goes_to("/new?game=halves")
+    page.locator("summary:visible", has_text="Variants").click()
+    page.get_by_label("Tiles each").fill("9999")
+    page.get_by_label("Own", exact=True).check()
+    page.locator('[name="own-bank"]').fill("x")
+    page.get_by_label("A note for those").fill("x" * 201)
+    page.get_by_role("button", name="Start").click()
+    alert = page.get_by_role("alert").filter(has_text="fields")
+    expect(alert).to_have_text("3 fields need another look.")
+    for name, said in (
+        ("halves-number-0", "Write a number from"),
+        ("own-bank", "Write a number from 1 to 3650."),
+        ("note", "The note has 201 characters; 200 are the most."),
+    ):
+        field = page.locator(f'[name="{name}"]')
+        described = str(field.get_attribute("aria-describedby")).split()[0]
+        expect(page.locator(f"#{described}")).to_contain_text(said)
+        expect(page.locator(f"#{described}")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert faults_of(page) == []
+
+
+def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person):
+    one, friend = person("linka"), person()
+    page = one.goes_to("/new?game=torere")
+    page.get_by_label("A friend, by a link").check()
+    page.get_by_label("A note for those").fill("as we said")
+    one.starts()
+    page.wait_for_url("**/c/*")
+    link = page.get_by_label("The link for your friend").input_value()
+    assert re.fullmatch(re.escape(api.url) + "/c/[a-z2-7]{20}", link)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator("#copied")).to_have_text("Copied")
+    assert faults_of(page) == []
+    there = friend.goes_to(link)
+    expect(there.get_by_role("heading", level=1)).to_have_text(
+        "linka wants to play Mū tōrere with you"
+    )
+    expect(there.locator("main")).to_contain_text("as we said")
+    assert "torere" not in friend.goes_to("/challenges").locator("#challenges").inner_text()
+    there.goto(link)
+    there.get_by_role("link", name="Play", exact=True).click()
+    there.locator('[name="userid"]').fill("lenas-friend")
+    there.locator('[name="password"]').fill(PASSWORD)
+    there.locator("main form button").click()
+    there.wait_for_url("**/c/*")
+    there.get_by_role("button", name="Play", exact=True).click()
+    there.wait_for_url("**/m/*")
+    seats = load_state(api.parts, board_of(there)).seats
+    assert {*api.parts.accounts.name_of(seats)} == {"linka", "lenas-friend"}
+    page.reload()
+    expect(page.get_by_role("link", name="Look at it")).to_have_attribute(
+        "href", f"/m/{board_of(there)}"
+    )
+
+
+def test_the_list_of_open_challenges_is_live_and_of_one_game_if_wanted(person):
+    one, guest = person("lista"), person()
+    there = guest.goes_to("/challenges?game=line")
+    expect(there.locator("#challenges")).to_contain_text("No match is offered now.")
+    page = one.goes_to("/new?game=line")
+    one.starts()
+    page.wait_for_url("**/#open")
+    offered = there.locator(".open-offer", has_text="lista")
+    expect(offered).to_contain_text("7 days a move")
+    assert faults_of(there) == []
+    offered.get_by_role("link", name="Play").click()
+    there.wait_for_url("**/signup?next=/c/*")
+    guest.goes_to("/challenges?game=line")
+    page.goto("/challenges?game=pow2")
+    expect(page.locator("#challenges")).not_to_contain_text("lista")
+    page.goto("/challenges?game=line")
+    page.get_by_role("button", name="Withdraw").click()
+    expect(there.locator("#challenges")).to_contain_text("No match is offered now.")
+
+
+def test_without_scripts_a_match_is_put_together_as_well(api, person):
+    one = person("forma-nos", java_script_enabled=False)
+    other = api.player()
+    page = one.goes_to("/new")
+    fill_halves(page)
+    one.names(other.name)
+    one.starts()
+    page.wait_for_url("**/m/*")
+    assert load_state(api.parts, board_of(page)).options == ("-tiles_each=7", "-touch_any")
