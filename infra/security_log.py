@@ -119,12 +119,15 @@ def note_security(
     event: SecurityEvent,
     account: AccountId | None = None,
     network: str = "",
-    budget: LineBudget = _BUDGET,
+    budget: LineBudget | None = None,
     **fields: str | int | list[str],
 ) -> None:
-    """Write a line about an event; `network` is that of the client, if it is not the source of attempts."""
+    """Write a line about an event; `network` is that of the client, if it is not the source of attempts.
+
+    `budget` is that of the lines that anybody can cause, without it the one of this process.
+    """
     if event in _BY_ANYBODY:
-        allowed, left_out = budget.take()
+        allowed, left_out = (budget or _BUDGET).take()
         if left_out:
             _write(SecurityEvent.LEFT_OUT, lines=left_out)
         if not allowed:

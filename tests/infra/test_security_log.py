@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from domain.errors import Refusal
+from infra import security_log
 from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Accounts
 from infra.people.attempt_source import AttemptSource, attempts_from
@@ -23,10 +24,9 @@ PASSWORD = "wonderland"
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch):
     """The lines so far, each as its event and fields; those that were returned are not returned again."""
-    # another test in this process may have sent them to a file, or silenced them
+    # other tests in this process may have used up its lines of this minute, or sent lines to a file
+    monkeypatch.setattr(security_log, "_BUDGET", LineBudget())
     logger = logging.getLogger(LOGGER)
-    logging.disable(logging.NOTSET)
-    monkeypatch.setattr(logger, "disabled", False)
     monkeypatch.setattr(logger, "propagate", False)
     monkeypatch.setattr(logger, "handlers", [caplog.handler])
     caplog.set_level(logging.INFO, LOGGER)

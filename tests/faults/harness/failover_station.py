@@ -144,7 +144,17 @@ class FailoverStation(Station):
             return found[0].waiting == 0
 
         until(ready, DRAINED_SECONDS)
-        return list(map(str, self.check(found[0])))
+        wrong: list[str] = []
+
+        def checked() -> bool:
+            try:
+                wrong[:] = map(str, self.check(found[0]))
+            except RedisError:  # a cluster on a busy machine may be down for a moment
+                return False
+            return True
+
+        until(checked, DRAINED_SECONDS)
+        return wrong
 
     def alarms(self) -> int:
         """Return how often the log of `serve` says that a shard was rolled back."""
