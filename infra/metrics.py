@@ -71,6 +71,11 @@ _SENT: Final = _counter(
     "E-mails that this process has given to the relay, by result: sent, later, no-address, unwanted.",
     ["result"],
 )
+_PUSHED: Final = _counter(
+    "matchpost_push_deliveries_total",
+    "Notifications that this process has given to push services, by result: sent, later, gone, refused.",
+    ["result"],
+)
 _RECEIVED: Final = _counter(
     "matchpost_mail_received_total",
     "E-mails that came in, by result: accepted, later, refused, failed.",
@@ -129,6 +134,11 @@ def outcome_wait() -> Iterator[None]:
     began = time.perf_counter()
     yield
     _OUTCOME_WAIT.observe(time.perf_counter() - began)
+
+
+def count_sent_push(result: str) -> None:
+    """Count a notification that was given to a push service, or that one could not take."""
+    _PUSHED.labels(result).inc()
 
 
 def count_sent_mail(result: str) -> None:

@@ -19,6 +19,10 @@ SAY: Final = Sentences(
             "the account was changed elsewhere at the same moment; try again",
             "das Konto wurde im selben Moment anderswo geändert; bitte noch einmal versuchen",
         ),
+        "push-devices": (
+            "{most} browsers are allowed notifications; remove one first",
+            "{most} Browser dürfen schon benachrichtigen; bitte erst einen entfernen",
+        ),
         "account-deleted": ("the account was deleted", "das Konto ist gelöscht"),
         "wrong-password": (
             "this is not the password of {name}",

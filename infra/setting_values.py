@@ -10,6 +10,7 @@ import msgspec
 
 from infra.mail.smtp_url import read_smtp_url
 from infra.objects.location import check_store_url
+from infra.push.push_services import read_push_services
 from infra.redis.addresses import check_queue_url, check_url
 
 FILE_NAME: Final = "matchpost.toml"
@@ -27,6 +28,7 @@ CHECKS: Final[Mapping[str, Callable[[str], object]]] = {
     "queue_url": check_queue_url,
     "relay": read_smtp_url,
     "store": check_store_url,
+    "push_services": read_push_services,
 }
 """For settings that are texts: what raises `ValueError` for an unusable one."""
 

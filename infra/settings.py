@@ -325,6 +325,11 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         shown |= {name: redact_url(url) for name in SECRET if (url := shown[name])}
         return f"Settings({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
+    @property
+    def has_mailer(self) -> bool:
+        """Whether there is something for a mailer to do."""
+        return self.relay is not None or self.sends_push
+
 
 def setting_table() -> tuple[SettingInfo, ...]:
     """Return the descriptions of all settings, in the order of the fields."""
@@ -355,7 +360,16 @@ def load(
     values = _from_file(Path(named), named=True) if named else _from_file(data / FILE_NAME)
     settings = Settings(**({"data": data} | values | over))
     _check_queue(settings)
+    _check_push(settings)
     return settings
+
+
+def _check_push(settings: Settings) -> None:
+    if settings.push == "on" and settings.site is None:
+        raise SettingsError(
+            "MATCHPOST_PUSH is on, and push services want to know who sends; set MATCHPOST_SITE to the "
+            "address of the pages"
+        )
 
 
 def _check_queue(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from infra.log_settings import LogSettings
+from infra.push.push_services import KNOWN
 from infra.setting_values import about
 
 
@@ -31,3 +32,26 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
             "none",
         ),
     ] = None
+    push: Annotated[
+        Literal["on", "off"],
+        about(
+            "on or off",
+            "Whether players may have notifications in their browsers; it needs `site`. The mailer sends them, also "
+            "without a relay: see [web push](push.md).",
+            "`off`",
+        ),
+    ] = "off"
+    push_services: Annotated[
+        str,
+        about(
+            "hosts, or origins such as https://push.example.org",
+            "The push services that notifications are given to, separated by blanks: hosts with their subdomains, or "
+            "exact origins. Requests to any other address are never made.",
+            "those of Chrome, Firefox, Safari and Edge",
+        ),
+    ] = KNOWN
+
+    @property
+    def sends_push(self) -> bool:
+        """Whether players may have notifications in their browsers."""
+        return self.push == "on"

@@ -8,6 +8,7 @@ The processes of `matchpost serve` keep what they need between their jobs.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Final
 
 from rq import Retry
 
@@ -20,21 +21,25 @@ from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import read_smtp_url
 from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
+from infra.push.client import PushClient
+from infra.push.push_services import read_push_services
 from infra.redis.keys import Lane
 from infra.settings import load
 from services.app import analyses
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
+from services.app.push import vapid_key
 from services.app.robot_groups import answer
 from services.mail.notification_texts import NotificationTexts
+from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
 from workers import evidence_job, offload_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
 from workers.log.job import PublisherRun, make_publisher, publish_leases
-from workers.mail.mailer import Mailer, MailRun
+from workers.mail.mailer import Mailer, MailRun, MailTask, mail_tasks, push_tasks
 from workers.projections import maintenance
 from workers.projections.job import ProjectionRun, project_leases
 from workers.projections.rebuild import StuckError
@@ -66,19 +71,43 @@ def drain(number: int, of: int) -> None:
 def send_mail() -> None:
     """Build e-mails and send them until nothing is left, for a minute at most."""
     settings = load()
-    if settings.relay is None:
-        raise RuntimeError("set MATCHPOST_RELAY to the mail server for outgoing mail")
+    if not settings.has_mailer:
+        raise RuntimeError(NO_MAILER)
     with App(settings) as parts:
         check_secrets(settings, parts.data, "mailer")
         secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         addresses = ServerAddresses(secret, settings.mail_domain)
-        mailer = make_mailer(parts, settings.relay, addresses)
-        MailRun(mailer, MailerWakeup(parts.store, parts.data, parts.queue)).run()
+        MailRun(make_mailer(parts, addresses), mailer_wakeup(parts)).run()
 
 
-def make_mailer(parts: App, relay: str, addresses: ServerAddresses) -> Mailer:
-    """Return the mailer that sends by a relay."""
-    return Mailer(
+NO_MAILER: Final = "set MATCHPOST_RELAY to the mail server for outgoing mail, or MATCHPOST_PUSH to `on` for notifications"
+
+
+def make_mailer(parts: App, addresses: ServerAddresses) -> Mailer:
+    """Return the mailer that tells players by mail, if there is a relay, and by push, if that is on."""
+    tasks = []
+    if parts.settings.relay is not None:
+        tasks += _mail_tasks(parts, parts.settings.relay, addresses)
+    if parts.settings.sends_push:
+        client = PushClient(vapid_key(parts), read_push_services(parts.settings.push_services))
+        tasks += push_tasks(parts.store, parts.data, PushTexts(parts), client)
+    return Mailer(tasks)
+
+
+def mailer_wakeup(parts: App) -> MailerWakeup:
+    """Return what polls for the mailer's work."""
+    settings = parts.settings
+    return MailerWakeup(
+        parts.store,
+        parts.data,
+        parts.queue,
+        mail=settings.relay is not None,
+        push=settings.sends_push,
+    )
+
+
+def _mail_tasks(parts: App, relay: str, addresses: ServerAddresses) -> list[MailTask]:
+    return mail_tasks(
         parts.store,
         parts.accounts,
         parts.data,

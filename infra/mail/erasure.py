@@ -9,10 +9,11 @@ from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.password_resets import PasswordResets
+from infra.push.push_queue import PushQueue
 
 
 def erase_mail(client: redis.Redis, account: AccountId) -> None:
-    """Erase e-mails to an account, its codes, link and digests, and its unsent chat and messages.
+    """Erase e-mails to an account, its codes, link and digests, and its unsent chat, messages and notifications.
 
     Safe to repeat. The counts per id and per address stay: they are hashed, and expire.
     """
@@ -23,3 +24,4 @@ def erase_mail(client: redis.Redis, account: AccountId) -> None:
     MessageMailQueue(client).forget(account)
     ChatMailQueue(client).forget(account)
     PasswordResets(client).forget(account)
+    PushQueue(client).forget(account)

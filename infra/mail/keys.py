@@ -18,6 +18,8 @@
 | `{mail}:daily` | sorted set: account by the ms at which its digest is due |
 | `{mail}:news:<account>` | sorted set: items for a digest, by time |
 | `{mail}:resets` | list of requests for a new password: `infra.people.password_resets` |
+| `{mail}:push:read` | per shard, how many leaves were read for notifications in browsers |
+| `{mail}:push:due` | sorted set: packed notifications by the ms at which they are tried next |
 | `{mail}:owners:<address>` | set: accounts that have proven an address, which is hashed |
 | `{mail}:key` | fingerprint of the mail key in use: `infra.secret_record` |
 | `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
@@ -48,6 +50,8 @@ CHAT_FIRST: Final = "{mail}:chat:first"
 CHAT_LAST: Final = "{mail}:chat:last"
 DIGESTS_DUE: Final = "{mail}:daily"
 RESET_REQUESTS: Final = "{mail}:resets"
+PUSH_CURSOR: Final = "{mail}:push:read"
+PUSH_DUE: Final = "{mail}:push:due"
 KEY_FINGERPRINT: Final = "{mail}:key"
 
 

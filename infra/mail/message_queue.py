@@ -14,6 +14,9 @@ from domain.match.events import AccountId, CommandId
 from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
 from infra.people.messages import MessageKind, MessageStore, read_text
+from infra.people.push_subscriptions import PushSubscriptions
+from infra.projections.notices import NoticeKind
+from infra.push.push_queue import PushQueue, QueuedPush
 from infra.redis.clients import Clock, time_ms
 
 
@@ -80,7 +83,7 @@ class MessageMailQueue:
 
 
 class MailingMessageStore(MessageStore):
-    """Messages that are also mailed."""
+    """Messages that are also mailed, and shown by browsers as notifications."""
 
     def __init__(
         self, client: redis.Redis, shards: Callable[[], int], clock: Clock | None = None
@@ -88,12 +91,22 @@ class MailingMessageStore(MessageStore):
         super().__init__(client, shards, clock)
         self._mail_queue = MessageMailQueue(client)
         self._chat_queue = ChatMailQueue(client)
+        self._push_queue = PushQueue(client)
+        self._subscriptions = PushSubscriptions(client)
 
     def _chat_added(self, board: int, at: int, others: Sequence[AccountId]) -> None:
         """Queue a line of chat for mail, if mail is sent at all."""
         # crash window: it is in the notices and not queued; the command repeated queues it
         if others and self._client.exists(keys.CURSOR):
             self._chat_queue.add(board, at, others, self._now())
+        self._push(others, board, NoticeKind.CHAT, at)
+
+    def _push(self, accounts: Sequence[AccountId], board: int, kind: NoticeKind, at: int) -> None:
+        """Queue a notification for those of the accounts whose browsers show them."""
+        if not (accounts and self._push_queue.is_on()):
+            return
+        wanted = self._subscriptions.those_with(accounts)
+        self._push_queue.add(QueuedPush(one, at, board, 0, ((kind, ""),)) for one in wanted)
 
     def send(
         self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
@@ -102,6 +115,8 @@ class MailingMessageStore(MessageStore):
         super().send(sender, recipients, text, command)
         # crash window: it is in the inboxes and not queued; the command repeated queues it
         self._mail_queue.add(sender, recipients, read_text(text), command)
+        others = [one for one in recipients if one != sender]
+        self._push(others, 0, NoticeKind.MESSAGE, self._now())
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
         """Write to everybody, and queue it for mail."""

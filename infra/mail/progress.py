@@ -1,6 +1,6 @@
 """The mailer's cursors in the logs, and the items that wait for daily digests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -8,6 +8,7 @@ import redis
 
 from domain.match.events import AccountId
 from infra.mail import keys
+from infra.mail.log_cursor import LogCursor
 from infra.redis import scripts
 
 DIGEST_HOUR: Final = 6
@@ -22,7 +23,6 @@ _DAY: Final = 24 * _HOUR
 _FIRST_SECONDS: Final = 400 * 24 * 3600
 
 _DIGEST_SENT: Final = scripts.Script("digest_sent")
-_COUNTS: Final = msgspec.msgpack.Decoder(tuple[int, ...])
 
 
 class DigestItem(msgspec.Struct, frozen=True, array_like=True):
@@ -41,27 +41,11 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _ITEMS: Final = msgspec.msgpack.Decoder(DigestItem)
 
 
-class MailerProgress:
+class MailerProgress(LogCursor):
     """The mailer's progress. Errors of the server pass through; several mailers do no harm."""
 
     def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-
-    # the logs
-
-    def begin(self, ends: Sequence[int]) -> None:
-        """Set the cursors to `ends`, unless they were set before."""
-        self._client.set(keys.CURSOR, _ENCODER.encode(tuple(ends)), nx=True)
-
-    def cursor(self) -> tuple[int, ...] | None:
-        """Return for each shard how many leaves were read; None before `begin`."""
-        found: Any = self._client.get(keys.CURSOR)
-        return None if found is None else _COUNTS.decode(found)
-
-    def advance(self, before: Sequence[int], after: Sequence[int]) -> bool:
-        """Move the cursors; False when another mailer has moved them."""
-        old, new = (_ENCODER.encode(tuple(counts)) for counts in (before, after))
-        return scripts.compare_and_set(self._client, keys.CURSOR, old, new)
+        super().__init__(client, keys.CURSOR)
 
     # threads
 

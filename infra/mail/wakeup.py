@@ -10,8 +10,10 @@ import redis
 
 from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
+from infra.mail.log_cursor import LogCursor
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
+from infra.push.push_queue import PushQueue
 from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.leases import Leases
 from infra.store.port import Store
@@ -33,21 +35,31 @@ def mail_leases(queue: redis.Redis) -> Leases[str]:
 
 
 class MailerWakeup:
-    """Polls for work; `queue` is a client of RQ's Redis."""
+    """Polls for work of `mail` and `push`; `queue` is a client of RQ's Redis."""
 
     def __init__(
-        self, store: Store, data: redis.Redis, queue: redis.Redis, outbox: Outbox | None = None
+        self,
+        store: Store,
+        data: redis.Redis,
+        queue: redis.Redis,
+        outbox: Outbox | None = None,
+        *,
+        mail: bool = True,
+        push: bool = False,
     ) -> None:
+        self._sends_mail = mail
+        self._sends_push = push
         self._store = store
         self._data = data
         self.leases = mail_leases(queue)
         self._outbox = outbox or Outbox(data)
         self._mailer_progress = MailerProgress(data)
         self._chats = ChatMailQueue(data)
+        self._push = PushQueue(data)
 
     def begin(self) -> None:
-        """Start mailing events from now on, unless that was started before."""
-        begin_mailing(self._store, self._data)
+        """Start telling events from now on, unless that was started before."""
+        begin_mailing(self._store, self._data, mail=self._sends_mail, push=self._sends_push)
 
     def tick(self) -> None:
         """Request the mailer if there is work, or wake it if it waits for some."""
@@ -55,9 +67,15 @@ class MailerWakeup:
             self.leases.request(LEASE)
 
     def has_work(self) -> bool:
-        """Return whether there are events to mail or e-mails to send."""
+        """Return whether there are events to tell, or e-mails or notifications to send."""
         now = self._outbox.now()
-        return self._has_queued(now) or self._outbox.is_due(now) or self._has_new_leaves()
+        if self._sends_push and (self._push.is_due(now) or self._has_new_leaves(self._push)):
+            return True
+        return self._sends_mail and (
+            self._has_queued(now)
+            or self._outbox.is_due(now)
+            or self._has_new_leaves(self._mailer_progress)
+        )
 
     def _has_queued(self, now: int) -> bool:
         return bool(
@@ -71,13 +89,18 @@ class MailerWakeup:
             or self._mailer_progress.digests_due(now, 1)
         )
 
-    def _has_new_leaves(self) -> bool:
-        read = self._mailer_progress.cursor()
+    def _has_new_leaves(self, cursor: LogCursor) -> bool:
+        read = cursor.cursor()
         return read is not None and bool(self._store.next_leaves(dict(enumerate(read))))
 
 
-def begin_mailing(store: Store, data: redis.Redis) -> None:
-    """Mail events from now on, unless that was begun before."""
-    progress = MailerProgress(data)
-    if progress.cursor() is None:
-        progress.begin(store.watermark().ends)
+def begin_mailing(
+    store: Store, data: redis.Redis, *, mail: bool = True, push: bool = False
+) -> None:
+    """Tell events from now on by mail, by push or by both, unless that was begun before."""
+    cursors: list[LogCursor] = [MailerProgress(data)] * mail + [PushQueue(data)] * push
+    for cursor in cursors:
+        if cursor.cursor() is None:
+            cursor.begin(store.watermark().ends)
+    if not push:
+        PushQueue(data).end()

@@ -79,14 +79,14 @@ class NoticesProjection(Projection):
             for account, kind in notices_of(fact, table):
                 if account in fact.erased or not bucket.owns(account):
                     continue
-                notice = PlayerNotice(event.at, event.match, event.seq, kind, _detail(event.body))
+                notice = PlayerNotice(event.at, event.match, event.seq, kind, detail_of(event.body))
                 boxes.setdefault(account, {})[notice.member] = event.at
             if len(fact.setup.seats) >= _MANY and not isinstance(event.body, _LEAVES_SEATS):
                 tables[event.match] = seats_after(table, event.body)
         return [*_box_writes(boxes), *_table_writes(facts, tables)]
 
 
-def _detail(event: Event) -> NoticeDetail | None:
+def detail_of(event: Event) -> NoticeDetail | None:
     """Return what the notices of an event say besides their kind."""
     match event:
         case events.OfferMade():

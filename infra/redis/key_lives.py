@@ -103,6 +103,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:robots", "infra.people.pending_starts", "they are over", "matches, 20"),
     KeyLife("{a:<hex>}:sessions", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{a:<hex>}:reset", "infra.people.password_resets", "expires after an hour", _ONE),
+    KeyLife("{a:<hex>}:push", "infra.people.push_subscriptions", _ACCOUNT, "browsers, 10"),
     KeyLife("{a:<hex>}:notes", "infra.people.notes", _ACCOUNT, "notes, 1,000"),
     KeyLife("{a:<hex>}:codes", "infra.mail.verification_codes", "they are used", "addresses, 5"),
     KeyLife("{t:<hex>}", "infra.people.tokens.tokens", "expires, or is revoked", "tokens"),
@@ -143,6 +144,12 @@ KEY_LIVES: Final = (
     KeyLife("{mail}:named", "infra.mail.verification_codes", "the mailer takes them", "accounts"),
     KeyLife("{mail}:naming", "infra.mail.verification_codes", "the mailer is done", "accounts"),
     KeyLife("{mail}:written", "infra.mail.message_queue", "the mailer takes them", "messages"),
+    KeyLife(
+        "{mail}:push:due",
+        "infra.push.push_queue",
+        "it is sent, or a day old",
+        "notifications that wait",
+    ),
     KeyLife(
         "{mail}:resets", "infra.people.password_resets", "the mailer reads them", "requests, 1,000"
     ),
@@ -220,5 +227,6 @@ ENDLESS_KEYS: Final = (
         "{p:erased}", "infra.projections.erasure", "a rebuild leaves them out", "deleted accounts"
     ),
     EndlessKey("{mail}:read", "infra.mail.progress", "it is the mailer's cursor", "shards"),
+    EndlessKey("{mail}:push:read", "infra.push.push_queue", "it is the mailer's cursor", "shards"),
     EndlessKey("{mail}:key", "infra.secret_record", "other machines compare with it", _ONE),
 )

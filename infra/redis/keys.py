@@ -84,6 +84,7 @@
 | `{w:<hex>}` | a browser's session: `infra.people.sessions`; half the SHA-256 of its text |
 | `{a:<hex>}:sessions` | hash: session's id -> SHA-256 of its text |
 | `{a:<hex>}:reset` | SHA-256 of the link for a new password: `infra.people.password_resets` |
+| `{a:<hex>}:push` | hash: browsers that show the account's notifications: `infra.people.push_subscriptions` |
 | `{a:<hex>}:notes` | hash: board -> the account's note about a match: `infra.people.notes` |
 | `{damaged}` | hash: board -> why the match can't be read: `infra.store.damaged_matches` |
 | `{robots}:failed` | hash: board -> why a robot could not act there: `infra.store.robot_failures` |

@@ -35,6 +35,7 @@ from infra.people.drafts import Drafts
 from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
+from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
@@ -253,6 +254,11 @@ class App:
         return Sessions(self.people)
 
     @cached_property
+    def push_subscriptions(self) -> PushSubscriptions:
+        """Browsers that show notifications."""
+        return PushSubscriptions(self.people)
+
+    @cached_property
     def notes(self) -> Notes:
         """Players' notes about matches, which only their authors can read."""
         return Notes(self.people)
@@ -340,6 +346,7 @@ class App:
         erase_mail(self.people, account)
         self.sessions.forget(account)
         self.notes.forget(account)
+        self.push_subscriptions.forget(account)
         self.statements.forget(account)
         erase_projections(self.people, account)
 

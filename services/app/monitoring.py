@@ -97,7 +97,7 @@ def expected_roles(settings: Settings, ran: Collection[Role]) -> list[Role]:
         Role.ROBOTS: settings.robots > 0,
         Role.WEB: settings.http != "off",
         Role.MAIL: settings.smtp != "off" or settings.lmtp is not None,
-        Role.MAILER: settings.relay is not None,
+        Role.MAILER: settings.has_mailer,
     }
     return [role for role, is_wanted in wanted.items() if is_wanted or role in ran]
 

@@ -31,6 +31,19 @@ def _winners(names: str, language: str) -> str:
 SAY: Final = Sentences(
     "app",
     {
+        # notifications in browsers
+        "push-off": (
+            "this server sends no notifications",
+            "dieser Server verschickt keine Benachrichtigungen",
+        ),
+        "push-service": (
+            "this browser gets its notifications from a service that this server does not know",
+            "dieser Browser bekommt Benachrichtigungen von einem Dienst, den dieser Server nicht kennt",
+        ),
+        "push-keys": (
+            "the keys of this browser can't be used; allow notifications once more",
+            "die Schlüssel dieses Browsers sind unbrauchbar; bitte die Benachrichtigungen noch einmal erlauben",
+        ),
         # a match without a winner
         "agreement": ("it is a draw by agreement", "sie endet remis nach Vereinbarung"),
         "repetition": (

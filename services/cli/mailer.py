@@ -1,9 +1,9 @@
-"""`matchpost mailer`: the process that writes e-mails about events, and sends them."""
+"""`matchpost mailer`: the process that tells players of events, by e-mail and by notifications in browsers."""
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
-from infra.mail.wakeup import MailerWakeup
+from infra.people.account_macs import MacKeyError
 from infra.secret_copies import read_copy
 from infra.secret_record import Secret, SecretMismatchError
 from infra.settings import Settings
@@ -11,7 +11,7 @@ from services.app.context import App
 from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role
 from services.heartbeating import heartbeating
-from services.jobs import make_mailer
+from services.jobs import NO_MAILER, mailer_wakeup, make_mailer
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_end, log_to_stderr
@@ -19,20 +19,19 @@ from workers.mail import mailer
 
 
 def run(settings: Settings) -> int:
-    """Send mail until a stop signal, and return the exit code."""
+    """Send mail and notifications until a stop signal, and return the exit code."""
     log_to_stderr("mailer", settings)
     LIVENESS.watch()
-    if settings.relay is None:
-        return _failed("set MATCHPOST_RELAY to the mail server for outgoing mail")
-    relay = settings.relay
+    if not settings.has_mailer:
+        return _failed(NO_MAILER)
     try:
         # a file that can't be right is found without the server
         read_copy(Secret.MAIL_KEY, settings)
     except (LostKeyError, OSError) as error:
         return _failed(str(error))
     try:
-        return run_role(lambda: _run(settings, relay), SecretMismatchError, LostKeyError)
-    except (SecretMismatchError, LostKeyError) as error:
+        return run_role(lambda: _run(settings), SecretMismatchError, LostKeyError, MacKeyError)
+    except (SecretMismatchError, LostKeyError, MacKeyError) as error:
         return _failed(str(error))
 
 
@@ -41,15 +40,15 @@ def _failed(sentence: str) -> int:
     return EXIT_UNKNOWN
 
 
-def _run(settings: Settings, relay: str) -> None:
+def _run(settings: Settings) -> None:
     with App(settings, listening=mailer.IDLE_SECONDS) as parts:
         parts.store.layout()
         check_secrets(settings, parts.data, Role.MAILER)
         secret = read_secret(settings.mail_key or settings.data / FILE_NAME)
         addresses = ServerAddresses(secret, settings.mail_domain)
-        made = make_mailer(parts, relay, addresses)
+        made = make_mailer(parts, addresses)
         with (
             heartbeating(settings, Role.MAILER, mail_key=addresses.fingerprint),
             serving_role_metrics(settings, Role.MAILER, "mailer"),
         ):
-            mailer.run(made, MailerWakeup(parts.store, parts.data, parts.queue), parts.queue)
+            mailer.run(made, mailer_wakeup(parts), parts.queue)

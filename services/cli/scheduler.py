@@ -14,13 +14,13 @@ from redis.exceptions import RedisError
 from infra.draw_texts import DrawTexts
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.liveness import LIVENESS
-from infra.mail.wakeup import MailerWakeup
 from infra.settings import Settings
 from infra.store.due_times import DueTimes
 from infra.store.server_clock import ServerClockRecord
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
+from services.jobs import mailer_wakeup
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
@@ -96,8 +96,8 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
         ticks.append(RobotWakeup(data, parts.queue, store.now, wait).tick)
-    if parts.settings.relay is not None:
-        wakeup = MailerWakeup(store, data, parts.queue)
+    if parts.settings.has_mailer:
+        wakeup = mailer_wakeup(parts)
         wakeup.begin()
         ticks.append(wakeup.tick)
     # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that

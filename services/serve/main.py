@@ -114,8 +114,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children += web_children(for_children, url, listener)
     if mail := listen_for_mail(settings, stack):
         children.append(mail_child(next(each), url, mail))
-    if settings.relay is not None:
-        begin_mailing(store, data)
+    if settings.has_mailer:
+        begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
         children.append(mailer_child(next(each), url))
     notes = [server.note_synced for server in servers]
     supervisor = Supervisor(children, tick=partial(call_all, notes), depends_on=servers)
@@ -129,7 +129,7 @@ def _roles(settings: Settings) -> list[str]:
         "robots": settings.robots > 0,
         "web": settings.http != "off",
         "mail": settings.smtp != "off" or settings.lmtp is not None,
-        "mailer": settings.relay is not None,
+        "mailer": settings.has_mailer,
     }
     return ["worker", "side", "scheduler", "maintenance", *(role for role in asked if asked[role])]
 

@@ -27,7 +27,7 @@ from services.mail.notification_texts import NotificationTexts
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.timed import TimedBench
-from workers.mail.mailer import Mailer
+from workers.mail.mailer import Mailer, mail_tasks
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 DOMAIN = "play.example.org"
@@ -62,14 +62,16 @@ class Mailing:
     def another_mailer(self) -> Mailer:
         """A mailer that knows nothing yet."""
         return Mailer(
-            self.bench.store,
-            self.accounts,
-            self.client,
-            addresses=self.addresses,
-            composer=self.composing,
-            relay=self.relay,
-            sent=self.sent,
-            clock=lambda: self.bench.now,
+            mail_tasks(
+                self.bench.store,
+                self.accounts,
+                self.client,
+                addresses=self.addresses,
+                composer=self.composing,
+                relay=self.relay,
+                sent=self.sent,
+                clock=lambda: self.bench.now,
+            )
         )
 
     def enrol(self, account: AccountId, *addresses: MailAddress, **record: Any) -> None:

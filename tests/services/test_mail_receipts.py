@@ -27,7 +27,7 @@ from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE
 from tests.helpers.mailing import Mailing, text_of, work_out
 from tests.helpers.mails import in_parts, part
-from workers.mail.mailer import Mailer
+from workers.mail.mailer import Mailer, mail_tasks
 
 QUOTED = "m13-j7"
 """A move that is legal at the start of pow2."""
@@ -238,13 +238,15 @@ def attaching(
         ReceiptSigner(folder), proofs, lambda board: store.layout().shard_of(board), lambda: durable
     )
     mailer = Mailer(
-        *(store, mailing.accounts, mailing.client),
-        addresses=mailing.addresses,
-        composer=mailing.composing,
-        relay=mailing.relay,
-        sent=mailing.sent,
-        clock=lambda: mailing.bench.now,
-        attach=attachments.of_event,
+        mail_tasks(
+            *(store, mailing.accounts, mailing.client),
+            addresses=mailing.addresses,
+            composer=mailing.composing,
+            relay=mailing.relay,
+            sent=mailing.sent,
+            clock=lambda: mailing.bench.now,
+            attach=attachments.of_event,
+        )
     )
     return mailer, objects
 

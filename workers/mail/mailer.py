@@ -1,4 +1,4 @@
-"""The mailer: one process that builds e-mails from the logs and sends them, job by job."""
+"""The mailer: one process that tells players what the logs have, by e-mail and web push, job by job."""
 
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -21,6 +21,10 @@ from infra.people.accounts import Accounts
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
+from infra.people.push_subscriptions import PushSubscriptions
+from infra.push.client import PushClient
+from infra.push.composer import PushComposer
+from infra.push.push_queue import PushQueue
 from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store
 from workers.job_report import report
@@ -33,6 +37,7 @@ from workers.mail.deliver import EmailDelivery
 from workers.mail.digests import DigestMailer
 from workers.mail.messages import MessageMailer
 from workers.mail.notify import MatchMailer
+from workers.mail.push import MatchPush, PushDelivery
 from workers.mail.resets import ResetMailer
 from workers.rq_worker import IDLE_SECONDS, ListedWorker
 
@@ -51,46 +56,61 @@ class MailTask(Protocol):
 
 
 class Mailer:
-    """Does everything about outgoing mail. `clock` is that of the `Outbox`, `attach` of `MailContext`."""
+    """Does everything about outgoing mail and notifications."""
 
-    def __init__(  # noqa: PLR0913 - one for each part
-        self,
-        store: Store,
-        accounts: Accounts,
-        data: redis.Redis,
-        *,
-        addresses: ServerAddresses,
-        composer: Composer,
-        relay: SmtpRelay,
-        sent: SentEmails,
-        clock: Callable[[], int] | None = None,
-        attach: Callable[[int, bytes], tuple[Attachment, ...]] = lambda *_: (),
-    ) -> None:
-        outbox, progress = Outbox(data, clock), MailerProgress(data)
-        codes = VerificationCodes(data, outbox.now)
-        context = MailContext(
-            store=store,
-            accounts=accounts,
-            progress=progress,
-            outbox=outbox,
-            builder=EmailBuilder(composer, addresses, progress),
-            chats=ChatMailQueue(data),
-            messages=MessageStore(data, lambda: store.layout().shards),
-            attach=attach,
-        )
-        self._tasks: Sequence[MailTask] = (
-            MatchMailer(context),
-            CodeMailer(context, codes),
-            ResetMailer(context, PasswordResets(data), AddressOwners(data)),
-            MessageMailer(context, MessageMailQueue(data)),
-            ChatMailer(context),
-            DigestMailer(context),
-            EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent),
-        )
+    def __init__(self, tasks: Sequence[MailTask]) -> None:
+        self._tasks = tasks
 
     def round(self) -> int:
         """Do some of everything; return how much was done."""
         return sum(task.round() for task in self._tasks)
+
+
+def mail_tasks(  # noqa: PLR0913 - one for each part
+    store: Store,
+    accounts: Accounts,
+    data: redis.Redis,
+    *,
+    addresses: ServerAddresses,
+    composer: Composer,
+    relay: SmtpRelay,
+    sent: SentEmails,
+    clock: Callable[[], int] | None = None,
+    attach: Callable[[int, bytes], tuple[Attachment, ...]] = lambda *_: (),
+) -> list[MailTask]:
+    """Return the tasks of e-mail. `clock` is that of the `Outbox`, `attach` of `MailContext`."""
+    outbox, progress = Outbox(data, clock), MailerProgress(data)
+    codes = VerificationCodes(data, outbox.now)
+    context = MailContext(
+        store=store,
+        accounts=accounts,
+        progress=progress,
+        outbox=outbox,
+        builder=EmailBuilder(composer, addresses, progress),
+        chats=ChatMailQueue(data),
+        messages=MessageStore(data, lambda: store.layout().shards),
+        attach=attach,
+    )
+    return [
+        MatchMailer(context),
+        CodeMailer(context, codes),
+        ResetMailer(context, PasswordResets(data), AddressOwners(data)),
+        MessageMailer(context, MessageMailQueue(data)),
+        ChatMailer(context),
+        DigestMailer(context),
+        EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent),
+    ]
+
+
+def push_tasks(
+    store: Store, data: redis.Redis, composer: PushComposer, client: PushClient
+) -> list[MailTask]:
+    """Return the tasks of web push."""
+    queue, subscriptions = PushQueue(data), PushSubscriptions(data)
+    return [
+        MatchPush(store, queue, subscriptions),
+        PushDelivery(queue, subscriptions, composer, client, store.now),
+    ]
 
 
 class MailRun:

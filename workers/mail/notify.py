@@ -5,7 +5,7 @@ the same ids, which the outbox takes once. So it needs no lease, and several mai
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -21,7 +21,8 @@ from infra.projections.projection import Fact, MatchSetup
 from workers.mail.cases import mail_arbiters
 from workers.mail.context import MailContext, Recipient, recipient_of
 from workers.mail.isolate import isolate_errors
-from workers.projections.log_reader import LogChunk, LogReader
+from workers.mail.log_round import LogRound
+from workers.projections.log_reader import LogChunk
 
 logger = logging.getLogger(__name__)
 
@@ -34,45 +35,26 @@ _URGENT: Final = frozenset({NoticeKind.REMINDER})
 _NOBODY: Final = SeatsLeft(None)
 
 
-class MatchMailer:
+class MatchMailer(LogRound):
     """Mails players what happened in their matches."""
 
+    what = "mailed"
+
     def __init__(self, context: MailContext) -> None:
+        super().__init__(context.store, context.progress)
         self._context = context
-        self._reader = LogReader(context.store)
         self._recipients: dict[AccountId, Recipient | None] = {}
         """The players of this round's matches."""
         self._oldest = 0
 
-    def round(self) -> int:
-        """Mail what the next leaves of the logs have; return the number of leaves."""
-        start = self._start()
-        chunk = self._reader.read(start)
+    def begin_round(self, chunk: LogChunk) -> None:
+        """Forget the players of the last round."""
+        del chunk
         self._recipients.clear()
         self._oldest = self._context.store.now() - OLD_MS
-        for (board, command), facts in _by_command(chunk):
-            self._notify(board, command, facts[0])
-        after = _counts_after(chunk)
-        self._context.progress.advance(start, after)
-        return sum(after) - sum(start)
 
-    def _start(self) -> tuple[int, ...]:
-        """Return how far the logs are mailed. The first time that is their ends."""
-        progress, ends = self._context.progress, self._context.store.watermark().ends
-        progress.begin(ends)
-        found = progress.cursor()
-        assert found is not None
-        # logs that were restored from a backup may end before the leaves that were mailed
-        start = tuple(min(read, end) for read, end in zip(found, ends, strict=True))
-        if start != found:
-            logger.warning(
-                "the logs end before the leaves that were mailed; mail goes on from their end"
-            )
-            progress.advance(found, start)
-        return start
-
-    def _notify(self, board: int, command: CommandId, fact: Fact) -> None:
-        """Mail a command to everybody concerned."""
+    def notify(self, board: int, command: CommandId, fact: Fact) -> None:
+        """Mail a command to everybody concerned; `fact` is its first event."""
         if fact.event.at < self._oldest:
             return
         with isolate_errors(f"match {board}"):
@@ -138,36 +120,31 @@ def notices_by_player(
     first mail of the match, which the player answers with moves.
     """
     found: dict[AccountId, list[NoticeKind]] = {}
+    for account, kind, _ in notices_of_command(cast, events, own, to_starter=True):
+        found.setdefault(account, []).append(kind)
+    return found
+
+
+def notices_of_command(
+    cast: MatchSetup,
+    events: Sequence[EventEnvelope],
+    own: Sequence[EventEnvelope],
+    *,
+    to_starter: bool = False,
+) -> Iterator[tuple[AccountId, NoticeKind, EventEnvelope]]:
+    """Return the notices of a command's `own` events, in order; `events` are all up to the last of them.
+
+    `to_starter` adds one for the player who started a match.
+    """
     table = _NOBODY
     for event in events[: own[-1].seq]:
         if event.seq >= own[0].seq:
-            for account, kind in [*notices_of(Fact(event, cast), table), *_own_start(event, cast)]:
-                found.setdefault(account, []).append(kind)
+            more = _own_start(event, cast) if to_starter else ()
+            for account, kind in [*notices_of(Fact(event, cast), table), *more]:
+                yield account, kind, event
         table = seats_after(table, event.body)
-    return found
 
 
 def _own_start(event: EventEnvelope, cast: MatchSetup) -> Iterator[tuple[AccountId, NoticeKind]]:
     if isinstance(event.body, MatchStarted) and event.actor in cast.seats:
         yield event.actor, NoticeKind.STARTED
-
-
-def _by_command(chunk: LogChunk) -> Iterable[tuple[tuple[int, CommandId], list[Fact]]]:
-    """Return the facts, grouped by the command that they come from."""
-    found: dict[tuple[int, CommandId], list[Fact]] = {}
-    for fact in chunk.facts:
-        found.setdefault((fact.event.match, fact.event.command), []).append(fact)
-    return found.items()
-
-
-def _counts_after(chunk: LogChunk) -> tuple[int, ...]:
-    """Return the counts after a chunk, and after its unreadable leaves."""
-    counts = list(chunk.counts)
-    for leaf in chunk.unreadable:
-        if counts[leaf.shard] == leaf.index:
-            logger.error(
-                "ALARM: leaf %d of shard %d can't be mailed: %s",
-                *(leaf.index, leaf.shard, leaf.error),
-            )
-            counts[leaf.shard] += 1
-    return tuple(counts)

@@ -19,6 +19,7 @@ from services.http.context import ApiContext
 from services.http.web.session import Visitor
 from services.http.web.views.match_rows import verdict_for
 from services.http.web.views.news_words import NewsSubject, news_text, reason_label
+from services.http.web.wording import Wording
 
 Rows = Mapping[int, MatchListRow]
 """Matches by board."""
@@ -64,7 +65,7 @@ def news_items(
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     names = names_of(app, (seat for row in rows.values() for seat in row.seats))
-    return named_news(notices, rows, names, visitor, app.unread.counts(account))
+    return named_news(notices, rows, names, visitor.wording, account, app.unread.counts(account))
 
 
 def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
@@ -103,23 +104,22 @@ def named_news(
     notices: Sequence[PlayerNotice],
     rows: Rows,
     names: Mapping[AccountId, str],
-    visitor: Visitor,
+    words: Wording,
+    account: AccountId,
     unread: UnreadCounts,
 ) -> list[NewsItem]:
-    """Return each notice in words, by the matches and the names of their players."""
-    account = visitor.require_account()
-    return [_item(one, rows.get(one.board), names, visitor, account, unread) for one in notices]
+    """Return each notice of an account in words, by the matches and the names of their players."""
+    return [_item(one, rows.get(one.board), names, words, account, unread) for one in notices]
 
 
 def _item(
     notice: PlayerNotice,
     row: MatchListRow | None,
     names: Mapping[AccountId, str],
-    visitor: Visitor,
+    words: Wording,
     account: AccountId,
     unread: UnreadCounts,
 ) -> NewsItem:
-    words = visitor.wording
     current = _is_current(notice, row, account, unread)
     seat = row.seats.index(account) if row and account in row.seats else None
     verdict = verdict_for(row, seat) if row and notice.kind is NoticeKind.OVER else ""

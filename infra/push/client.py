@@ -1,0 +1,88 @@
+"""Gives messages to push services, by HTTPS, to the services of the settings only."""
+
+import time
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+import httpx
+import msgspec
+
+from infra.people.push_subscriptions import PushSubscription
+from infra.push.encryption import encrypt
+from infra.push.push_services import is_allowed
+from infra.push.vapid import VapidKey
+
+TIMEOUT_SECONDS: Final = 5.0
+
+_GONE: Final = (404, 410)
+_TOO_MANY: Final = 429
+_SERVER_ERROR: Final = 500
+
+
+class PushStatus(StrEnum):
+    """What became of a message."""
+
+    SENT = "sent"
+    LATER = "later"
+    """The service is away or busy."""
+    GONE = "gone"
+    """The browser does not want messages any more."""
+    REFUSED = "refused"
+    """The service refuses it, and would refuse it again."""
+
+
+class PushMessage(msgspec.Struct, frozen=True):
+    """A message, as the service worker of the pages reads it."""
+
+    text: bytes
+    topic: str
+    """A newer message replaces one of the same topic that was not delivered; at most 32 letters."""
+    seconds: int
+    """How long the service keeps it for a browser that is away."""
+    urgent: bool = False
+
+
+class PushClient:
+    """Sends messages; thread-safe. `clock` is in seconds since 1970."""
+
+    def __init__(
+        self, key: VapidKey, services: tuple[str, ...], clock: Callable[[], float] = time.time
+    ) -> None:
+        self._key = key
+        self._services = services
+        self._clock = clock
+        # no redirects, because they would lead past the guard
+        self._http = httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, trust_env=False)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._http.close()
+
+    def send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
+        """Give a message to the service of a browser; it raises nothing for a service that fails."""
+        if not is_allowed(to.endpoint, self._services):
+            return PushStatus.GONE  # the setting has changed since
+        headers = {
+            "Authorization": self._key.authorization(to.endpoint, self._clock()),
+            "Content-Encoding": "aes128gcm",
+            "Content-Type": "application/octet-stream",
+            "TTL": str(message.seconds),
+            "Topic": message.topic,
+            "Urgency": "high" if message.urgent else "normal",
+        }
+        body = encrypt(message.text, to.key, to.auth)
+        try:
+            # the body of the answer is never read
+            with self._http.stream("POST", to.endpoint, content=body, headers=headers) as answer:
+                return _status_of(answer.status_code)
+        except httpx.HTTPError:
+            return PushStatus.LATER
+
+
+def _status_of(code: int) -> PushStatus:
+    if code in _GONE:
+        return PushStatus.GONE
+    if code == _TOO_MANY or code >= _SERVER_ERROR:
+        return PushStatus.LATER
+    return PushStatus.SENT if httpx.codes.is_success(code) else PushStatus.REFUSED

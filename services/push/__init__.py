@@ -1,0 +1,1 @@
+"""Web push: what notifications in browsers say."""

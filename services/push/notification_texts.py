@@ -1,0 +1,72 @@
+"""What notifications in browsers say: the news of the pages, in the language of the account."""
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from domain.match.events import AccountId
+from domain.sentences import LANGUAGES
+from infra.projections.notices import NoticeKind, PlayerNotice
+from infra.push.client import PushMessage
+from infra.push.push_queue import LIFE_MS
+from services.app.context import App
+from services.app.names import names_of
+from services.http.web.views.news import NewsItem, named_news, rows_of_notices
+from services.http.web.wording import wording
+
+_PASSING: Final = frozenset({
+    NoticeKind.YOUR_TURN, NoticeKind.REMINDER, NoticeKind.REVEAL, NoticeKind.CHALLENGED,
+    NoticeKind.CHAT, NoticeKind.MESSAGE,
+})  # fmt: skip
+"""Kinds that are no news any more when the player has moved, answered or read."""
+
+_URGENT: Final = frozenset({NoticeKind.REMINDER})
+
+_QUIET_WITH_OTHERS: Final = frozenset({NoticeKind.YOUR_TURN, NoticeKind.STARTED})
+"""Kinds that come after others of the same command."""
+
+_LONGEST: Final = 400
+"""Letters of a line: names and titles are short, and this keeps a message below what services take."""
+
+
+class PushTexts:
+    """Writes the notifications; see `infra.push.composer.PushComposer`."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    def compose(self, account: AccountId, notices: Sequence[PlayerNotice]) -> PushMessage | None:
+        """Write the notices of one command; None when none of them holds any longer."""
+        app = self._app
+        profile = app.accounts.record_of(account)
+        if profile is None:
+            return None
+        # the match itself, because lists of matches may come after the log
+        rows = rows_of_notices(app, notices, {})
+        names = names_of(app, (seat for row in rows.values() for seat in row.seats))
+        words = wording(profile.language or LANGUAGES[0])
+        items = named_news(notices, rows, names, words, account, app.unread.counts(account))
+        shown = [
+            (one, item)
+            for one, item in zip(notices, items, strict=True)
+            if item.current or one.kind not in _PASSING
+        ]
+        if not shown:
+            return None
+        shown.sort(key=lambda pair: pair[0].kind in _QUIET_WITH_OTHERS)
+        first, item = shown[0]
+        topic = f"m{first.board}"
+        text = {
+            "title": item.text[:_LONGEST],
+            "body": ". ".join(map(_line, [more for _, more in shown[1:]]))[:_LONGEST] or item.note,
+            "path": item.path,
+            "tag": topic,
+            "lang": words.language,
+        }
+        data = json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode()
+        urgent = any(one.kind in _URGENT for one, _ in shown)
+        return PushMessage(data, topic, LIFE_MS // 1000, urgent)
+
+
+def _line(item: NewsItem) -> str:
+    return f"{item.text} ({item.note})" if item.note else item.text

@@ -1,0 +1,149 @@
+"""Web push: queues notifications of what happened in matches, and gives them to push services.
+
+A notification may be sent twice after a kill, and the later one replaces the earlier; none is lost within its life.
+"""
+
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+
+from msgspec.structs import replace
+
+from domain.match.events import AccountId, CommandId, decode_event
+from infra.metrics import count_sent_push
+from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
+from infra.projections.notice_fold import detail_of
+from infra.projections.projection import Fact
+from infra.push.client import PushClient, PushMessage, PushStatus
+from infra.push.composer import PushComposer
+from infra.push.push_queue import LIFE_MS, PushQueue, QueuedPush
+from infra.push.push_services import origin_of
+from infra.store.port import Store
+from workers.mail.isolate import isolate_errors
+from workers.mail.log_round import LogRound
+from workers.mail.notify import notices_of_command
+from workers.projections.log_reader import LogChunk
+
+logger = logging.getLogger(__name__)
+
+_MINUTE: Final = 60_000
+
+RETRY_MS: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
+"""Until a notification is tried again; the last one repeats while the notice is worth it."""
+
+REST_SECONDS: Final = 60.0
+"""How long a push service that can't be reached is left alone."""
+
+BATCH: Final = 16
+"""About how many messages are sent in a round."""
+
+_THREADS: Final = 8
+
+
+class MatchPush(LogRound):
+    """Queues notifications for players who allowed them."""
+
+    what = "pushed"
+
+    def __init__(self, store: Store, queue: PushQueue, subscriptions: PushSubscriptions) -> None:
+        super().__init__(store, queue)
+        self._queue = queue
+        self._subscriptions = subscriptions
+        self._subscribed: set[AccountId] = set()
+        self._oldest = 0
+
+    def begin_round(self, chunk: LogChunk) -> None:
+        """Find out who of the players in these matches allowed notifications."""
+        players = dict.fromkeys(seat for fact in chunk.facts for seat in fact.setup.seats)
+        self._subscribed = self._subscriptions.those_with(players) if players else set()
+        self._oldest = self._store.now() - LIFE_MS
+
+    def notify(self, board: int, command: CommandId, fact: Fact) -> None:
+        """Queue the notices of a command."""
+        if fact.event.at < self._oldest or self._subscribed.isdisjoint(fact.setup.seats):
+            return
+        with isolate_errors(f"match {board}"):
+            events = [decode_event(data) for data in self._store.events(board)]
+            own = [event for event in events if event.command == command]
+            found: dict[AccountId, list[tuple[str, str]]] = {}
+            for account, kind, event in notices_of_command(fact.setup, events, own):
+                if account in self._subscribed:
+                    detail = detail_of(event.body)
+                    found.setdefault(account, []).append((kind, detail.text if detail else ""))
+            self._queue.add(
+                QueuedPush(account, own[0].at, board, own[0].seq, tuple(notices))  # type: ignore[arg-type]
+                for account, notices in found.items()
+            )
+
+
+class PushDelivery:
+    """Sends what is due; `clock` is in ms since 1970."""
+
+    def __init__(
+        self,
+        queue: PushQueue,
+        subscriptions: PushSubscriptions,
+        composer: PushComposer,
+        client: PushClient,
+        clock: Callable[[], int],
+    ) -> None:
+        self._queue = queue
+        self._subscriptions = subscriptions
+        self._composer = composer
+        self._client = client
+        self._clock = clock
+        self._resting: dict[str, float] = {}
+        """Services that could not be reached, each with the time until which it is left alone."""
+
+    def round(self) -> int:
+        """Send some of what is due; return the number of entries."""
+        now = self._clock()
+        done = sent = 0
+        for entry in self._queue.due(now, BATCH):
+            sent += self._deliver(entry, now)
+            done += 1
+            if sent >= BATCH:
+                break
+        return done
+
+    def _deliver(self, entry: QueuedPush, now: int) -> int:
+        """Send an entry to each of the account's browsers; return to how many."""
+        message: PushMessage | None = None
+        to = self._subscriptions.of(entry.account) if now - entry.at < LIFE_MS else []
+        chosen = [one for one in to if not entry.only or one.id in entry.only]
+        if chosen:
+            with isolate_errors(f"a notification of match {entry.board}"):
+                message = self._composer.compose(entry.account, entry.player_notices)
+        if message is None:
+            self._queue.done(entry)
+            return 0
+        with ThreadPoolExecutor(_THREADS) as threads:
+            statuses = list(threads.map(lambda one: self._send(one, message), chosen))
+        later: list[str] = []
+        for one, status in zip(chosen, statuses, strict=True):
+            count_sent_push(status)
+            if status is PushStatus.GONE:
+                self._subscriptions.remove(entry.account, one.id)
+            elif status is PushStatus.LATER:
+                later.append(one.id)
+            elif status is PushStatus.REFUSED:
+                logger.warning("the push service %s refuses messages", origin_of(one.endpoint))
+        # crash window: they are sent, and nobody knows; they go again, and replace these
+        if later:
+            again = replace(entry, tries=entry.tries + 1, only=tuple(later))
+            due = now + RETRY_MS[min(entry.tries, len(RETRY_MS) - 1)]
+            self._queue.done(entry, again, due)
+        else:
+            self._queue.done(entry)
+        return len(chosen)
+
+    def _send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
+        service = origin_of(to.endpoint)
+        if time.monotonic() < self._resting.get(service, 0.0):
+            return PushStatus.LATER
+        status = self._client.send(to, message)
+        if status is PushStatus.LATER:
+            self._resting[service] = time.monotonic() + REST_SECONDS
+        return status
