@@ -40,6 +40,8 @@ class PushSubscription(msgspec.Struct, frozen=True, array_like=True):
     """What the browser calls itself."""
     since: int
     """Milliseconds."""
+    session: str = ""
+    """Id of the session in which it was made, and with which it ends; empty if a program made it."""
 
     @property
     def id(self) -> str:

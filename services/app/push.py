@@ -2,7 +2,9 @@
 
 from base64 import urlsafe_b64decode
 from binascii import Error
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -22,10 +24,23 @@ def vapid_key(app: App) -> VapidKey:
     return VapidKey.in_folder(keys_folder(app.settings), app.settings.site or "")
 
 
+class BrowserKeys(msgspec.Struct, frozen=True):
+    """The keys of a browser's subscription, in base64 for URLs, by the names that browsers use."""
+
+    p256dh: Annotated[str, msgspec.Meta(max_length=200)]
+    auth: Annotated[str, msgspec.Meta(max_length=200)]
+
+
 def subscribe(
-    app: App, account: AccountId, endpoint: str, key: str, auth: str, label: str
+    app: App,
+    account: AccountId,
+    endpoint: str,
+    keys: BrowserKeys,
+    *,
+    label: str,
+    session: str = "",
 ) -> PushSubscription:
-    """Let a browser show notifications; `key` and `auth` are in base64 for URLs, as browsers give them.
+    """Let a browser show notifications, while its session lasts.
 
     `bad-option` for an endpoint at no known push service, for unusable keys, and where notifications are off;
     `too-many`; `unknown-user`.
@@ -35,7 +50,12 @@ def subscribe(
     if not is_allowed(endpoint, read_push_services(app.settings.push_services)):
         raise Refusal(Code.BAD_OPTION, SAY("push-service"))
     one = PushSubscription(
-        endpoint, _public_key(key), _secret(auth), label.strip()[:MOST_LABEL], app.store.now()
+        endpoint,
+        _public_key(keys.p256dh),
+        _secret(keys.auth),
+        label.strip()[:MOST_LABEL],
+        app.store.now(),
+        session,
     )
     app.push_subscriptions.add(account, one)
     return one

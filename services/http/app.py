@@ -78,6 +78,7 @@ from services.http.api.routes.messages import (
     show_chat,
 )
 from services.http.api.routes.players import list_matches, list_notices, show_player
+from services.http.api.routes.push import add_push, list_push, remove_push
 from services.http.api.routes.rankings import (
     list_history,
     list_ratings,
@@ -168,6 +169,9 @@ ROUTES: Final[tuple[Any, ...]] = (
     list_blocks,
     block_player,
     unblock_player,
+    list_push,
+    add_push,
+    remove_push,
     follow_account,
     make_token,
     list_tokens,

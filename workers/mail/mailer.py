@@ -22,6 +22,7 @@ from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.sessions import Sessions
 from infra.push.client import PushClient
 from infra.push.composer import PushComposer
 from infra.push.push_queue import PushQueue
@@ -109,7 +110,7 @@ def push_tasks(
     queue, subscriptions = PushQueue(data), PushSubscriptions(data)
     return [
         MatchPush(store, queue, subscriptions),
-        PushDelivery(queue, subscriptions, composer, client, store.now),
+        PushDelivery(queue, subscriptions, Sessions(data), composer, client, store.now),
     ]
 
 

@@ -98,6 +98,7 @@ from services.http.web.pages.previews import (
     show_game_preview,
     show_match_preview,
 )
+from services.http.web.pages.push import allow_notifications, end_notifications
 from services.http.web.pages.puzzles import (
     check_puzzle_move,
     hand_in_puzzle,
@@ -208,6 +209,8 @@ PAGES: Final[tuple[Any, ...]] = (
     show_player,
     block_player,
     unblock_player,
+    allow_notifications,
+    end_notifications,
     show_account,
     change_preferences,
     change_addresses,

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from litestar import MediaType, Response, get
 
+from services.http.web.assets import ASSETS
 from services.http.web.pictures import icon_ico, icon_png
 
 _FOR_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
@@ -90,6 +91,13 @@ def show_robots() -> Response[Any]:
     return Response(_ROBOTS, media_type=MediaType.TEXT, headers=_FOR_A_DAY)
 
 
+@get("/sw.js", sync_to_thread=False)
+def show_service_worker() -> Response[Any]:
+    """Return the service worker, which shows notifications; at the root, because it serves all pages."""
+    headers = {"Cache-Control": "no-cache"}
+    return Response(ASSETS["sw.js"].data, media_type="text/javascript", headers=headers)
+
+
 SITE_FILES: Final = (
     show_favicon,
     show_touch_icon,
@@ -97,4 +105,5 @@ SITE_FILES: Final = (
     show_large_icon,
     show_manifest,
     show_robots,
+    show_service_worker,
 )

@@ -27,6 +27,7 @@ from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Form, Visitor, session_cookie
+from services.http.web.views.push_view import push_view
 
 SavedSection = Annotated[str, QueryParameter(max_length=16)]
 
@@ -81,6 +82,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         vacation=vacation,
         first_day=_date(vacation.until or now),
         last_day=_date(_last_day(vacation, now)),
+        push=push_view(context.app, account),
         blocked=blocked_userids(context.app, account),
         drawn=several,
         tokens=context.app.tokens.list_of(account),
