@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from litestar import delete, get, post
 from litestar.di import NamedDependency
-from litestar.params import PathParameter
+from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code
 from infra.people.push_subscriptions import PushSubscription
@@ -74,7 +74,9 @@ def list_push(context: NamedDependency[ApiContext], caller: NamedDependency[Call
     summary="Let a browser show notifications",
 )
 def add_push(
-    data: NewBrowser, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+    data: JSONBody[NewBrowser],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
 ) -> PushBrowser:
     """Add a browser. The endpoint must belong to a push service that this server knows."""
     account = caller.require(Scope.ACCOUNT)

@@ -1,0 +1,264 @@
+"""Notifications in browsers, from a move to what a push service is given, and who gets none."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from infra.mail import keys
+from infra.mail.addresses import ServerAddresses
+from infra.people.account_macs import make_mac_key
+from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS
+from infra.push.push_queue import LIFE_MS, PushQueue
+from services.app.push import vapid_key
+from services.jobs import mailer_wakeup, make_mailer
+from tests.helpers.api import Api, Player, code_of
+from tests.helpers.games import whole_game
+from tests.helpers.mailing import work_out
+from tests.helpers.push_service import Browser, PushService, claims_of
+from tests.helpers.web import door
+from workers.mail import push as push_worker
+from workers.mail.mailer import Mailer
+
+SITE = "http://localhost:8080"
+MOVES = list(islice(whole_game("torere"), 2))
+
+
+@pytest.fixture(scope="module")
+def service() -> Iterator[PushService]:
+    with PushService() as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory, service: PushService) -> Iterator[Api]:
+    folder = tmp_path_factory.mktemp("api")
+    keys_folder = folder / "keys"
+    keys_folder.mkdir()
+    make_mac_key(keys_folder)
+    with Api(folder, keys=keys_folder, site=SITE, push="on", push_services=service.url) as api:
+        mailer_wakeup(api.parts).begin()
+        yield api
+
+
+@pytest.fixture
+def mailer(api: Api, service: PushService) -> Mailer:
+    work_out(made := make_mailer(api.parts, ServerAddresses(bytes(32), "play.example.org")))
+    service.received.clear()
+    service.answers.clear()
+    return made
+
+
+def allow(player: Player, service: PushService, name: str) -> Browser:
+    """Let a browser of the player show notifications."""
+    browser = Browser(service, name)
+    answer = player.post("/api/account/push", {**browser.json, "label": name})
+    assert answer.status_code == 201, answer.text
+    return browser
+
+
+def test_a_browser_is_told_in_its_language_whose_turn_it_is(api, service, mailer):
+    ann, ben = api.player(name="ann"), api.player(name="ben")
+    allow(ann, service, "of-ann")
+    browser = allow(ben, service, "of-ben")
+    board = api.match(ann, ben, game="torere")
+    work_out(mailer)
+    service.received.clear()
+    api.parts.accounts.change_of(ben.account, lambda one: replace(one, language="de"))
+    assert ann.move(board, MOVES[0]).is_success
+    work_out(mailer)
+    (message,) = browser.messages()
+    assert message == {
+        "title": "Du bist am Zug in Mū tōrere gegen ann",
+        "body": "",
+        "path": f"/m/{board}",
+        "tag": f"m{board}",
+        "lang": "de",
+    }
+    (sent,) = service.received
+    assert sent.path == "/of-ben"
+    assert sent.headers["Content-Encoding"] == "aes128gcm"
+    assert (sent.headers["TTL"], sent.headers["Topic"]) == (str(LIFE_MS // 1000), f"m{board}")
+    claims = claims_of(sent.headers["Authorization"])
+    assert (claims["aud"], claims["sub"]) == (service.url, SITE)
+    assert claims["k"] == vapid_key(api.parts).public
+
+
+def test_what_passed_meanwhile_is_not_told(api, service, mailer):
+    cid, dan = api.player(name="cid"), api.player(name="dan")
+    browser = allow(dan, service, "of-dan")
+    board = api.match(cid, dan, game="torere")
+    work_out(mailer)
+    before = len(browser.messages())
+    assert cid.move(board, MOVES[0]).is_success
+    assert dan.move(board, MOVES[1]).is_success
+    work_out(mailer)
+    assert len(browser.messages()) == before
+
+
+def test_other_news_and_chat_are_told(api, service, mailer):
+    eve, flo = api.player(name="eve"), api.player(name="flo")
+    browser = allow(flo, service, "of-flo")
+    board = api.match(eve, flo, game="torere")
+    eve.post(f"/api/matches/{board}/chat", {"text": "hello"})
+    eve.post(f"/api/matches/{board}/commands", {"do": "resign"})
+    work_out(mailer)
+    titles = [one["title"] for one in browser.messages()]
+    assert "New in the chat of Mū tōrere against eve" in titles
+    assert "You won Mū tōrere against eve" in titles
+
+
+def test_a_service_that_is_away_gets_it_later_and_a_browser_that_is_gone_is_forgotten(
+    api, service, mailer, monkeypatch
+):
+    gil, hal = api.player(name="gil"), api.player(name="hal")
+    there, away, gone = (allow(hal, service, name) for name in ("there", "away", "gone"))
+    service.answers |= {"/away": 503, "/gone": 410}
+    board = api.match(gil, hal, game="torere")
+    monkeypatch.setattr(push_worker, "REST_SECONDS", 0.0)
+    work_out(mailer)
+    assert len(there.messages()) == len(away.messages()) == len(gone.messages()) == 1
+    listed = hal.get("/api/account/push").json()["browsers"]
+    assert sorted(one["label"] for one in listed) == ["away", "there"]
+    queue = PushQueue(api.parts.data)
+    assert queue.due(api.parts.store.now(), 10) == []
+    service.answers.clear()
+    later = api.parts.store.now() + 61_000
+    monkeypatch.setattr(mailer._tasks[1], "_clock", lambda: later)
+    work_out(mailer)
+    assert (len(there.messages()), len(away.messages())) == (1, 2)
+    assert away.messages()[1]["path"] == f"/m/{board}"
+
+
+def test_a_redirect_is_not_followed(api, service, mailer):
+    ida, jon = api.player(name="ida"), api.player(name="jon")
+    allow(jon, service, "led-away")
+    service.answers["/led-away"] = 302
+    api.match(ida, jon, game="torere")
+    work_out(mailer)
+    assert {one.path for one in service.received} == {"/led-away"}
+
+
+def test_whoever_logs_out_is_not_told_in_that_browser(api, service, mailer):
+    kim = api.player(name="kim")
+    with door(api) as come:
+        guest = come()
+        guest.log_in("kim")
+        browser = Browser(service, "of-kim")
+        fields = {"endpoint": browser.endpoint, **browser.json["keys"]}
+        assert 'id="push-form"' in guest.page("/account")
+        assert guest.send("/account/push", fields, on="/account").status_code == 303
+        page = guest.page("/account?saved=push")
+        assert "This browser shows notifications now." in page
+        api.match(api.player(name="lea"), kim, game="torere")
+        work_out(mailer)
+        assert len(browser.messages()) == 1
+        guest.send("/logout", on="/account")
+    api.match(api.player(name="mia"), kim, game="torere")
+    work_out(mailer)
+    assert len(browser.messages()) == 1
+    assert api.parts.push_subscriptions.of(kim.account) == []
+
+
+def test_a_deleted_account_leaves_nothing(api, service, mailer):
+    ned = api.player(name="ned")
+    allow(ned, service, "of-ned")
+    board = api.match(api.player(name="oli"), ned, game="torere")
+    assert board
+    for task in mailer._tasks[:1]:
+        while task.round():
+            pass
+    api.parts.forget(ned.account)
+    assert api.parts.push_subscriptions.of(ned.account) == []
+    assert PushQueue(api.parts.data).due(api.parts.store.now(), 10) == []
+
+
+def test_a_kill_between_queue_and_cursor_queues_it_once_and_one_after_sending_sends_it_again(
+    api, service, mailer, monkeypatch
+):
+    pat, quin = api.player(name="pat"), api.player(name="quin")
+    browser = allow(quin, service, "of-quin")
+    board = api.match(pat, quin, game="torere")
+    follower, delivery = mailer._tasks
+
+    class KilledError(Exception):
+        pass
+
+    def killed(*_: object, **__: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(PushQueue, "advance", killed)
+        with pytest.raises(KilledError):
+            follower.round()
+    while follower.round():
+        pass
+    with monkeypatch.context() as patched:
+        patched.setattr(PushQueue, "done", killed)
+        with pytest.raises(KilledError):
+            delivery.round()
+    work_out(mailer)
+    topics = [one.headers["Topic"] for one in service.received if one.path == "/of-quin"]
+    assert topics == [f"m{board}"] * 2
+    assert len({one["title"] for one in browser.messages()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "keys"),
+    [
+        ("https://169.254.169.254/latest", {}),
+        ("http://127.0.0.1:1/x", {}),
+        ("", {}),
+        (None, {"p256dh": "AAAA"}),
+        (None, {"p256dh": "B" * 87}),
+        (None, {"auth": "AAAA"}),
+        (None, {"auth": "é"}),
+    ],
+)
+def test_an_unknown_service_and_unusable_keys_are_refused_and_nothing_is_sent(
+    api, service, endpoint, keys
+):
+    ray = api.player(name=f"ray{abs(hash((endpoint, str(keys)))) % 10**8}")
+    wanted = Browser(service, "of-ray").json
+    wanted["endpoint"] = wanted["endpoint"] if endpoint is None else endpoint
+    wanted["keys"] |= keys
+    answer = ray.post("/api/account/push", wanted)
+    assert (answer.status_code, code_of(answer)) == (422, "bad-option")
+    assert ray.get("/api/account/push").json()["browsers"] == []
+
+
+def test_an_account_has_so_many_browsers_and_removes_them(api, service):
+    sam = api.player(name="sam")
+    for number in range(MOST_SUBSCRIPTIONS):
+        allow(sam, service, f"sam-{number}")
+    allow(sam, service, "sam-0")
+    more = sam.post("/api/account/push", Browser(service, "sam-more").json)
+    assert code_of(more) == "too-many"
+    found = sam.get("/api/account/push").json()
+    assert len(found["browsers"]) == MOST_SUBSCRIPTIONS
+    for one in found["browsers"]:
+        assert sam.delete(f"/api/account/push/{one['id']}").status_code == 204
+    assert sam.get("/api/account/push").json()["browsers"] == []
+
+
+def test_a_server_without_push_says_so_and_queues_nothing(tmp_path):
+    with Api(tmp_path) as api, PushService() as service:
+        tom = api.player(name="tom")
+        answer = tom.post("/api/account/push", Browser(service, "x").json)
+        assert "sends no notifications" in answer.json()["detail"]
+        assert tom.get("/api/account/push").json() == {"key": "", "browsers": []}
+        api.match(tom, api.player(name="uma"))
+        assert not api.parts.data.exists(keys.PUSH_CURSOR, keys.PUSH_DUE)
+        with door(api) as come:
+            guest = come()
+            guest.log_in("tom")
+            assert "This server sends no notifications." in guest.page("/account")
+
+
+def test_the_service_worker_is_at_the_root(api):
+    answer = httpx.get(f"{api.url}/sw.js", trust_env=False)
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers["cache-control"] == "no-cache"
+    assert "showNotification" in answer.text
