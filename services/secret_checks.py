@@ -24,7 +24,7 @@ NEEDED: Final[Mapping[str, tuple[Secret, ...]]] = {
     "maintenance": (Secret.LOG_KEY, Secret.ACCOUNTS_KEY, Secret.STORE),
     "web": (Secret.RECEIPTS_KEY, Secret.ACCOUNTS_KEY, Secret.STORE),
     "mail": (Secret.MAIL_KEY, Secret.ACCOUNTS_KEY, Secret.STORE),
-    "mailer": (Secret.MAIL_KEY, Secret.RECEIPTS_KEY, Secret.STORE),
+    "mailer": (Secret.MAIL_KEY, Secret.RECEIPTS_KEY, Secret.ACCOUNTS_KEY, Secret.STORE),
 }
 """The secrets that a process needs, by the subcommand that runs it."""
 

@@ -7,6 +7,7 @@ import redis
 from infra.mail.progress import MailerProgress
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
+from infra.push.push_queue import PushQueue
 from infra.redis import keys
 from infra.store.published_sizes import read_published_sizes
 
@@ -14,7 +15,7 @@ from infra.store.published_sizes import read_published_sizes
 def retirement_limits(client: redis.Redis, shards: int, *, mail: bool) -> list[int]:
     """Return for each shard below which index its leaves are published and read.
 
-    The readers are the projections, and the mailer if there is `mail`. One that has not begun has read
+    The readers are the projections, and the mailer if there is `mail` or push. One that has not begun has read
     nothing.
     """
     nothing = (0,) * shards
@@ -28,6 +29,8 @@ def retirement_limits(client: redis.Redis, shards: int, *, mail: bool) -> list[i
         limits += [nothing if one is None else one.counts for one in found]
     if mail:
         limits.append(MailerProgress(client).cursor() or nothing)
+    if pushed := PushQueue(client).cursor():
+        limits.append(pushed)
     return [min(counts) for counts in zip(*limits, strict=True)]
 
 

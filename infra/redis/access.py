@@ -80,6 +80,7 @@ _PUBLIC: Final = (
     "{robots}:*",
     "{mail}:key",
     "{mail}:read",
+    "{mail}:push:read",
 )
 """Keys without passwords, tokens and messages."""
 

@@ -96,9 +96,9 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
         ticks.append(RobotWakeup(data, parts.queue, store.now, wait).tick)
+    wakeup = mailer_wakeup(parts)
+    wakeup.begin()
     if parts.settings.has_mailer:
-        wakeup = mailer_wakeup(parts)
-        wakeup.begin()
         ticks.append(wakeup.tick)
     # the last tick: if one before it fails no heartbeat is sent, and the doctor reports that
     ticks.append(_sign_of_life(heartbeat, data))

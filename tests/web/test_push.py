@@ -63,7 +63,11 @@ def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
     session = page.context.new_cdp_session(page)
     session.send("ServiceWorker.enable")
     versions = []
-    session.on("ServiceWorker.workerRegistrationUpdated", lambda event: versions.append(event))
+    # playwright can't take a built-in function
+    session.on(
+        "ServiceWorker.workerRegistrationUpdated",
+        lambda event: versions.append(event),  # noqa: PLW0108
+    )
     session.send("ServiceWorker.disable")
     session.send("ServiceWorker.enable")
     page.wait_for_function("navigator.serviceWorker.controller !== null")

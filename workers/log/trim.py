@@ -12,6 +12,7 @@ from infra.log.tiles import WIDTH
 from infra.mail.progress import MailerProgress
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
+from infra.push.push_queue import PushQueue
 from infra.redis import keys
 from infra.store.published_sizes import read_published_sizes
 
@@ -48,7 +49,7 @@ def trim(client: redis.Redis, shards: int, kept: int = KEPT) -> list[int]:
 
 
 def _positions(client: redis.Redis, shards: int) -> Sequence[int]:
-    """Return for each shard how far all projections and the mailer have read."""
+    """Return for each shard how far all projections and the mailer have read, for mail and for push."""
     found = []
     for spec in SPECS:
         generations = Generations(client, spec)
@@ -58,7 +59,8 @@ def _positions(client: redis.Redis, shards: int) -> Sequence[int]:
         if live is None:
             # the projection worker is about to read everything
             found.append((0,) * shards)
-    cursor = MailerProgress(client).cursor()
-    if cursor is not None:
-        found.append(cursor)
+    for follower in (MailerProgress(client), PushQueue(client)):
+        cursor = follower.cursor()
+        if cursor is not None:
+            found.append(cursor)
     return [min(counts) for counts in zip(*found, strict=True)]
