@@ -70,6 +70,7 @@ def test_a_result_is_said_to_who_reads_it(api, pair, come):
     rating = f"Rating {gained.before} \N{RIGHTWARDS ARROW} {gained.after} (+{gained.difference})"
     until(lambda: rating in re.sub("<[^>]*>", "", turn(two, board)))
     assert "(\N{MINUS SIGN}" in turn(one, board)
+    assert "?</abbr>" in PLATE.findall(one.page(f"/m/{board}"))[0][2]  # after one match
 
 
 def test_an_ending_by_the_rules_has_their_words(pair):

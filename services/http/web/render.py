@@ -137,6 +137,12 @@ def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) 
     )
 
 
+def rendered_macro(language: str, template: str, macro: str, *values: Any) -> str:
+    """Return what a macro of a template makes of values, as a part of a page for its script."""
+    module = environment(language).get_template(template).module
+    return str(getattr(module, macro)(*values))
+
+
 def redirect_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
     """Redirect the browser to a page of this server, after a form."""
     return Redirect(path, status_code=303, cookies=list(cookies))
