@@ -44,7 +44,6 @@ def test_who_wants_the_first_player_below_has_that(pair):
 def test_a_vacation_is_told_beside_the_name(api, pair):
     one, two = pair
     board = start(one, two)
-    api.caught_up()  # a vacation is for the matches in the player's list
     line = f"vacation {one.name} {PASSWORD} 9"
     assert api.http.post("/api/do", content=line).is_success
     until(lambda: "on vacation until" in two.page(f"/m/{board}"))
