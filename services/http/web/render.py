@@ -18,6 +18,7 @@ from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
 from services.http.web.views.guides import text_of
+from services.http.web.views.in_earnest import in_earnest
 from services.http.web.views.news_words import reason_label
 from services.http.web.wording import TRANSLATED, Wording, wording
 from services.language.render.dates import instant, span
@@ -93,6 +94,7 @@ def environment(language: str) -> Environment:
     environment.filters["listed"] = words.names
     environment.filters["offered"] = partial(offer_name, language=language)
     environment.filters["worded"] = partial(text_of, language=language)
+    environment.filters["in_earnest"] = in_earnest
     environment.filters["figures"] = draw_figures
     environment.filters["board_sample"] = board_sample
     return environment
