@@ -98,7 +98,7 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(pair, come):
 
 def test_after_a_move_the_next_match_is_one_click_away(api, pair):
     one, two = pair
-    first, second = start(one, two), start(one, two, game="torere")
+    first, second = start(one, two), start(one, two, game="torere", time="1")
     api.caught_up()
     assert 'id="next-match"' not in one.page(f"/m/{first}")
     one.move(first, "m13-j7")
@@ -109,7 +109,7 @@ def test_after_a_move_the_next_match_is_one_click_away(api, pair):
     assert link
     assert link[1] == f"/m/{second}"
     assert f"Next: Mū tōrere against {two.name}" in link[2]
-    assert "left" in link[2]
+    assert "left" in link[2]  # less than a day
 
 
 def test_chat_has_the_own_lines_on_their_side_and_links(pair):

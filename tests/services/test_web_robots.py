@@ -92,9 +92,7 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
 def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options(api):
     with Guest(api) as guest:
         tried = "/games/halves/try?against=robot&options=-tiles_each%3D5&seed=feed"
-        signup = re.search(
-            r'href="(/signup[^"]+)">Sign up and play a robot<', guest.page(tried)
-        )
+        signup = re.search(r'href="(/signup[^"]+)">Sign up and play a robot<', guest.page(tried))
         assert signup
         page = guest.page(html.unescape(signup[1]))
         wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])

@@ -98,14 +98,14 @@ def test_moves_are_tried_from_the_list_with_the_keyboard_alone(api, person, boar
     expect(page.locator("#study-turn")).to_contain_text("Earlier position")
     tab_to(page, "#try")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.matches('.study-frame .choice')")
+    page.wait_for_function("() => document.activeElement.matches('.study-frame .choice')")
     tab_to(page, ".trial summary")
     page.keyboard.press("Enter")
     page.keyboard.press("Tab")
     for _ in range(8):
         if page.locator(".branch a").count() > 1:
             break
-        page.wait_for_function("document.activeElement.matches('.trial .row button')")
+        page.wait_for_function("() => document.activeElement.matches('.trial .row button')")
         page.keyboard.press("Enter")
         page.wait_for_timeout(300)
     expect(page.locator(".branch a")).to_have_count(2)
