@@ -203,6 +203,18 @@ def time_left(clock: MatchClock, seat: Seat, mover: Seat | None, now: int) -> in
     return max(0, allowance - (time_of_turn(clock, seat, now) if seat == mover else 0))
 
 
+def turn_allowance_after(clock: MatchClock, seat: Seat, plies: int) -> int | None:
+    """Return the counted ms that a turn of `seat` could take after so many plies.
+
+    None without a limit, and where a ruling gave time, because the clock does not record when.
+    """
+    if clock.given:
+        return None
+    then = msgspec.structs.replace(clock, turns=clock.turns[: plies * TURN_SIZE])
+    allowance = _turn_allowance(then, seat)
+    return None if allowance is None else max(0, allowance)
+
+
 def flag_time(clock: MatchClock, mover: Seat) -> int | None:
     """Return the instant at which the mover's flag falls; None during a pause or without a limit.
 

@@ -71,6 +71,8 @@ class GameGuide(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     about: Bilingual
     """One sentence about the game, also for cards."""
     goal: Bilingual
+    turn: Bilingual
+    """One sentence: what a player does, at a board to try the game on."""
     card: str
     """The name of the picture that stands for the game in lists."""
     pictures: tuple[GuidePicture, ...]

@@ -1,11 +1,11 @@
 """How far a projection is behind the logs, for the doctor and for monitoring."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import redis
 
-from domain.match.events import decode_event, decode_refusal
+from domain.match.events import EventEnvelope, decode_event, decode_refusal, is_event
 from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import BUFFER, Generation, Generations
 from infra.projections.specs import Spec
@@ -58,6 +58,29 @@ def lag(store: Store, client: redis.Redis, spec: Spec, mark: Watermark | None = 
         late=any(one.late for one in checkpoints),
         building=generations.is_building,
     )
+
+
+def unread_events(
+    store: Store, client: redis.Redis, spec: Spec, mark: Watermark, most: int
+) -> Iterator[EventEnvelope]:
+    """Return the events before a watermark that a projection may lack, of the last `most` leaves of each shard.
+
+    There are events among them that its buckets have read and not counted yet. Without a live generation
+    there are none to tell. A damaged leaf, which the doctor reports, is left out.
+    """
+    generations = Generations(client, spec)
+    live = generations.live()
+    found = generations.checkpoints(live[1]) if live else []
+    checkpoints = [one for one in found if one is not None]
+    for shard, counts in enumerate(zip(*(one.counts for one in checkpoints), strict=True)):
+        end = mark.ends[shard]
+        start = max(min(counts), end - most)
+        for _, leaf in store.leaves(shard, start, end - start) if start < end else ():
+            try:
+                if is_event(leaf):
+                    yield decode_event(leaf)
+            except (msgspec.MsgspecError, TypeError):
+                continue
 
 
 def _turns(client: redis.Redis, generation: Generation, mark: Watermark) -> tuple[int, int | None]:

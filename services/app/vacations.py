@@ -1,5 +1,6 @@
 """Vacations: a player's clocks stand still in all matches, for whole days."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -11,10 +12,13 @@ from domain.clocks.calendar import DAY, year_of
 from domain.clocks.vacation import Vacation, Vacations, running_vacation
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, EndVacation, StartVacation
-from domain.match.events import AccountId, command_id
+from domain.match.events import AccountId, Challenged, MatchStarted, command_id
 from infra.people.accounts import Account
 from infra.people.accounts.vacations import vacations_of
+from infra.projections.lag import unread_events
 from infra.projections.match_lists import MatchFilter, MatchListRow
+from infra.projections.specs import LISTS
+from infra.store.port import Watermark
 from services.app.actor import Actor
 from services.app.context import App
 from services.app.sentences import SAY
@@ -23,6 +27,10 @@ VACATION_FRONT_END: Final = "vacation"
 """The front end in the ids of the commands that notify matches of a vacation."""
 
 _PAGE: Final = 500
+_MOST_UNREAD: Final = 5_000
+"""Leaves of each shard that are looked through for new matches."""
+_PATIENCE_SECONDS: Final = 2.0
+_PAUSE_SECONDS: Final = 0.02
 _DIGITS: Final = 3
 
 
@@ -95,7 +103,7 @@ def _change(
     vacations = _vacations_of(app, actor.account)
     one = running_vacation(vacations, now)
     command = command_type(until=now if one is None else one.until)
-    boards = [row.board for row in _active(app, actor.account) if len(row.seats) > 1]
+    boards = _boards(app, actor.account)
     app.gateway.submit_all([_sent(actor, board, command) for board in boards])
     return replace(_status(vacations, now), matches=len(boards))
 
@@ -103,6 +111,36 @@ def _change(
 def _sent(actor: Actor, board: int, command: StartVacation | EndVacation) -> CommandEnvelope:
     id_ = command_id(VACATION_FRONT_END, actor.account, f"{board} {actor.key}")
     return CommandEnvelope(board, id_, actor.account, command)
+
+
+def _boards(app: App, account: AccountId) -> list[int]:
+    """Return the player's matches that go on, also those that are too new to be in the list.
+
+    A match whose start is received later reads the player's record, and needs no notice.
+    """
+    mark = _complete_mark(app, app.store.now())
+    # the log before the list: what the list takes in meanwhile is found twice, and never missed
+    new = [
+        event.match
+        for event in unread_events(app.store, app.data, LISTS, mark, _MOST_UNREAD)
+        if isinstance(event.body, Challenged | MatchStarted)
+        and account in event.body.seats
+        and len(event.body.seats) > 1
+    ]
+    listed = [row.board for row in _active(app, account) if len(row.seats) > 1]
+    return list(dict.fromkeys((*listed, *new)))
+
+
+def _complete_mark(app: App, now: int) -> Watermark:
+    """Return a watermark after a time, ms: what was received until then is in the logs.
+
+    After `_PATIENCE_SECONDS` it is the last one. A start that still waits in an inbox then is decided later,
+    and reads the record as it is by then.
+    """
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while (mark := app.store.watermark(now)).at <= now and time.monotonic() < end:
+        time.sleep(_PAUSE_SECONDS)
+    return mark
 
 
 def _active(app: App, account: AccountId) -> Iterator[MatchListRow]:

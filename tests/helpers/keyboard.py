@@ -24,7 +24,7 @@ _WAY = """(name) => {
 
 def tab_to(page: Page, selector: str) -> None:
     """Press Tab until something has the focus."""
-    for _ in range(80):
+    for _ in range(200):
         if page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
             return
         page.keyboard.press("Tab")
@@ -63,10 +63,43 @@ def choose_by_keys(page: Page, move: str) -> None:
     expect(field).to_have_value(move)
 
 
-def play_by_keys(page: Page, move: str) -> None:
-    """Play a move with the keyboard, and see the board after it."""
-    choose_by_keys(page, move)
+def choose_from_list(page: Page, move: str) -> None:
+    """Choose a move from the list of choices, until it is ready to be played."""
+    page.locator("#board-area.choosing").wait_for()
+    field, listed = page.locator("#move"), page.locator("#listed details")
+    if move.isalpha():
+        press_button(page, "#choices button", move)
+    elif listed.get_attribute("open") is None:
+        tab_to(page, "#listed summary")
+        page.keyboard.press("Enter")
+    for place in () if move.isalpha() else _PLACE.findall(move):
+        if field.input_value() == move:
+            break  # what was left was forced
+        press_button(page, "#listed button", place)
+    expect(field).to_have_value(move)
+
+
+def press_button(page: Page, selector: str, text: str) -> None:
+    """Press Tab until one of some buttons has the focus, which has this text, and press it."""
+    for _ in range(200):
+        here = page.evaluate(
+            "(wanted) => document.activeElement.matches(wanted) && document.activeElement.textContent",
+            selector,
+        )
+        if here == text:
+            page.keyboard.press("Enter")
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"Tab does not lead to {text}")
+
+
+def play_by_keys(page: Page, move: str, *, listed: bool = False) -> None:
+    """Play a move with the keyboard, on the board or from the list, and see the board after it."""
+    (choose_from_list if listed else choose_by_keys)(page, move)
     ply = page.locator("#board-area").get_attribute("data-ply")
     tab_to(page, "#confirm")
     page.keyboard.press("Enter")
     page.locator(f'#board-area:not([data-ply="{ply}"])').wait_for()
+    page.wait_for_function(
+        "() => document.activeElement !== document.body"
+    )  # the focus is not lost

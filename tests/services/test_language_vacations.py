@@ -7,7 +7,9 @@ from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.match.history import unpack_snapshot
 from infra.audit.stored_match import check
+from infra.projections.match_lists import MatchLists
 from tests.fakes.app import FakeApp, Terminal
+from tests.helpers.side import catch_up
 
 SECOND = 1_000
 
@@ -39,6 +41,33 @@ def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_and_in_no_other
     assert abs(deadline(terminal, own) - before[0] - 5 * DAY) < SECOND
     assert deadline(terminal, others) == before[1]
     assert check(terminal.app.store, own).startswith(f"match {own} holds")
+
+
+class SlowLists(FakeApp):
+    """A server whose lists are as old as their last reading by hand."""
+
+    @property
+    def lists(self) -> MatchLists:
+        return MatchLists(self.client)
+
+
+def test_a_vacation_reaches_a_match_that_no_list_has_yet():
+    app = SlowLists()
+    try:
+        terminal = Terminal(app)
+        listed = terminal.challenge("--days=3")
+        catch_up(app.store, app.client)
+        new = terminal.challenge("--days=3")
+        of_others = terminal.do("pow2 challenge bob carol --days=3").sentence
+        assert of_others
+        alice = app.accounts.id_of("alice")
+        assert [row.board for row in app.lists.of(alice)] == [listed]
+        before = deadline(terminal, new)
+        answer = terminal.do("vacation alice wonderland 5")
+        assert "2 matches of yours were notified" in answer.sentence
+        assert abs(deadline(terminal, new) - before - 5 * DAY) < SECOND
+    finally:
+        app.close()
 
 
 def test_a_match_that_begins_while_a_player_is_away_knows_it(terminal):

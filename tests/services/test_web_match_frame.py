@@ -44,7 +44,6 @@ def test_who_wants_the_first_player_below_has_that(pair):
 def test_a_vacation_is_told_beside_the_name(api, pair):
     one, two = pair
     board = start(one, two)
-    api.caught_up()  # a vacation is for the matches in the player's list
     line = f"vacation {one.name} {PASSWORD} 9"
     assert api.http.post("/api/do", content=line).is_success
     until(lambda: "on vacation until" in two.page(f"/m/{board}"))
@@ -70,6 +69,7 @@ def test_a_result_is_said_to_who_reads_it(api, pair, come):
     rating = f"Rating {gained.before} \N{RIGHTWARDS ARROW} {gained.after} (+{gained.difference})"
     until(lambda: rating in re.sub("<[^>]*>", "", turn(two, board)))
     assert "(\N{MINUS SIGN}" in turn(one, board)
+    assert "?</abbr>" in PLATE.findall(one.page(f"/m/{board}"))[0][2]  # after one match
 
 
 def test_an_ending_by_the_rules_has_their_words(pair):
@@ -98,7 +98,7 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(pair, come):
 
 def test_after_a_move_the_next_match_is_one_click_away(api, pair):
     one, two = pair
-    first, second = start(one, two), start(one, two, game="torere")
+    first, second = start(one, two), start(one, two, game="torere", time="1")
     api.caught_up()
     assert 'id="next-match"' not in one.page(f"/m/{first}")
     one.move(first, "m13-j7")
@@ -109,7 +109,7 @@ def test_after_a_move_the_next_match_is_one_click_away(api, pair):
     assert link
     assert link[1] == f"/m/{second}"
     assert f"Next: Mū tōrere against {two.name}" in link[2]
-    assert "left" in link[2]
+    assert "left" in link[2]  # less than a day
 
 
 def test_chat_has_the_own_lines_on_their_side_and_links(pair):

@@ -244,6 +244,31 @@ def test_options_and_times_of_the_form_are_those_of_the_match(api, pair):
     assert state.options == ("-keep_chosen", "-tiles_each=5")
 
 
+def test_the_page_of_a_match_says_in_words_what_was_agreed(pair):
+    one, two = pair
+    fields = {
+        "number-0": "5",
+        "pick-1": "-keep_chosen",
+        "pick-4": "",
+        "time": "own",
+        "own-bank": "14",
+        "own-more": "1",
+        "weekends": "off",
+        "unrated": "1",
+    }
+    facts = re.search(
+        r'<ul class="facts">(.*?)</ul>',
+        one.page(f"/m/{start(one, two, game='halves', **fields)}"),
+    )
+    assert facts
+    assert re.findall("<li>([^<]*)</li>", facts[1]) == [
+        "a bank of 14 days, and 1 more with each move, weekends do not count",
+        "unrated",
+        "Tiles each: 5",
+        "What survives when the tiles fall apart: A group that the mover chooses",
+    ]
+
+
 def test_home_shows_what_waits_for_whom(api, pair):
     one, two = pair
     board = start(one, two)

@@ -76,13 +76,35 @@ def test_the_script_gets_the_board_of_each_position_and_of_each_line(come, pair)
     found = guest.get(f"/m/{board}/1/if/board").json()
     assert found["says"] == f"After move 1 of 1: m13-m5:l4. {two.name} is to move."
     assert (found["moves"], found["over"]) == ([], False)
-    assert 'class="player' in found["svg"]
-    assert 'class="player' not in guest.get(f"/m/{board}/1/if/board?live=true").json()["svg"]
+    assert 'class="player' not in found["svg"]
+    assert "13 left to place" in found["plates"]["below"]
+    assert "to-move" in found["plates"]["above"]
     tried = guest.get(f"/m/{board}/0/if/board?line=M1-M7+a13-c11").json()
     assert tried["moves"] == ["m1-m7", "a13-c11"]
     assert tried["seats"] == [0, 1]
+    assert 'class="clock' in found["plates"]["above"]
+    assert 'class="clock' not in tried["plates"]["above"]  # nothing ran
     assert tried["says"] == f"{one.name} is to move."
     assert guest.get(f"/m/{board}/2/if/board").status_code == 404
+
+
+def test_an_earlier_position_has_the_clocks_of_then(pair, come):
+    one, two = pair
+    board = start(one, two, **{"time": "own", "own-bank": "5", "own-more": "1"})
+    one.move(board, "m13-m5:l4")
+    clocks = [
+        re.findall(r'class="clock still"[^>]*>([^<]*)<', come().page(f"/m/{board}/{ply}"))
+        for ply in (0, 1)
+    ]
+    assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
+
+
+def test_a_replay_has_the_tools_of_the_board(pair):
+    one, two = pair
+    page = one.page(f"/m/{start(one, two)}/0")
+    assert 'id="flip"' in page
+    assert 'class="looks"' in page
+    assert 'data-legend="pow2"' in page
 
 
 def test_moves_stand_in_the_columns_of_those_who_made_them(pair):

@@ -1,5 +1,6 @@
 """Robots and rematches on the pages."""
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -86,6 +87,25 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         fields = {"game": "torere", "opponent": ["", "robot-hard"]}
         board = board_of(guest.send("/new", fields, on=answer.headers["location"]))
         assert shown(api, board)["clock"]["rated"] is False
+
+
+def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options(api):
+    with Guest(api) as guest:
+        tried = "/games/halves/try?against=robot&options=-tiles_each%3D5&seed=feed"
+        signup = re.search(r'href="(/signup[^"]+)">Sign up and play a robot<', guest.page(tried))
+        assert signup
+        page = guest.page(html.unescape(signup[1]))
+        wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])
+        fields = {"userid": "tryer", "password": "builder2", "next": wanted}
+        where = guest.send("/signup", fields, on=html.unescape(signup[1])).headers["location"]
+        form = guest.page(where)
+        assert re.search(r'<input[^>]*name="game"[^>]*value="halves"[^>]*checked', form)
+        assert 'name="robot" value="robot-easy" checked' in form
+        assert re.search(r'name="halves-number-0"[^>]*value="5"', form)
+
+
+def test_options_in_an_address_that_no_game_has_are_refused(guest):
+    assert guest.get("/new?game=pow2&options=-colour").status_code in (400, 422)
 
 
 def test_a_sign_up_leads_nowhere_else(api):

@@ -40,7 +40,7 @@ def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api,
     play.click(force=True)  # it is on its way, and is not sent again
     (sent,) = held
     sent.continue_()
-    expect(page.locator("#next-match")).to_contain_text("Played. Next: Mū tōrere against")
+    expect(page.locator("#next-match")).to_contain_text("Next: Mū tōrere against")
     assert load_state(api.parts, one.board).ply == 1
     page.locator("h1").click()
     page.keyboard.press("n")

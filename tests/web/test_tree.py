@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from services.app.conditional_moves import conditional_moves_of
 from services.app.matches import load_state
 from tests.helpers.browser import PHONE, faults_of
+from tests.helpers.keyboard import tab_to
 
 pytestmark = pytest.mark.slow
 
@@ -90,6 +91,37 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
     page.get_by_role("button", name="Delete a13-d7", exact=True).click()
     expect(page.locator(".branches")).to_have_count(0)
     assert load_state(api.parts, board).moves.split() == list(MOVES)
+
+
+def test_moves_are_tried_from_the_list_with_the_keyboard_alone(api, person, board):
+    page = person().goes_to(f"/m/{board}#at=1")
+    expect(page.locator("#study-turn")).to_contain_text("Earlier position")
+    tab_to(page, "#try")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => document.activeElement.matches('.study-frame .choice')")
+    tab_to(page, ".trial summary")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    for _ in range(8):
+        if page.locator(".branch a").count() > 1:
+            break
+        page.wait_for_function("() => document.activeElement.matches('.trial .row button')")
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(300)
+    expect(page.locator(".branch a")).to_have_count(2)
+    assert load_state(api.parts, board).moves.split() == list(MOVES)
+
+
+def test_plates_stand_as_they_stood_at_an_earlier_position(person, pair, board):
+    page = person(pair[0]).goes_to(f"/m/{board}#at=0")
+    shown = page.locator(".plates:visible .plate")
+    expect(shown).to_have_count(2)
+    expect(shown.last).to_contain_text("14 left to place")
+    expect(shown.last).to_have_class(re.compile("to-move"))
+    expect(page.locator(".plates:visible [data-deadline]")).to_have_count(0)
+    page.keyboard.press("End")
+    expect(page.locator(".plates:visible [data-deadline]")).to_have_count(1)
+    expect(shown.last).to_contain_text("13 left to place")
 
 
 def test_a_tried_branch_becomes_a_conditional_move_and_is_dropped(api, person, pair, board):

@@ -18,6 +18,7 @@ from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
 from services.http.web.views.guides import game_picture, text_of
+from services.http.web.views.in_earnest import in_earnest
 from services.http.web.views.news_words import reason_label
 from services.http.web.wording import TRANSLATED, Wording, wording
 from services.language.render.dates import instant, span
@@ -93,6 +94,7 @@ def environment(language: str) -> Environment:
     environment.filters["listed"] = words.names
     environment.filters["offered"] = partial(offer_name, language=language)
     environment.filters["worded"] = partial(text_of, language=language)
+    environment.filters["in_earnest"] = in_earnest
     environment.filters["figures"] = draw_figures
     environment.filters["board_sample"] = board_sample
     environment.filters["game_picture"] = game_picture
@@ -136,6 +138,12 @@ def render(template: str, visitor: Visitor, *, status: int = 200, **shown: Any) 
         media_type=HTML,
         cookies=cookies,
     )
+
+
+def rendered_macro(language: str, template: str, macro: str, *values: Any) -> str:
+    """Return what a macro of a template makes of values, as a part of a page for its script."""
+    module = environment(language).get_template(template).module
+    return str(getattr(module, macro)(*values))
 
 
 def redirect_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:

@@ -42,7 +42,8 @@ from services.http.web.views.guides import (
     guide_figures,
     guide_of,
 )
-from services.http.web.views.live_try import live_try, live_try_of, start_of_try
+from services.http.web.views.in_earnest import easiest_robot
+from services.http.web.views.live_try import live_try, live_try_of, start_of_try, turn_hint
 from services.http.web.views.match_rows import match_rows
 from services.http.web.views.new_match_form import chosen_options, form_of_options, robot_offers
 from services.http.web.views.variations import Variation
@@ -91,7 +92,7 @@ def show_game(
         playing_count=context.app.lists.count_playing(rules.key),
         finished_count=context.app.history.count(rules.key),
         scores=leaderboard(context, rules) if rules.players == (1,) else None,
-        live=live_try(rules, visitor.language),
+        live=live_try(rules, visitor.language, easiest_robot(context.app)),
         **robot_offers(context.app, rules),
     )
 
@@ -158,7 +159,10 @@ def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the addr
 
 @get("/games/{game:str}/try", sync_to_thread=True, opt={WEIGHT: 3})
 def try_game(
-    tried_line: VariationDependency, visitor: VisitorDependency, move: MoveText = ""
+    context: ContextDependency,
+    tried_line: VariationDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
 ) -> Response[str]:
     """Show a board to try a game on, where the visitor moves for all players or against a robot."""
     if move.strip():
@@ -173,17 +177,23 @@ def try_game(
         score=rules.score(tried_line.position),
         choices=game_by_key(rules.key).options_form,
         side=text_in(rules.side_text(_VISITOR), visitor.language),
+        robot=easiest_robot(context.app),
+        hint=turn_hint(rules.key),
         typed=form_of_options(rules.key, tried_line.query.get("options", "").split()),
     )
 
 
 @get("/games/{game:str}/try/live", sync_to_thread=True, opt={WEIGHT: 3})
 def show_live_try(
-    tried_line: VariationDependency, visitor: VisitorDependency, move: MoveText = ""
+    context: ContextDependency,
+    tried_line: VariationDependency,
+    visitor: VisitorDependency,
+    move: MoveText = "",
 ) -> Response[str]:
     """Return the board to try a game on alone, as other pages embed it, after a move on it."""
     after = _after_move(tried_line, move.strip()) if move.strip() else tried_line
-    return render("live_try.html", visitor, live=live_try_of(after))
+    live = live_try_of(after, easiest_robot(context.app))
+    return render("live_try.html", visitor, live=live)
 
 
 @get("/games/{game:str}/try/options", sync_to_thread=True)

@@ -14,6 +14,7 @@ from services.http.web.session import Visitor
 from services.http.web.views.board_view import is_turned, legal_moves_json, preview_move
 from services.http.web.views.conditional_lines import conditional_lines
 from services.http.web.views.match_view import NO_WRITING, MatchView, MatchWriting, match_writing
+from services.http.web.views.match_words import agreed_words
 from services.http.web.views.move_list import MoveList
 from services.http.web.views.next_match import NextMatchLink, next_match_link
 from services.http.web.views.offer_words import offer_button, offered, own_offer
@@ -89,6 +90,7 @@ def match_page(
         answer=table.answers,
         offer_text=offer and _offer_text(table, words),
         recorded=recorded,
+        agreed=agreed_words(words, table.rules, state),
     )
 
 

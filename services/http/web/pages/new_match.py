@@ -30,6 +30,7 @@ from services.http.web.params import (
     GameParameter,
     NameStart,
     Opponent,
+    Options,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render, sentence
@@ -39,6 +40,7 @@ from services.http.web.views.match_words import side_words
 from services.http.web.views.new_match_form import (
     DEFAULT_TIME,
     field_of,
+    form_of_options,
     needs_draw_by_default,
     showcase_games,
     suggested_game,
@@ -54,15 +56,17 @@ def show_new(
     visitor: VisitorDependency,
     game: GameParameter = "",
     opponent: Opponent = "",
+    options: Options = "",
 ) -> Response[str]:
-    """Show the form for a new match."""
+    """Show the form for a new match, with what the address chooses."""
     visitor.require_account()
     rules = latest_rules(game.lower()) if game else suggested_game()
     robots = [robot.userid for robot in robots_here(context.app)]
     filled = {"opponent": (opponent,), "against": ("name",)} if opponent else {}
     if opponent.lower() in robots:
         filled = {"robot": (opponent.lower(),), "against": ("robot",)}
-    return _form(context, visitor, rules, Form(filled))
+    chosen = form_of_options(rules.key, rules.write_options(rules.read_options(options.split())))
+    return _form(context, visitor, rules, Form({**chosen.fields, **filled}))
 
 
 def _form(

@@ -13,14 +13,13 @@ from services.http.web.params import (
     BoardNumber,
     ContextDependency,
     LineText,
-    LivePage,
     MoveText,
     OnePly,
     OtherPly,
     Ply,
     VisitorDependency,
 )
-from services.http.web.render import redirect_to, render
+from services.http.web.render import redirect_to, render, rendered_macro
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import (
     contents_of_places,
@@ -32,6 +31,7 @@ from services.http.web.views.board_view import (
 )
 from services.http.web.views.match_view import MatchView
 from services.http.web.views.move_list import MoveList, position_words
+from services.http.web.views.plates import plates_at
 from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.variations import Variation
 
@@ -46,13 +46,16 @@ def show_ply(
     table = MatchView.of(context, board, visitor)
     table.check_ply(ply)
     recorded = RecordedMark.of(context, table)
+    position = position_at(table.state, ply)
+    own_below = visitor.display.below == "mine"
     return render(
         "replay.html",
         visitor,
         table=table,
         match=table.view,
         at=ply,
-        says=position_words(table, visitor.wording, ply, position_at(table.state, ply)),
+        says=position_words(table, visitor.wording, ply, position),
+        around=plates_at(context.app, table, ply, position, own_below=own_below),
         shown=table.shown_at(ply, turned=is_turned(visitor.display, table.seat)),
         recorded=recorded,
         listed=MoveList.of(context, table, recorded),
@@ -148,7 +151,6 @@ def show_board_if(
     context: ContextDependency,
     visitor: VisitorDependency,
     line: LineText = "",
-    live: LivePage = "",
 ) -> dict[str, Any]:
     """Return the board after a variation, or at a ply if there is none, for the page's script."""
     table, found = _variation(context, board, ply, line, visitor)
@@ -161,11 +163,23 @@ def show_board_if(
         says = f"{found.ending[:1].upper()}{found.ending[1:]}."
     else:
         says = words.gettext("%(name)s is to move.", name=found.turn) if found.turn else ""
+    around = plates_at(
+        context.app,
+        table,
+        ply,
+        found.position,
+        tried=bool(found.moves),
+        own_below=visitor.display.below == "mine",
+    )
     return {
         "ply": ply,
         "svg": found.shown(
-            last, before, plates=live != "true", turned=is_turned(visitor.display, table.seat)
+            last, before, plates=False, turned=is_turned(visitor.display, table.seat)
         ).svg,
+        "plates": {
+            "above": rendered_macro(visitor.language, "_plates.html", "inside", around.above),
+            "below": rendered_macro(visitor.language, "_plates.html", "inside", around.below),
+        },
         "says": says,
         "moves": found.moves,
         "seats": [found.rules.to_move(position) for position in found.positions[:-1]],

@@ -14,6 +14,7 @@ from services.http.web.render import render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.guides import game_cards, welcome_game
+from services.http.web.views.in_earnest import easiest_robot
 from services.http.web.views.live_try import live_try
 from services.http.web.views.new_match_form import robot_offers, showcase_games
 from services.http.web.views.open_challenges import offers
@@ -40,7 +41,7 @@ def show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
         "welcome.html",
         visitor,
         live=_live_match(context, visitor.language),
-        live_try=live_try(welcome_game(), visitor.language),
+        live_try=live_try(welcome_game(), visitor.language, easiest_robot(context.app)),
         games=game_cards([one for one in known if one.players != (1,)], visitor),
         puzzles=game_cards([one for one in known if one.players == (1,)], visitor),
         offers=offers(context, open_, visitor),

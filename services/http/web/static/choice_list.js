@@ -13,19 +13,23 @@ export function showChoices(chooser, next) {
   if (chosen.length) buttons.push(button(gettext("Back"), SMALL, () => chooser.back()));
   if (chosen.length > 1) buttons.push(button(gettext("Start over"), `${SMALL} over`, () => chooser.back(0)));
   panel.querySelector("#choices").replaceChildren(...buttons);
-  const box = document.querySelector("#listed");
-  box.replaceChildren(...(next.length ? [list(chooser, next, box.querySelector("details")?.open)] : []));
+  showList(document.querySelector("#listed"), next, (place) => chooser.choose(place));
 }
 
-function list(chooser, next, open) {
+/** Show a list of places in a box in place of an earlier one; it stays open, and keeps the focus. */
+export function showList(box, next, choose) {
+  const before = box.querySelector("details");
+  const focused = before?.contains(document.activeElement);
+  if (!next.length) return box.replaceChildren();
   const made = document.createElement("details");
-  made.open = open ?? false;
+  made.open = before?.open ?? false;
   made.className = "all";
   const title = document.createElement("summary");
   title.textContent = gettext("Choose from a list (%(count)s)", { count: next.length });
   const inside = document.createElement("div");
   inside.className = "row";
-  inside.append(...next.map((place) => button(place, SMALL, () => chooser.choose(place))));
+  inside.append(...next.map((place) => button(place, SMALL, () => choose(place))));
   made.append(title, inside);
-  return made;
+  box.replaceChildren(made);
+  if (focused) (made.open ? inside.firstElementChild : title).focus({ preventScroll: true });
 }

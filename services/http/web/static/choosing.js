@@ -209,6 +209,7 @@ export class Chooser {
     if (!this.moves.length) return gettext("No move can be chosen here.");
     if (!this.chosen.length) {
       if (!next.length) return gettext("Choose one of these.");
+      if (this.area.dataset.hint) return this.area.dataset.hint;
       if (this.moves.every((move) => move.places.length === 1)) return gettext("Choose a place. It is the whole move.");
       return this.area.dataset.prompt;
     }

@@ -45,9 +45,9 @@ export class Preview {
     const question = this.question(next.length > 0 && chosen.length > 0, values);
     chooser.say(`${question} ${sentence(tried.said)}`);
     // the next step is to play it, but the focus stays with a player who is writing or choosing
-    if (!area.contains(document.activeElement) && document.activeElement !== chooser.input) {
-      chooser.confirm.focus({ preventScroll: true });
-    }
+    const here = document.activeElement;
+    const chooses = area.contains(here) || document.querySelector("#listed").contains(here);
+    if (!chooses && here !== chooser.input) chooser.confirm.focus({ preventScroll: true });
   }
 
   /** Return the question whether to play the move, or to try it on a board where nothing is played. */

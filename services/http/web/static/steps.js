@@ -36,11 +36,11 @@ let loading = null; // promise of what chooses moves, which is loaded only when 
 let trial = null;
 
 /** Let a move be chosen on the board that is shown. */
-async function choose(number) {
+async function choose(number, byKeys) {
   const done = (move) => go(at.ply, [...at.line, move], true);
   loading ??= import("./trying.js").then(({ Trial }) => new Trial(canvas, panel, done));
   trial = await loading;
-  if (number === asked) await trial.open(board, at.ply, at.line);
+  if (number === asked) await trial.open(board, at.ply, at.line, byKeys);
 }
 
 /** Return the element for other boards than the match's own. */
@@ -62,8 +62,8 @@ function isNow(one = at) {
 }
 
 async function position(ply, line) {
-  const query = line.length ? `&${new URLSearchParams({ line: line.join(" ") })}` : "";
-  const url = `/m/${board}/${ply}/if/board?live=${live}${query}`;
+  const query = line.length ? `?${new URLSearchParams({ line: line.join(" ") })}` : "";
+  const url = `/m/${board}/${ply}/if/board${query}`;
   if (!known.has(url)) {
     const answer = await fetch(url, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(answer.status);
@@ -73,7 +73,7 @@ async function position(ply, line) {
 }
 
 /** Show a position: after `ply` moves of the match and a line of tried ones. */
-async function go(ply, line = [], trying = at.trying) {
+async function go(ply, line = [], trying = at.trying, byKeys = false) {
   [ply, line] = onMatch(moves(), ply, line);
   if (ply < 0 || ply > last) return;
   const wanted = { ply, line, trying: trying || line.length > 0 };
@@ -90,7 +90,7 @@ async function go(ply, line = [], trying = at.trying) {
   if (live) study(found !== null);
   refresh(found);
   if (focused) bar.querySelector(`[data-step="${focused}"]`).focus();
-  if (at.trying && found && !found.over) await choose(number);
+  if (at.trying && found && !found.over) await choose(number, byKeys);
 }
 
 /** Show other boards in place of the match's own, or that one again. */
@@ -102,6 +102,19 @@ function study(on) {
 function show(found) {
   canvas.innerHTML = found.svg;
   canvas.classList.toggle("tried", at.trying);
+  for (const place of ["above", "below"]) plates(place).innerHTML = found.plates[place];
+}
+
+/** Return the element for the plates of the shown position; the match's own go on behind them. */
+function plates(place) {
+  const own = document.querySelector(`#plates-${place}`);
+  if (!live) return own;
+  const found = page.querySelector(`.plates.then.${place}`);
+  if (found) return found;
+  const made = document.createElement("div");
+  made.className = `plates then ${place}`;
+  own.after(made);
+  return made;
 }
 
 /** Bring everything around the board up to date. */
@@ -159,7 +172,7 @@ function banner(found) {
     news.append(gettext("Played meanwhile: %(move)s.", { move: played }));
   }
   if (live || at.trying) {
-    const back = here.appendChild(button(gettext("Back"), "button small", leave));
+    const back = here.appendChild(button(gettext("Back"), "button quiet-button small", leave));
     back.setAttribute("aria-label", gettext("Back to the match"));
     if (matchMedia("(min-width: 521px)").matches) back.textContent = gettext("Back to the match");
   }
@@ -246,7 +259,7 @@ document.addEventListener("click", (event) => {
   if (!target) return;
   event.preventDefault();
   if (target === run) runner.toggle();
-  else if (target === tryLink) go(at.ply, at.line, true);
+  else if (target === tryLink) go(at.ply, at.line, true, event.detail === 0);
   else if (target.dataset.step) step(target.dataset.step);
   else {
     runner.stop();

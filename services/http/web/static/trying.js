@@ -1,6 +1,7 @@
 // Choosing a move that is tried out: it is made as soon as it is whole, because nothing is played.
 
 import { button, nearest, sentence } from "./elements.js";
+import { showList } from "./choice_list.js";
 import { BoardMarks, placeOf } from "./marks.js";
 import { choices, chosenWith, instead, read } from "./notation.js";
 import { gettext } from "./words.js";
@@ -12,12 +13,15 @@ export class Trial {
     this.panel = panel;
     this.done = done;
     this.marks = null; // while a move can be chosen
+    this.listed = document.createElement("div"); // stays, so that its list stays open from move to move
+    this.held = null; // what had the focus of the keyboard before the last move: the board, or the list
     canvas.addEventListener("click", (event) => this.clicked(event));
     canvas.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  /** Let a move be chosen on the board that is shown, after a line of moves. */
-  async open(board, ply, line) {
+  /** Let a move be chosen on the board that is shown, after a line of moves; `byKeys` puts the focus there. */
+  async open(board, ply, line, byKeys) {
+    if (byKeys) this.held = this.canvas;
     this.where = [`/m/${board}/${ply}/if`, line.join(" ")];
     this.marks = new BoardMarks(this.canvas);
     this.chosen = [];
@@ -28,13 +32,27 @@ export class Trial {
     if (marks !== this.marks) return; // another board is shown by now
     this.moves = (found?.moves ?? []).map(read);
     this.show();
-    if (this.wished) this.choose(this.wished);
+    if (this.wished) return this.choose(this.wished);
+    this.focus(this.held);
+    this.held = null;
+  }
+
+  /** Put the focus on the first choice of the board or of the list. */
+  focus(where) {
+    where?.querySelector('.choice[tabindex="0"], .row button')?.focus({ preventScroll: true });
   }
 
   close() {
     this.marks = null;
     this.canvas.classList.remove("choosing", "looking", "many");
     this.panel.replaceChildren();
+  }
+
+  /** Return what has the focus of the keyboard, the board or the list; null for neither. */
+  focused() {
+    const here = document.activeElement;
+    if (this.listed.contains(here)) return this.listed;
+    return this.canvas.contains(here) && here.matches(":focus-visible") ? this.canvas : null;
   }
 
   async ask(part, query) {
@@ -63,6 +81,7 @@ export class Trial {
 
   make(move) {
     this.marks = null;
+    this.held = this.focused();
     this.done(move);
   }
 
@@ -89,15 +108,20 @@ export class Trial {
     const says = document.createElement("p");
     says.className = "says";
     says.setAttribute("role", "status");
-    this.panel.replaceChildren(says, ...buttons);
+    showList(this.listed, next, (place) => this.choose(place));
+    const list = this.focused() === this.listed ? this.listed : null;
+    this.panel.replaceChildren(says, ...buttons, this.listed);
+    this.focus(list);
     if (this.chosen.length) this.say(gettext("Chosen: %(places)s.", { places: this.chosen.join(", ") }));
     else if (next.length || words.length) this.say(gettext("Choose a move for the player whose turn it is."));
     else this.say("");
   }
 
   back() {
+    const pressed = this.panel.contains(document.activeElement);
     this.chosen = this.chosen.slice(0, -1);
     this.show();
+    if (pressed) this.focus(this.canvas);
   }
 
   say(text, warns = false) {

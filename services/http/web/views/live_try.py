@@ -7,9 +7,11 @@ import msgspec
 
 from domain.fairness import DrawStream
 from domain.rules import AnyRules, rules_id
+from domain.rules.option_form import Bilingual
 from domain.rules.protocol import PuzzleScore
 from domain.sentences import text_in
 from services.http.web.views.board_view import BoardView
+from services.http.web.views.guides import guide_of
 from services.http.web.views.variations import Variation
 
 _SEED: Final = "0123456789abcdef"
@@ -22,6 +24,13 @@ class LiveTry(msgspec.Struct, frozen=True):
     line: Variation
     shown: BoardView
     score: PuzzleScore | None
+    robot: str
+    """The userid of the easiest robot; empty where no robots play."""
+
+    @property
+    def hint(self) -> Bilingual:
+        """A sentence on what a player does in this game."""
+        return turn_hint(self.rules.key)
 
     @property
     def rules(self) -> AnyRules:
@@ -64,13 +73,19 @@ class LiveTry(msgspec.Struct, frozen=True):
         return outcome.winners if outcome else ()
 
 
+def turn_hint(game: str) -> Bilingual:
+    """Return what a player of a game does, in a sentence; empty for a game without a guide."""
+    guide = guide_of(game)
+    return guide.turn if guide else Bilingual("", "")
+
+
 def start_of_try(rules: AnyRules, options: Any, players: int, seed: str) -> Any:
     """Return a first position; where chance decides it, it is drawn from the seed."""
     chance = DrawStream(sha256(seed.encode()).digest(), rules_id(rules))
     return rules.start(options, players, rules.draw(options, players, chance))
 
 
-def live_try(rules: AnyRules, language: str) -> LiveTry:
+def live_try(rules: AnyRules, language: str, robot: str) -> LiveTry:
     """Return a game's board at the start: against a robot, or alone for a puzzle."""
     options, players = rules.read_options(()), rules.players[0]
     query = {"live": "1"} if rules.players == (1,) else {"against": "robot", "live": "1"}
@@ -78,9 +93,9 @@ def live_try(rules: AnyRules, language: str) -> LiveTry:
         query["seed"] = _SEED
     start = start_of_try(rules, options, players, _SEED)
     page = f"/games/{rules.key}/try"
-    return live_try_of(Variation.of(rules, start, (), "", page, query, language=language))
+    return live_try_of(Variation.of(rules, start, (), "", page, query, language=language), robot)
 
 
-def live_try_of(line: Variation) -> LiveTry:
+def live_try_of(line: Variation, robot: str) -> LiveTry:
     """Return the board after a variation."""
-    return LiveTry(line, line.shown(plates=False), line.rules.score(line.position))
+    return LiveTry(line, line.shown(plates=False), line.rules.score(line.position), robot)

@@ -185,8 +185,10 @@ class MatchView(msgspec.Struct, frozen=True):
         )
 
     def shown_at(self, ply: int, *, turned: bool = False) -> BoardView:
-        """Return the board after so many moves, with the players' plates, to be looked at only."""
-        svg = draw_match(self.state, ply, self.names, turned=turned, language=self.language)
+        """Return the board after so many moves, to be looked at only."""
+        svg = draw_match(
+            self.state, ply, self.names, plates=False, turned=turned, language=self.language
+        )
         return BoardView(svg, "", "", ply, "", game_by_key(self.rules.key))
 
     def score(self, position: Any) -> PuzzleScore | None:

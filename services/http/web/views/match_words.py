@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from domain.clocks.time_control import TimeControl
+from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key
 from domain.rules.option_form import OptionField, OptionKind
 from domain.sentences import text_in
@@ -50,6 +51,14 @@ def _variant(field: OptionField, flag: str, language: str) -> str:
     name, _, value = flag.partition("=")
     own = not field.picks and name == f"-{field.field}"
     return f"{title}: {value.replace(',', ', ')}" if own else ""
+
+
+def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str]:
+    """Return what the players of a match agreed on: its time, whether it is rated, its variants."""
+    terms = state.clock.terms if state.clock else None
+    unrated = [words.gettext("unrated")] if terms and not terms.rated else []
+    time = [time_words(words, terms)] if terms else []
+    return [*time, *unrated, *variant_words(rules, state.options, words.language)]
 
 
 def side_words(rules: AnyRules, language: str) -> tuple[str, ...]:

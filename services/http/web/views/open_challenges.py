@@ -8,6 +8,7 @@ from domain.match.events import AccountId
 from domain.match.start_options import read_start_options
 from domain.rules import rules_by_id
 from infra.people.challenges import Challenge
+from infra.projections.ratings import Rating
 from services.app.challenges import gathers
 from services.app.names import names_of
 from services.http.context import ApiContext
@@ -49,7 +50,7 @@ class OpenChallengeRow(msgspec.Struct, frozen=True):
     """Whether the player who takes it commits to a text for the draw."""
     listed: bool
     """Whether it is in the lists; if not, its players have its link."""
-    rating: int | None = None
+    rating: Rating | None = None
     """The challenger's rating in this game; None for a player without rated matches."""
 
 
@@ -65,9 +66,9 @@ def offers(
     ]
 
 
-def _rating(context: ApiContext, game: str, account: AccountId) -> int | None:
+def _rating(context: ApiContext, game: str, account: AccountId) -> Rating | None:
     rating = context.app.ratings.player(game, account)
-    return rating.display_value if rating.matches else None
+    return rating if rating.matches else None
 
 
 def named_offers(

@@ -1,14 +1,16 @@
 """The plates of a match's players, above and below its board: clock, rating, pieces, whose turn it is."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 from markupsafe import Markup
 
-from domain.clocks.match_clock import ClockStop
+from domain.clocks.match_clock import ClockStop, turn_allowance_after
 from domain.drawing import PlayerFigure, player_figures
 from domain.match.state import MatchState, position_of
 from domain.rules import Seat
+from infra.projections.ratings import Rating
 from services.app.context import App
 from services.http.web.views.match_view import MatchView
 
@@ -31,7 +33,7 @@ class PlayerPlate(msgspec.Struct, frozen=True):
     """The player's piece; empty while the match has no position."""
     counts: str
     """The count of the player's pieces; may be empty."""
-    rating: int | None
+    rating: Rating | None
     """None for a match that is not rated, and for a newcomer."""
     left: int | None
     """Counted time of the running turn, or of the next one, ms; None without a limit."""
@@ -59,6 +61,43 @@ def board_plates(app: App, table: MatchView, *, own_below: bool = True) -> Board
     figures = _figures(table)
     ratings = _ratings(app, table)
     plates = [_plate(table, seat, figures[seat], ratings[seat]) for seat in range(len(state.seats))]
+    return _around(table, plates, own_below=own_below)
+
+
+def plates_at(
+    app: App,
+    table: MatchView,
+    ply: int,
+    position: Any,
+    *,
+    tried: bool = False,
+    own_below: bool = True,
+) -> BoardPlates:
+    """Return the plates as they stood after so many moves; a `tried` position after them has no clocks."""
+    state, rules = table.state, table.rules
+    at_end = ply == state.ply and not tried
+    over = rules.outcome(position) is not None or (at_end and state.over)
+    mover = None if over else rules.to_move(position)
+    left, figures = dict(state.out), player_figures(rules, position, table.language)
+    plates = []
+    for seat, rating in enumerate(_ratings(app, table)):
+        now = _plate(table, seat, figures[seat], rating)
+        clock = None if tried or state.clock is None else state.clock
+        plates.append(
+            msgspec.structs.replace(
+                now,
+                playing=ply < left.get(seat, ply + 1),
+                to_move=seat == mover,
+                won=now.won and at_end,
+                left=clock and turn_allowance_after(clock, seat, ply),
+                deadline=None,
+                away=None,
+            )
+        )
+    return _around(table, plates, own_below=own_below)
+
+
+def _around(table: MatchView, plates: Sequence[PlayerPlate], *, own_below: bool) -> BoardPlates:
     own = table.seat if own_below and table.seat is not None else 0
     return BoardPlates(above=[one for one in plates if one.seat != own], below=[plates[own]])
 
@@ -70,15 +109,16 @@ def _figures(table: MatchView) -> Sequence[PlayerFigure]:
     return player_figures(table.rules, position_of(state), table.language)
 
 
-def _ratings(app: App, table: MatchView) -> Sequence[int | None]:
+def _ratings(app: App, table: MatchView) -> Sequence[Rating | None]:
     state = table.state
     if table.puzzle or state.clock is None or not state.clock.terms.rated:
         return [None] * len(state.seats)
-    found = app.ratings.players(table.rules.key, state.seats)
-    return [one.display_value if one else None for one in found]
+    return app.ratings.players(table.rules.key, state.seats)
 
 
-def _plate(table: MatchView, seat: Seat, figure: PlayerFigure, rating: int | None) -> PlayerPlate:
+def _plate(
+    table: MatchView, seat: Seat, figure: PlayerFigure, rating: Rating | None
+) -> PlayerPlate:
     state, view = table.state, table.view
     player, clock = view.players[seat], view.clock
     runs = clock is not None and seat == state.next and not state.over
