@@ -26,6 +26,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra.people.message_notices import MessageNotice, MessageNotices
+from infra.people.muted_chats import MutedChats
 from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
@@ -123,6 +124,7 @@ class MessageStore:
         self._shards = shards
         self._clock = clock
         self.notices = MessageNotices(client, clock)
+        self.muted = MutedChats(client)
 
     # writing
 
@@ -287,6 +289,7 @@ class MessageStore:
             self._erase(name, account)
         recipients: Any = self._client.smembers(keys.recipients(account))
         self.notices.forget(account, recipients)
+        self.muted.forget(account)
         # crash window: until here everything that the account wrote can still be found
         names = [keys.message_box, keys.read_marks, keys.recipients, keys.chat_boards]
         self._client.delete(*[name(account) for name in names])

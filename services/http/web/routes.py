@@ -79,7 +79,13 @@ from services.http.web.pages.login import log_in, log_out, show_login, show_sign
 from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
 from services.http.web.pages.match_actions import act
 from services.http.web.pages.match_lists import show_games_matches, show_own, show_players
-from services.http.web.pages.match_writing import add_conditional_moves, write_chat_line, write_note
+from services.http.web.pages.match_writing import (
+    add_conditional_moves,
+    mute_chat,
+    unmute_chat,
+    write_chat_line,
+    write_note,
+)
 from services.http.web.pages.messages import show_messages
 from services.http.web.pages.new_match import (
     complete_name,
@@ -122,6 +128,13 @@ from services.http.web.pages.replay import (
 )
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.pages.robots import add_robot, play_robot, start_rematch
+from services.http.web.pages.watching import (
+    follow_player,
+    show_watching,
+    unfollow_player,
+    unwatch_match,
+    watch_match,
+)
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
 from services.http.web.site_files import SITE_FILES
@@ -148,6 +161,8 @@ PAGES: Final[tuple[Any, ...]] = (
     act,
     list_reveals,
     write_chat_line,
+    mute_chat,
+    unmute_chat,
     add_conditional_moves,
     write_note,
     show_claim_form,
@@ -208,6 +223,11 @@ PAGES: Final[tuple[Any, ...]] = (
     show_player,
     block_player,
     unblock_player,
+    show_watching,
+    watch_match,
+    unwatch_match,
+    follow_player,
+    unfollow_player,
     show_account,
     change_preferences,
     change_addresses,
