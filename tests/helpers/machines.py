@@ -21,7 +21,7 @@ from infra.heartbeats import read_heartbeats
 from infra.redis.access import ROLES as ACCESS
 from infra.redis.access import USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
-from tests.helpers.clusters import DURABLE, Node, free_ports, running
+from tests.helpers.clusters import DURABLE, Cluster, Node, free_ports, running
 from tests.helpers.served import SCRIPT, until
 
 ADMIN = "admin"
@@ -40,62 +40,83 @@ ROLES = (
 )
 
 
-class ServerPair:
-    """A server of the data and one of the queue, each on a port of loopback."""
+class Servers:
+    """A server of the data, or a cluster of primaries, and a server of the queue, each on a port of loopback."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, primaries: int = 1) -> None:
         self.folder = folder
-        passwords = {name: f"pass-{name}" for name in (*ACCESS, "replica")}
-        users = {name: self._users(name, passwords) for name in ("data", "queue")}
-        data, queue = free_ports(2)
-        self.data = Node(folder / "data", data, {**DURABLE, "aclfile": users["data"]})
-        no_file = {"save": "", "appendonly": "no", "aclfile": users["queue"]}
-        self.queue = Node(folder / "queue", queue, no_file)
-        for node in (self.data, self.queue):
-            node.login = {"username": f"{USER_PREFIX}{ADMIN}", "password": ADMIN}
+        self._passwords = {name: f"pass-{name}" for name in (*ACCESS, "replica")}
+        folder.mkdir(parents=True, exist_ok=True)
+        users = str(folder / "data.acl")
+        self.cluster: Cluster | None = None
+        if primaries > 1:
+            self.cluster = Cluster(folder / "data", primaries, 0, aclfile=users)
+            self.nodes = self.cluster.nodes
+        else:
+            (port,) = free_ports(1)
+            self.nodes = [Node(folder / "data", port, {**DURABLE, "aclfile": users})]
+        no_file = {"save": "", "appendonly": "no", "aclfile": str(folder / "queue.acl")}
+        self.queue = Node(folder / "queue", free_ports(1)[0], no_file)
 
-    def _users(self, name: str, passwords: Mapping[str, str]) -> str:
-        """Write the file of a server's users, with one more for the test; return its path."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        file = self.folder / f"{name}.acl"
-        lines = acl_lines(passwords, queue=name == "queue")
+    def _write_users(self, name: str) -> None:
+        """Write the file of a server's users, with one more for the test."""
+        lines = acl_lines(self._passwords, queue=name == "queue")
         lines.append(f"user {USER_PREFIX}{ADMIN} on >{ADMIN} ~* &* +@all")
-        file.write_text("\n".join(lines) + "\n")
-        return str(file)
+        (self.folder / f"{name}.acl").write_text("\n".join(lines) + "\n")
 
     def urls(self, role: str) -> dict[str, str]:
-        """Return the variables by which a role reaches both with its own user."""
+        """Return the variables by which a role reaches all with its own user."""
         user = role if role in ACCESS else "operator"
-        login = f"{USER_PREFIX}{user}:pass-{user}@127.0.0.1"
+        login = f"{USER_PREFIX}{user}:pass-{user}"
+        scheme = "redis+cluster" if self.cluster else "redis"
+        hosts = ",".join(f"127.0.0.1:{node.port}" for node in self.nodes)
         return {
-            "MATCHPOST_REDIS_URL": f"redis://{login}:{self.data.port}",
-            "MATCHPOST_QUEUE_URL": f"redis://{login}:{self.queue.port}",
+            "MATCHPOST_REDIS_URL": f"{scheme}://{login}@{hosts}",
+            "MATCHPOST_QUEUE_URL": f"redis://{login}@127.0.0.1:{self.queue.port}",
         }
 
     def denials(self) -> list[str]:
         """Return what the servers have refused to their users."""
         found: list[str] = []
-        for node in (self.data, self.queue):
+        for node in (*self.nodes, self.queue):
             with node.client(decode_responses=True) as client:
                 entries: Any = client.acl_log()
             found += [f"{one['username']}: {one['reason']} {one['object']}" for one in entries]
         return found
 
     def start(self) -> None:
-        """Start both."""
-        self.data.start()
+        """Start all, with the users of all roles."""
+        for name in ("data", "queue"):
+            self._write_users(name)
+        login = {"username": f"{USER_PREFIX}{ADMIN}", "password": ADMIN}
+        self.queue.login = login
+        if self.cluster is None:
+            self.nodes[0].login = login
+            self.nodes[0].start()
+        else:
+            self._start_cluster(self.cluster)
         self.queue.start()
 
+    def _start_cluster(self, cluster: Cluster) -> None:
+        """Form a cluster while anybody may do everything, then let its nodes load the users."""
+        (self.folder / "data.acl").write_text("user default on nopass ~* &* +@all\n")
+        cluster.start()
+        self._write_users("data")
+        for node in cluster.nodes:
+            with node.client() as client:
+                client.acl_load()
+            node.login = {"username": f"{USER_PREFIX}{ADMIN}", "password": ADMIN}
+
     def stop(self) -> None:
-        """Kill both."""
-        self.data.kill()
-        self.queue.kill()
+        """Kill all."""
+        for node in (*self.nodes, self.queue):
+            node.kill()
 
 
 class Machine:
     """A machine on which roles run, each started as an operator would."""
 
-    def __init__(self, folder: Path, servers: ServerPair, environment: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, servers: Servers, environment: Mapping[str, str]) -> None:
         self.folder = folder
         folder.mkdir(parents=True)
         self._servers = servers
@@ -168,7 +189,7 @@ def shared_settings(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def machines(
-    folder: Path, servers: ServerPair, names: Sequence[str], more: Mapping[str, str]
+    folder: Path, servers: Servers, names: Sequence[str], more: Mapping[str, str]
 ) -> Iterator[list[Machine]]:
     """Yield machines with servers that run and data that were prepared; kill what is left at the end."""
     found: list[Machine] = []
@@ -197,7 +218,7 @@ def wait_for_roles(client: Redis, machines_: Sequence[Machine]) -> None:
     until(lambda: wanted <= {beat.pid for beat in read_heartbeats(client)}, 120)
 
 
-def data_client(servers: ServerPair) -> Redis:
+def data_client(servers: Servers) -> Redis:
     """Return a client of the server of the data; the caller closes it."""
     return make_client(servers.urls("operator")["MATCHPOST_REDIS_URL"], blocking_timeout=5)
 

@@ -18,7 +18,7 @@ from tests.helpers.games import whole_game
 from tests.helpers.machines import (
     ROLES,
     Machine,
-    ServerPair,
+    Servers,
     WebPlayer,
     data_client,
     machines,
@@ -69,15 +69,15 @@ def sink() -> Iterator[Sink]:
         yield one
 
 
-@pytest.mark.long
+@pytest.mark.parametrize("primaries", [1, 3], ids=["server", "cluster"])
 def test_whole_games_are_played_while_every_role_is_killed_and_started(
-    tmp_path: Path, sink: Sink
+    tmp_path: Path, sink: Sink, primaries: int
 ) -> None:
     more = {
         "MATCHPOST_RELAY": f"smtp://me:s3cret@127.0.0.1:{sink.port}",
         "MATCHPOST_SMTP": "127.0.0.1:0",
     }
-    servers = ServerPair(tmp_path / "servers")
+    servers = Servers(tmp_path / "servers", primaries)
     with machines(tmp_path, servers, ("one", "two"), more) as both, data_client(servers) as client:
         for machine in both:
             machine.start(*ROLES)

@@ -7,20 +7,22 @@ from pathlib import Path
 import pytest
 
 from tests.helpers.clusters import free_ports, running
-from tests.helpers.machines import Machine, ServerPair, WebPlayer, shared_settings, web_url
+from tests.helpers.machines import Machine, Servers, WebPlayer, shared_settings, web_url
 from tests.helpers.served import SCRIPT, until
 from tests.helpers.tls import TlsProxy, make_certificate
 
 pytestmark = pytest.mark.slow
 
 
-class TlsPair(ServerPair):
+class TlsPair(Servers):
     """Two servers whose users come by TLS."""
 
     def __init__(self, folder: Path, certificate: Path, key: Path) -> None:
         super().__init__(folder)
         self._certificate = certificate
-        self._proxies = [TlsProxy(node.port, certificate, key) for node in (self.data, self.queue)]
+        self._proxies = [
+            TlsProxy(node.port, certificate, key) for node in (*self.nodes, self.queue)
+        ]
 
     def start(self) -> None:
         super().start()
@@ -37,7 +39,7 @@ class TlsPair(ServerPair):
             name: url.replace("redis://", "rediss://").replace(str(node.port), str(proxy.port))
             + f"?ssl_ca_certs={self._certificate}"
             for (name, url), node, proxy in zip(
-                super().urls(role).items(), (self.data, self.queue), self._proxies, strict=True
+                super().urls(role).items(), (*self.nodes, self.queue), self._proxies, strict=True
             )
         }
 

@@ -1,5 +1,7 @@
 """Boards in a browser: turned, in other looks, with pieces that glide, and with a legend."""
 
+from base64 import b64encode
+
 import pytest
 from playwright.sync_api import expect
 
@@ -107,3 +109,41 @@ def test_a_look_takes_effect_at_once_and_stays(person):
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-board", "wood")
     expect(page.locator("#board-area .label").first).to_be_hidden()
+
+
+def test_boards_in_pictures_follow_the_theme_of_the_page_and_of_boards(person, api):
+    one = person(api.player(name="painter"))
+    page = one.page
+    page.emulate_media(color_scheme="light")
+    one.goes_to("/")
+    blank = page.context.new_page()  # whose policy lets it read pictures
+
+    def colour(path):
+        one.goes_to(path)
+        picture = page.locator("main img[src*='.svg']").first
+        picture.scroll_into_view_if_needed()
+        page.wait_for_function("[...document.images].every((one) => one.complete)")
+        return mean(picture.screenshot())
+
+    def mean(png):
+        drawn = blank.evaluate(
+            """async (png) => {
+              const image = await createImageBitmap(await (await fetch(png)).blob());
+              const canvas = new OffscreenCanvas(1, 1).getContext("2d");
+              canvas.imageSmoothingQuality = "high";
+              canvas.drawImage(image, 0, 0, 1, 1);
+              return [...canvas.getImageData(0, 0, 1, 1).data];
+            }""",
+            "data:image/png;base64," + b64encode(png).decode(),
+        )
+        return tuple(drawn[:3])
+
+    found = {}
+    for theme in ("light", "dark"):
+        for board in ("paper", "wood"):
+            page.context.add_cookies([
+                {"name": "display", "value": f"theme-{theme}.board-{board}", "url": page.url}
+            ])  # fmt: skip
+            found[theme, board] = colour("/games")
+    assert len(set(found.values())) == 4, found
+    assert sum(found["light", "paper"]) > sum(found["dark", "paper"])

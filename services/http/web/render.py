@@ -17,7 +17,7 @@ from services.http.web.assets import asset_url
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
-from services.http.web.views.guides import text_of
+from services.http.web.views.guides import game_picture, text_of
 from services.http.web.views.news_words import reason_label
 from services.http.web.wording import TRANSLATED, Wording, wording
 from services.language.render.dates import instant, span
@@ -95,6 +95,7 @@ def environment(language: str) -> Environment:
     environment.filters["worded"] = partial(text_of, language=language)
     environment.filters["figures"] = draw_figures
     environment.filters["board_sample"] = board_sample
+    environment.filters["game_picture"] = game_picture
     return environment
 
 

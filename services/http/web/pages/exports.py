@@ -11,15 +11,18 @@ from services.app.exports import DocumentReader, export_match
 from services.app.matches import board_svg
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
+from services.http.web.display_settings import USUAL
 from services.http.web.params import (
     BoardNumber,
     ContextDependency,
     PlainPicture,
     Ply,
+    Theme,
     VisitorDependency,
 )
 from services.http.web.session import Visitor
 from services.http.web.views.animated_svg import animate_match
+from services.http.web.views.board_theme import with_board_theme
 from services.http.web.views.match_view import MatchView
 from services.language.render.match_text import NamedMatch, summary
 
@@ -107,11 +110,12 @@ def show_picture(
     context: ContextDependency,
     visitor: VisitorDependency,
     plain: PlainPicture = False,  # noqa: FBT002 - in an address it has a name
+    theme: Theme = USUAL.board,
 ) -> Response[Any]:
     """Draw a match at a ply, `plain` without its players; cached for a day, because it hardly ever changes."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(ply)
-    svg = board_svg(table.state, ply, table.names, plates=not plain)
+    svg = with_board_theme(board_svg(table.state, ply, table.names, plates=not plain), theme)
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
 
 

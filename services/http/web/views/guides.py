@@ -25,6 +25,7 @@ from domain.rules.guide import (
 from domain.rules.option_form import Bilingual
 from services.http.web.display_settings import USUAL, BoardTheme
 from services.http.web.session import Visitor
+from services.http.web.views.board_theme import with_board_theme
 from services.http.web.views.new_match_form import showcase_games
 from services.http.web.wording import Wording
 
@@ -32,24 +33,10 @@ GUIDE_FILE: Final = "guide.toml"
 CARD: Final = "card"
 """The name of the picture that stands for a game; each game has one."""
 _HEIGHT: Final = re.compile(r'viewBox="0 0 [\d.]+ ([\d.]+)"')
-_THEME: Final = re.compile(r'\[data-board="(\w+)"\] \.board:not\(\.sample\)[^{]*\{([^}]*)\}')
-_THEME_STYLE: Final = (
-    "<style>:root{{color-scheme:light dark}}"
-    ".board{{{} --board-accent:var(--accent);--board-last:var(--last)}}</style>"
-)
 _LONGEST_SHOWN: Final = 60
 """Characters of the moves of a picture that its description has; of more it has the number."""
 _MOST_PICTURES: Final = 256
 _VERSION_LENGTH: Final = 12
-
-
-def _read_themes() -> dict[str, str]:
-    """Return the colours of each board theme but the usual one, from the style sheet of the pages."""
-    sheet = files("services.http.web").joinpath("static", "styles", "board.css").read_text("utf-8")
-    return dict(_THEME.findall(sheet))
-
-
-_THEMES: Final = _read_themes()
 
 
 class DrawnPicture(msgspec.Struct, frozen=True):
@@ -90,8 +77,7 @@ def draw_guide_picture(key: str, name: str, theme: BoardTheme = USUAL.board) -> 
         svg = _draw_start(rules)
     else:
         raise Refusal(Code.NOT_FOUND, "there is no such picture")
-    if theme in _THEMES:
-        svg = svg.replace("</style>", f"</style>{_THEME_STYLE.format(_THEMES[theme])}", 1)
+    svg = with_board_theme(svg, theme)
     found = _HEIGHT.search(svg)
     height = round(float(found[1])) if found else WIDTH
     return DrawnPicture(svg, height, sha256(svg.encode()).hexdigest()[:_VERSION_LENGTH])
@@ -122,6 +108,11 @@ def picture_url(key: str, name: str = CARD, theme: BoardTheme = USUAL.board) -> 
     query = {"v": draw_guide_picture(key, name, theme).version}
     query |= {} if theme == USUAL.board else {"board": theme}
     return f"/games/{key}/pictures/{name}.svg?{urlencode(query)}"
+
+
+def game_picture(key: str, theme: BoardTheme) -> str:
+    """Return the address of the picture that stands for a game."""
+    return picture_url(key, CARD, theme)
 
 
 class GuideFigure(msgspec.Struct, frozen=True):
@@ -180,7 +171,7 @@ def game_card(rules: AnyRules, visitor: Visitor, going_on: int = 0) -> GameCard:
     """Return the card of a game, in the visitor's language and theme."""
     guide = guide_of(rules.key)
     about, moves = (text_of(guide.about, visitor.language), guide.moves) if guide else ("", 0)
-    picture = picture_url(rules.key, CARD, visitor.display.board)
+    picture = game_picture(rules.key, visitor.display.board)
     return GameCard(rules.key, rules.title, about, rules.players, moves, picture, going_on)
 
 

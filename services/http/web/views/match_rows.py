@@ -16,8 +16,6 @@ from infra.redis.reads import read_all
 from services.app.games import game_keys
 from services.app.names import names_of
 from services.http.context import ApiContext
-from services.http.web.display_settings import USUAL
-from services.http.web.views.guides import CARD, picture_url
 from services.http.web.views.result_said import Verdict
 
 
@@ -37,8 +35,8 @@ class MatchRow(msgspec.Struct, frozen=True):
     game: str
     """The game's key."""
     title: str
-    picture: str
-    """The address of the game's picture; empty for a game that is not installed."""
+    known: bool
+    """Whether this server still has the game."""
     players: tuple[str, ...]
     opponents: tuple[RowPlayer, ...]
     """All players except the owner of the list."""
@@ -148,7 +146,7 @@ def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | Non
         board=row.board,
         game=row.game,
         title=rules_by_id(row.rules).title,
-        picture=picture_url(row.game, CARD, USUAL.board) if row.game in game_keys() else "",
+        known=row.game in game_keys(),
         players=tuple(names),
         opponents=tuple(
             RowPlayer(name, robot_level(row.seats[at]) is not None)
