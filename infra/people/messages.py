@@ -252,12 +252,17 @@ class MessageStore:
     def mark_read(self, account: AccountId, messages: Iterable[PlayerMessage]) -> None:
         """Mark messages as read, with all older ones of their kind.
 
-        Pass the result of `read`, so that newer messages stay unread. Marks never go back.
+        Pass the result of `read`, so that newer messages stay unread. Marks never go back by it.
         """
         marks: dict[str, int] = {}
         for message in messages:
             marks[message.kind] = max(message.at, marks.get(message.kind, 0))
         self._put_marks(account, marks)
+
+    def mark_unread(self, account: AccountId, message: PlayerMessage) -> None:
+        """Mark a message as unread, with all newer ones of its kind; one that is unread stays so."""
+        marks: Any = {message.kind: message.at - 1}
+        self._client.zadd(keys.read_marks(account), marks, xx=True, lt=True)
 
     def mark_chat_read(
         self, account: AccountId, board: int, messages: Sequence[PlayerMessage]

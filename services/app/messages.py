@@ -53,6 +53,15 @@ def mark_read_until(app: App, account: AccountId, until: int) -> None:
     app.messages.mark_read(account, [one for one in inbox(app, account) if one.at <= until])
 
 
+def mark_unread_from(app: App, account: AccountId, at: int) -> None:
+    """Mark the messages that were written at a time, in ms, or later as unread; `not-found` without one."""
+    found = [one for one in inbox(app, account) if one.at == at]
+    if not found:
+        raise Refusal(Code.NOT_FOUND, SAY("no-message"))
+    for message in found:
+        app.messages.mark_unread(account, message)
+
+
 def write_chat(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
     """Write to the other players of a match; `not-a-player` for an account that does not play."""
     state = load_state(app, board)

@@ -86,7 +86,7 @@ from services.http.web.pages.match_writing import (
     write_chat_line,
     write_note,
 )
-from services.http.web.pages.messages import show_messages
+from services.http.web.pages.messages import mark_unread, show_messages, write_message
 from services.http.web.pages.new_match import (
     complete_name,
     describe_offer,
@@ -252,6 +252,8 @@ PAGES: Final[tuple[Any, ...]] = (
     show_notices,
     show_scores,
     show_messages,
+    write_message,
+    mark_unread,
 )
 
 

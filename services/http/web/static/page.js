@@ -26,7 +26,8 @@ function watch() {
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live, ...watched().keys()].filter(Boolean).map(Number);
   const home = Boolean(document.querySelector("#matches"));
-  return { boards, home, challenges: Boolean(document.querySelector("#challenges")), user };
+  const [messages, challenges] = ["#letters", "#challenges"].map((id) => Boolean(document.querySelector(id)));
+  return { boards, home, messages, challenges, user };
 }
 
 /** Return the matches in a list of watched ones, each with the number of its last event that is shown. */
@@ -45,6 +46,7 @@ const parts = {
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
   watching: (state) => [...watched()].some(([board, seq]) => state[`match ${board}`] > seq),
+  letters: (state, list) => differs(state.messages, list),
   challenges: (state, list) => differs(state.challenges, list),
 };
 
