@@ -99,6 +99,7 @@ from services.http.web.pages.players import (
     show_player,
     show_ratings,
 )
+from services.http.web.pages.playing import show_playing
 from services.http.web.pages.previews import (
     show_embedded,
     show_game_preview,
@@ -228,6 +229,7 @@ PAGES: Final[tuple[Any, ...]] = (
     unwatch_match,
     follow_player,
     unfollow_player,
+    show_playing,
     show_account,
     change_preferences,
     change_addresses,

@@ -1,4 +1,4 @@
-"""Watched matches, and those of followed players, as pages show them."""
+"""Watched matches, those of followed players, and all that go on, as pages show them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -32,7 +32,7 @@ def watched_part(context: ApiContext, followed: FollowList, start: int, count: i
     if not followed.boards:
         return NOTHING
     found = watched_matches(context.app, followed)
-    return _part(context, found[start : start + count], len(found))
+    return shown_part(context, found[start : start + count], len(found))
 
 
 def played_part(
@@ -43,10 +43,11 @@ def played_part(
         return NOTHING
     boards = followed_boards(context.app, account, followed)
     rows = listed_matches(context.app, boards[start : start + count])
-    return _part(context, list(rows.values()), len(boards))
+    return shown_part(context, list(rows.values()), len(boards))
 
 
-def _part(context: ApiContext, rows: Sequence[MatchListRow], total: int) -> ShownPart:
+def shown_part(context: ApiContext, rows: Sequence[MatchListRow], total: int) -> ShownPart:
+    """Return these rows as a part of a public list of so many."""
     live = [f"{row.board}:{row.seq}" for row in rows if not row.over]
     # without an owner, so that each row names all its players
     return ShownPart(rated_rows(context, rows), total, live)
