@@ -25,7 +25,7 @@ function watch() {
   const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live, ...watched().keys()].filter(Boolean).map(Number);
-  const home = Boolean(document.querySelector("#matches"));
+  const home = Boolean(document.querySelector("#matches, #invitation"));
   const [messages, challenges] = ["#letters", "#challenges"].map((id) => Boolean(document.querySelector(id)));
   return { boards, home, messages, challenges, user };
 }
@@ -45,6 +45,7 @@ const parts = {
   news: (state) => watch().boards.some((board) => state[`match ${board}`] > shownSeq()),
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
+  invitation: (state, challenge) => differs(state.home, challenge),
   watching: (state) => [...watched()].some(([board, seq]) => state[`match ${board}`] > seq),
   letters: (state, list) => differs(state.messages, list),
   challenges: (state, list) => differs(state.challenges, list),
