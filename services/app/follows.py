@@ -8,7 +8,7 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.people.follows import FollowList
+from infra.people.follows import MOST_WATCHED, FollowList
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all
 from services.app.context import App
@@ -56,13 +56,21 @@ def followed_userids(app: App, account: AccountId, followed: FollowList) -> list
     return sorted(name for name in userids.values() if name is not None)
 
 
-def watched_matches(app: App, followed: FollowList) -> list[MatchListRow]:
-    """Return the watched matches: first those that go on, the newest turn first, then the others.
+def watched_matches(
+    app: App, followed: FollowList, start: int = 0, count: int = MOST_WATCHED
+) -> list[MatchListRow]:
+    """Return some of the watched matches: first those that go on, the newest turn first, then the others.
 
-    A match that can't be read now is left out.
+    Those whose rows have left Redis come last, and are read only if they are wanted. A match that can't be
+    read now is left out.
     """
-    rows = listed_matches(app, followed.boards).values()
-    return sorted(rows, key=lambda row: (row.over, -(row.ended or row.since), -row.board))
+    known = {row.board: row for row in app.lists.rows(followed.boards) if row is not None}
+    order = sorted(
+        known.values(), key=lambda row: (row.over, -(row.ended or row.since), -row.board)
+    )
+    boards = [row.board for row in order]
+    boards += [board for board in followed.boards if board not in known]
+    return list(listed_matches(app, boards[start : start + count], known).values())
 
 
 def followed_boards(app: App, account: AccountId, followed: FollowList) -> list[int]:

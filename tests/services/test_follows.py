@@ -6,6 +6,7 @@ import pytest
 
 from infra.people.follows import MOST_FOLLOWED, MOST_WATCHED
 from infra.redis import keys
+from services.app.follows import watched_matches
 from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.web import Guest, Read, door
 
@@ -168,6 +169,21 @@ def test_a_finished_match_stays_and_says_so_and_a_block_changes_nothing(api, com
     page = guest.page("/watching")
     assert f"{other.name} won" in page
     assert f"{board}:" not in page.partition('data-boards="')[2].partition('"')[0]
+
+
+def test_a_match_whose_row_has_left_redis_is_read_only_where_it_is_shown(api, monkeypatch):
+    fan, one, other = api.players(3)
+    going, old = api.match(one, other), api.match(one, other)
+    for board in (going, old):
+        assert fan.put(f"/api/account/following/matches/{board}", None).is_success
+    api.caught_up()
+    app, found = api.parts, api.parts.follows.of(fan.account)
+    rows = {row.board: row for row in app.lists.rows([going, old]) if row}
+    monkeypatch.setattr(app.lists, "rows", lambda boards: [rows.get(one) for one in boards])
+    del rows[old]
+    assert [row.board for row in watched_matches(app, found)] == [going, old]
+    monkeypatch.setattr(app.store, "snapshots", None)
+    assert [row.board for row in watched_matches(app, found, 0, 1)] == [going]
 
 
 def test_nobody_else_learns_who_watches_and_follows(api, come):

@@ -31,8 +31,8 @@ def watched_part(context: ApiContext, followed: FollowList, start: int, count: i
     """Return some of the matches that an account watches."""
     if not followed.boards:
         return NOTHING
-    found = watched_matches(context.app, followed)
-    return shown_part(context, found[start : start + count], len(found))
+    found = watched_matches(context.app, followed, start, count)
+    return shown_part(context, found, len(followed.boards))
 
 
 def played_part(
