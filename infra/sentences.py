@@ -72,6 +72,18 @@ SAY: Final = Sentences(
             "an account blocks at most {most} others; unblock one",
             "ein Konto blockiert höchstens {most} andere; erst muss eine Blockade weg",
         ),
+        "watched": (
+            "an account watches at most {most} matches; take one off your list",
+            "ein Konto beobachtet höchstens {most} Partien; erst muss eine von der Liste",
+        ),
+        "followed": (
+            "an account follows at most {most} players; take one off your list",
+            "ein Konto folgt höchstens {most} Spielern; erst muss einer von der Liste",
+        ),
+        "muted": (
+            "an account mutes at most {most} chats; end one of them",
+            "ein Konto schaltet höchstens {most} Chats stumm; erst muss einer wieder zu hören sein",
+        ),
         "no-challenge": (
             "there is no challenge {challenge}; it may have expired, look again",
             "es gibt keine Herausforderung {challenge}; vielleicht ist sie abgelaufen",

@@ -26,6 +26,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra.people.message_notices import MessageNotice, MessageNotices
+from infra.people.muted_chats import MutedChats
 from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
@@ -123,6 +124,7 @@ class MessageStore:
         self._shards = shards
         self._clock = clock
         self.notices = MessageNotices(client, clock)
+        self.muted = MutedChats(client)
 
     # writing
 
@@ -250,12 +252,17 @@ class MessageStore:
     def mark_read(self, account: AccountId, messages: Iterable[PlayerMessage]) -> None:
         """Mark messages as read, with all older ones of their kind.
 
-        Pass the result of `read`, so that newer messages stay unread. Marks never go back.
+        Pass the result of `read`, so that newer messages stay unread. Marks never go back by it.
         """
         marks: dict[str, int] = {}
         for message in messages:
             marks[message.kind] = max(message.at, marks.get(message.kind, 0))
         self._put_marks(account, marks)
+
+    def mark_unread(self, account: AccountId, message: PlayerMessage) -> None:
+        """Mark a message as unread, with all newer ones of its kind; one that is unread stays so."""
+        marks: Any = {message.kind: message.at - 1}
+        self._client.zadd(keys.read_marks(account), marks, xx=True, lt=True)
 
     def mark_chat_read(
         self, account: AccountId, board: int, messages: Sequence[PlayerMessage]
@@ -287,6 +294,7 @@ class MessageStore:
             self._erase(name, account)
         recipients: Any = self._client.smembers(keys.recipients(account))
         self.notices.forget(account, recipients)
+        self.muted.forget(account)
         # crash window: until here everything that the account wrote can still be found
         names = [keys.message_box, keys.read_marks, keys.recipients, keys.chat_boards]
         self._client.delete(*[name(account) for name in names])

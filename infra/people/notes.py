@@ -10,7 +10,7 @@ written only while that exists: see `infra.people.account_index`.
 Durable as `infra.people.messages` is.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import redis
 
@@ -47,6 +47,11 @@ class Notes:
             lambda pipe: pipe.hget(notes_key(account), str(board)),
             lambda replies: (replies[0] or b"").decode(),
         )
+
+    def all(self, account: AccountId) -> dict[int, str]:
+        """Return all notes of the account, by board."""
+        found: Any = self._client.hgetall(notes_key(account))
+        return {int(board): text.decode() for board, text in found.items()}
 
     def put(self, account: AccountId, board: int, text: str) -> None:
         """Replace the note about a match; a text of nothing but blanks deletes it.

@@ -18,7 +18,7 @@ matches that have ended are in row pages, see `infra.projections.paged_lists`.
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 import redis
@@ -32,6 +32,7 @@ from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHol
 from infra.projections.query import Query
 from infra.projections.row_pages import NO_PAGES, PAGE_ROWS, RowPages
 from infra.projections.specs import LISTS
+from infra.redis.reads import Read
 
 ROWS: Final = "rows"
 
@@ -263,6 +264,16 @@ class MatchLists(Query):
         members = islice(self._merged(generation, open_key(game)), start, start + count)
         rows = self._rows(generation, ROWS, map(board_of, members))
         return [unpack(data) for data in rows if data is not None]
+
+    def read_newest(self, accounts: Sequence[AccountId], most: int) -> Read[set[int]]:
+        """Return the read of the newest running matches of each player, at most so many of each."""
+        generation = self._generation()
+
+        def queue(pipe: Any) -> None:
+            for account in accounts:
+                pipe.zrange(generation.of(account).key(active_key(account)), -most, -1)
+
+        return Read(queue, lambda found: {board_of(one) for each in found for one in each})
 
     def counts(self, account: AccountId) -> MatchCounts:
         """Return the numbers of a player's matches; O(1)."""

@@ -55,6 +55,9 @@
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
 | `{a:<hex>}:blocked` | hash: id of a blocked account -> nothing: `infra.people.blocks` |
+| `{a:<hex>}:watched` | hash: board of a watched match -> nothing: `infra.people.follows` |
+| `{a:<hex>}:followed` | hash: id of a followed account -> nothing: `infra.people.follows` |
+| `{a:<hex>}:muted` | hash: board whose chat is muted -> nothing: `infra.people.muted_chats` |
 | `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.people.pending_starts` |
 | `{a:<hex>}:robots` | hash: id of a command that starts a match with a robot -> when: `infra.people.pending_starts` |
 | `{t:<hex>}` | a token's record: `infra.people.tokens`; half the SHA-256 of its text |
@@ -282,6 +285,9 @@ networks: Final = _of_account(":networks")
 challenges_opened: Final = _of_account(":opened")
 challenges_joined: Final = _of_account(":joined")
 blocked: Final = _of_account(":blocked")
+watched: Final = _of_account(":watched")
+followed: Final = _of_account(":followed")
+muted: Final = _of_account(":muted")
 pending_starts: Final = _of_account(":starts")
 password_reset: Final = _of_account(":reset")
 matches_with_robots: Final = _of_account(":robots")

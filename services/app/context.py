@@ -32,6 +32,7 @@ from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
+from infra.people.follows import Follows
 from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
@@ -92,14 +93,8 @@ class App:
         self.settings = settings
         self._listening = listening
         self._closing = ExitStack()
-        parts = {
-            "data": data,
-            "queue": queue,
-            "store": store,
-            "accounts": accounts,
-            "gateway": gateway,
-            "pace": pace,
-        }
+        parts: dict[str, object] = {"data": data, "queue": queue, "store": store}
+        parts |= {"accounts": accounts, "gateway": gateway, "pace": pace}
         if gateway is not None:  # the caller that gives a gateway answers for its server
             self._verified = True
         # a cached property that has a value is never computed
@@ -279,6 +274,11 @@ class App:
         return BlockList(self.people)
 
     @cached_property
+    def follows(self) -> Follows:
+        """Matches and players that others watch and follow."""
+        return Follows(self.people)
+
+    @cached_property
     def starts(self) -> PendingStarts:
         """Starts by name that the others may not have taken up yet."""
         return PendingStarts(self.people)
@@ -342,6 +342,7 @@ class App:
         self.tokens.forget(account)
         self.challenges.forget(account)
         self.blocks.forget(account)
+        self.follows.forget(account)
         self.starts.forget(account)
         erase_mail(self.people, account)
         self.sessions.forget(account)

@@ -53,12 +53,23 @@ def mark_read_until(app: App, account: AccountId, until: int) -> None:
     app.messages.mark_read(account, [one for one in inbox(app, account) if one.at <= until])
 
 
+def mark_unread_from(app: App, account: AccountId, at: int) -> None:
+    """Mark the messages that were written at a time, in ms, or later as unread; `not-found` without one."""
+    found = [one for one in inbox(app, account) if one.at == at]
+    if not found:
+        raise Refusal(Code.NOT_FOUND, SAY("no-message"))
+    for message in found:
+        app.messages.mark_unread(account, message)
+
+
 def write_chat(app: App, board: int, account: AccountId, text: str, command: CommandId) -> None:
     """Write to the other players of a match; `not-a-player` for an account that does not play."""
     state = load_state(app, board)
     seat_of(account, state)
     check_chat(app, account, state.seats)
-    app.messages.chat(board, account, _normalize_line_ends(text), command, state.seats)
+    deaf = app.messages.muted.by(state.seats, board)
+    told = [seat for seat in state.seats if seat not in deaf]
+    app.messages.chat(board, account, _normalize_line_ends(text), command, told)
 
 
 def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list[PlayerMessage]:
@@ -70,6 +81,21 @@ def read_chat(app: App, board: int, account: AccountId, count: int = 50) -> list
     lines = app.messages.chat_of(board, count)
     app.messages.mark_chat_read(account, board, lines)
     return lines
+
+
+def mute_chat(app: App, board: int, account: AccountId) -> None:
+    """Bring an account no notices, mails and marks of a match's chat; `not-a-player`, `too-many`.
+
+    The account still reads the chat and writes in it, and the other players do not learn of it.
+    """
+    seat_of(account, load_state(app, board))
+    app.messages.muted.mute(account, board)
+
+
+def unmute_chat(app: App, board: int, account: AccountId) -> None:
+    """End the muting of a match's chat, which need not be muted; `not-a-player`."""
+    seat_of(account, load_state(app, board))
+    app.messages.muted.unmute(account, board)
 
 
 def write_note(app: App, account: AccountId, board: int, text: str) -> None:

@@ -48,6 +48,11 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "Partie {board} geht auf einem anderen Server weiter und wird hier nicht analysiert",
     ),
     "block-self": ("you can't block yourself", "sich selbst kann niemand blockieren"),
+    "follow-self": ("you can't follow yourself", "sich selbst kann niemand folgen"),
+    "no-message": (
+        "there is no such message; it may have been erased",
+        "eine solche Nachricht gibt es nicht; vielleicht ist sie gelöscht worden",
+    ),
     "open-commitment": (
         "a commitment is no option of an open challenge; send it beside the options",
         "eine Festlegung ist keine Option einer offenen Herausforderung; sie steht neben den Optionen",

@@ -62,6 +62,13 @@ from services.http.api.routes.disputes import (
 )
 from services.http.api.routes.drafts import confirm_draft, drop_draft, show_draft, submit_draft
 from services.http.api.routes.events import follow_account, show_events
+from services.http.api.routes.follows import (
+    follow_player,
+    list_following,
+    unfollow_player,
+    unwatch_board,
+    watch_board,
+)
 from services.http.api.routes.matches import (
     export_document,
     show_match,
@@ -73,9 +80,11 @@ from services.http.api.routes.matches import (
 from services.http.api.routes.messages import (
     list_messages,
     mark_messages,
+    mute_chat,
     say,
     send_message,
     show_chat,
+    unmute_chat,
 )
 from services.http.api.routes.players import list_matches, list_notices, show_player
 from services.http.api.routes.push import add_push, list_push, remove_push
@@ -156,6 +165,8 @@ ROUTES: Final[tuple[Any, ...]] = (
     list_messages,
     send_message,
     mark_messages,
+    mute_chat,
+    unmute_chat,
     sign_up,
     show_account,
     change_account,
@@ -166,6 +177,11 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_vacation,
     take_vacation,
     end_vacation,
+    list_following,
+    watch_board,
+    unwatch_board,
+    follow_player,
+    unfollow_player,
     list_blocks,
     block_player,
     unblock_player,

@@ -9,6 +9,7 @@ from services.language.handlers import (
     accounts,
     blocks,
     disputes,
+    follows,
     help_pages,
     listing,
     messages,
@@ -104,6 +105,50 @@ GENERAL_FORMS: Final = (
     CommandForm(
         "unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock, proof=signer
     ),
+    CommandForm(
+        "watch",
+        "watch",
+        _IN_MATCH,
+        "put a match on your list of those you watch",
+        follows.watch,
+        proof=signer,
+    ),
+    CommandForm(
+        "unwatch",
+        "unwatch",
+        _IN_MATCH,
+        "take a match off the list of those you watch",
+        follows.unwatch,
+        proof=signer,
+    ),
+    CommandForm(
+        "follow",
+        "follow",
+        f"{_OWN} userid",
+        "see in `watching` what a player plays",
+        follows.follow,
+        proof=signer,
+    ),
+    CommandForm(
+        "unfollow", "unfollow", f"{_OWN} userid", "end that", follows.unfollow, proof=signer
+    ),
+    CommandForm(
+        "watching",
+        "watching",
+        _OWN,
+        "list the matches you watch, and what the players you follow play",
+        follows.watching,
+        proof=signer,
+    ),
+    CommandForm(
+        "mute",
+        "mute",
+        _IN_MATCH,
+        "get no notices and mails of the chat of a match",
+        messages.mute,
+        proof=signer,
+    ),
+    CommandForm("unmute", "unmute", _IN_MATCH, "get them again", messages.unmute, proof=signer),
     CommandForm(
         "list",
         "list",

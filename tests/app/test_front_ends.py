@@ -41,8 +41,6 @@ NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP
 RECEIPTS_LATER: Final = Row(
     (API, WEB), "the language returns a receipt with its command, and a proof is a file"
 )
-NO_MESSAGE_FORM: Final = Row((LANGUAGE, API), "pages show messages and have no form to write one")
-
 USE_CASES: Final[dict[str, Row]] = {
     "start.start_by_name": Row(),
     "challenges.propose": NO_OPEN_CHALLENGES,
@@ -116,13 +114,25 @@ USE_CASES: Final[dict[str, Row]] = {
     "blocks.add_block": Row(),
     "blocks.remove_block": Row(),
     "blocks.blocked_userids": Row(),
+    "follows.watch_match": Row(),
+    "follows.unwatch_match": Row(),
+    "follows.follow_player": Row(),
+    "follows.unfollow_player": Row(),
+    "follows.followed_userids": Row(),
+    "follows.watched_matches": Row((LANGUAGE, WEB), "a program gets the numbers of the matches"),
+    "follows.followed_boards": Row((LANGUAGE, WEB), "a program asks for each player's matches"),
+    "listed_matches.listed_matches": Row((LANGUAGE, WEB), "the API lists matches by `infra`"),
+    "listed_matches.with_older": Row((WEB,), "news of a match may be older than its row"),
+    "messages.mark_unread_from": Row((WEB,), "a program keeps by itself what it shows as new"),
+    "messages.mute_chat": Row(),
+    "messages.unmute_chat": Row(),
     "matches.load_snapshot": WITHIN,
     "matches.read_snapshot": Row((WEB,), "the API loads in its event loop, the language a state"),
     "matches.load_state": Row(),
     "matches.preferred_display": Row((LANGUAGE,), "a display is for boards as text"),
     "matches.private_part": Row((LANGUAGE,), "the others show its parts, each in its place"),
-    "messages.find_recipients": NO_MESSAGE_FORM,
-    "messages.send_message": NO_MESSAGE_FORM,
+    "messages.find_recipients": Row(),
+    "messages.send_message": Row(),
     "messages.broadcast": Row((LANGUAGE,), "arbiters write to everybody at the terminal"),
     "messages.inbox": Row(),
     "messages.mark_read_until": Row((API,), "for the others what they show is read"),

@@ -18,6 +18,7 @@ from infra.people.accounts import Accounts
 from infra.people.blocks import BlockList
 from infra.people.challenges import ChallengeStore
 from infra.people.drafts import Drafts
+from infra.people.follows import Follows
 from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
@@ -73,6 +74,7 @@ class FakeApp:
         self.messages = MessageStore(self.client, lambda: 4)
         self.drafts = Drafts(self.client, lambda: 4)
         self.blocks = BlockList(self.client)
+        self.follows = Follows(self.client)
         self.starts = PendingStarts(self.client)
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
@@ -133,6 +135,7 @@ class FakeApp:
         """Erase what is kept of an account beside its record."""
         self.messages.forget(account)
         self.blocks.forget(account)
+        self.follows.forget(account)
         self.starts.forget(account)
         self.sessions.forget(account)
         self.notes.forget(account)

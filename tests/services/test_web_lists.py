@@ -369,3 +369,23 @@ def test_players_and_ratings_are_searched_by_name(come, api):
     assert "No name begins with" in guest.page("/players?name=zzz")
     assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
     assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")
+
+
+def test_matches_are_found_by_words_of_ones_own_notes(api, come):
+    lena, mia = come().sign_up("lena"), come().sign_up("mia")
+    one, other = api.player_of("lena"), api.player_of("mia")
+    running, over, plain = (api.match(one, other) for _ in range(3))
+    for board in (running, over):
+        sent = lena.send(f"/m/{board}/note", {"note": f"Corner TRICK, no. {board}"}, on="/")
+        assert sent.status_code == 303
+    assert mia.send(f"/m/{plain}/note", {"note": "corner trick"}, on="/").status_code == 303
+    assert one.give(over, {"do": "resign"}).is_success
+    api.caught_up()
+    assert boards(lena.page("/matches?note=trick+corner").partition("<main")[2]) == [running]
+    found = lena.page("/matches?note=trick+corner&state=finished").partition("<main")[2]
+    assert boards(found) == [over]
+    assert 'value="trick corner"' in found
+    assert boards(lena.page("/matches?note=trick+centre").partition("<main")[2]) == []
+    assert 'name="note"' not in mia.page("/players/lena/matches")
+    ignored = mia.page("/players/lena/matches?note=corner").partition("<main")[2]
+    assert boards(ignored.partition("<footer")[0]) == [over]

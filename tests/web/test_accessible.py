@@ -61,7 +61,7 @@ def every_page(board: int) -> list[str]:
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7",
         "/games/powerdrain/try?seed=00", "/m/999999",
         "/matches", "/matches?state=others", "/players/hugo/matches?state=finished",
-        "/games/line/matches?state=finished", "/challenges", "/notices", "/messages",
+        "/games/line/matches?state=finished", "/challenges", "/notices", "/messages", "/messages?to=ben", "/watching", "/watching?state=played", "/playing",
         "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
         f"/m/{board + 55}/case",
     ]  # fmt: skip

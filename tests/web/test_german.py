@@ -68,7 +68,7 @@ def pages_of_a_player(board: int) -> list[str]:
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7", "/m/999999",
         f"/m/{board + 3}/analysis", "/matches", "/matches?state=others", "/matches?state=finished",
         "/players/jochen/matches?state=finished", "/games/line/matches?state=finished", "/notices",
-        "/messages", "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
+        "/messages", "/watching", "/playing", "/games/one/scores", "/cases", f"/m/{board}/claim?ply=1", f"/m/{board}/case",
         "/nowhere",
     ]  # fmt: skip
 

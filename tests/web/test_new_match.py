@@ -126,7 +126,7 @@ def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person
     there.wait_for_url("**/m/*")
     seats = load_state(api.parts, board_of(there)).seats
     assert {*api.parts.accounts.name_of(seats)} == {"linka", "lenas-friend"}
-    page.reload()
+    # the page of the challenge says it by itself
     expect(page.get_by_role("link", name="Look at it")).to_have_attribute(
         "href", f"/m/{board_of(there)}"
     )

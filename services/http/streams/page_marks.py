@@ -41,6 +41,12 @@ class WaitingTopic(msgspec.Struct, frozen=True):
     account: AccountId
 
 
+class MessagesTopic(msgspec.Struct, frozen=True):
+    """The messages to an account."""
+
+    account: AccountId
+
+
 class ChatTopic(NamedTuple):
     """The chat of a match."""
 
@@ -51,7 +57,7 @@ class ChallengesTopic(NamedTuple):
     """The list of open challenges."""
 
 
-Topic: TypeAlias = HomeTopic | WaitingTopic | ChatTopic | ChallengesTopic
+Topic: TypeAlias = HomeTopic | WaitingTopic | MessagesTopic | ChatTopic | ChallengesTopic
 
 
 def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
@@ -59,10 +65,12 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
     homes = [one for one in topics if isinstance(one, HomeTopic)]
     chats = [one for one in topics if isinstance(one, ChatTopic)]
     waiting = [one for one in topics if isinstance(one, WaitingTopic)]
+    letters = [one for one in topics if isinstance(one, MessagesTopic)]
     accounts = [one.account for one in homes]
     reads: list[Read[Any]] = [
         parts.messages.chat_marks([one.board for one in chats]),
         parts.lists.read_waiting_counts([one.account for one in waiting]),
+        parts.unread.change_marks([one.account for one in letters]),
     ]
     of_challenges = [one for one in topics if isinstance(one, ChallengesTopic)]
     if homes:
@@ -73,10 +81,11 @@ def page_marks(parts: App, topics: Collection[Topic]) -> dict[Topic, str]:
         ]
     if homes or of_challenges:
         reads += [parts.challenges.read_ids(None, NEWEST_CHALLENGES), parts.time.read()]
-    texts, counts, *others = read_all(parts.data, *reads)
+    texts, counts, of_messages, *others = read_all(parts.data, *reads)
     found: dict[Topic, str] = {}
     found.update(zip(chats, map(digest_of, texts), strict=True))
     found.update(zip(waiting, map(str, counts), strict=True))
+    found.update(zip(letters, map(digest_of, of_messages), strict=True))
     if homes or of_challenges:
         *each, ids, now = others
         listed = read_one(parts.data, parts.challenges.read_listed(ids, now))

@@ -21,6 +21,7 @@ from services.http.streams.page_marks import (
     ChallengesTopic,
     ChatTopic,
     HomeTopic,
+    MessagesTopic,
     Topic,
     WaitingTopic,
 )
@@ -48,12 +49,13 @@ class BrowserWatch(msgspec.Struct, frozen=True):
 
 
 @get("/stream")
-async def follow(
+async def follow(  # noqa: PLR0917 - one for each thing that is watched
     request: AnyRequest,
     context: ContextDependency,
     visitor: VisitorDependency,
     boards: Boards = "",
     home: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - in an address it has a name
+    messages: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - the same
     challenges: Annotated[bool, QueryParameter()] = False,  # noqa: FBT002 - the same
 ) -> ServerSentEvent:
     """Stream the event counts of matches; for a session also marks, and how many matches wait."""
@@ -68,6 +70,8 @@ async def follow(
     own: list[Topic] = [] if account is None else [WaitingTopic(account)]
     if account is not None and home:
         own.append(HomeTopic(account))
+    if account is not None and messages:
+        own.append(MessagesTopic(account))
     offered = [ChallengesTopic()] if challenges else []
     watched = BrowserWatch(
         boards=tuple(board for board, snapshot in found.items() if snapshot),
@@ -153,6 +157,8 @@ def _name(topic: Topic) -> str:
     match topic:
         case HomeTopic():
             return "home"
+        case MessagesTopic():
+            return "messages"
         case WaitingTopic():
             return "waiting"
         case ChallengesTopic():

@@ -79,8 +79,14 @@ from services.http.web.pages.login import log_in, log_out, show_login, show_sign
 from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
 from services.http.web.pages.match_actions import act
 from services.http.web.pages.match_lists import show_games_matches, show_own, show_players
-from services.http.web.pages.match_writing import add_conditional_moves, write_chat_line, write_note
-from services.http.web.pages.messages import show_messages
+from services.http.web.pages.match_writing import (
+    add_conditional_moves,
+    mute_chat,
+    unmute_chat,
+    write_chat_line,
+    write_note,
+)
+from services.http.web.pages.messages import mark_unread, show_messages, write_message
 from services.http.web.pages.new_match import (
     complete_name,
     describe_offer,
@@ -93,6 +99,7 @@ from services.http.web.pages.players import (
     show_player,
     show_ratings,
 )
+from services.http.web.pages.playing import show_playing
 from services.http.web.pages.previews import (
     show_embedded,
     show_game_preview,
@@ -123,6 +130,13 @@ from services.http.web.pages.replay import (
 )
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.pages.robots import add_robot, play_robot, start_rematch
+from services.http.web.pages.watching import (
+    follow_player,
+    show_watching,
+    unfollow_player,
+    unwatch_match,
+    watch_match,
+)
 from services.http.web.render import add_security_headers
 from services.http.web.session import form, visitor
 from services.http.web.site_files import SITE_FILES
@@ -149,6 +163,8 @@ PAGES: Final[tuple[Any, ...]] = (
     act,
     list_reveals,
     write_chat_line,
+    mute_chat,
+    unmute_chat,
     add_conditional_moves,
     write_note,
     show_claim_form,
@@ -211,6 +227,12 @@ PAGES: Final[tuple[Any, ...]] = (
     unblock_player,
     allow_notifications,
     end_notifications,
+    show_watching,
+    watch_match,
+    unwatch_match,
+    follow_player,
+    unfollow_player,
+    show_playing,
     show_account,
     change_preferences,
     change_addresses,
@@ -235,6 +257,8 @@ PAGES: Final[tuple[Any, ...]] = (
     show_notices,
     show_scores,
     show_messages,
+    write_message,
+    mark_unread,
 )
 
 

@@ -8,6 +8,7 @@ from infra.people.messages import PlayerMessage
 from services.app import messages as use_cases
 from services.app.names import join_names, names_by_seat
 from services.language.answer import Answer
+from services.language.arguments import read_board
 from services.language.invocation import Invocation
 from services.language.render.bounced_addresses import bounced_address_lines
 from services.language.render.dates import instant
@@ -68,6 +69,20 @@ def chat(call: Invocation) -> Answer:
         return Answer(f"said in match {board}")
     page = _page(call, use_cases.read_chat(call.app, board, account))
     return Answer(page=page or f"nothing was said in match {board} yet")
+
+
+def mute(call: Invocation) -> Answer:
+    """Mute the chat of a match."""
+    board = read_board(call.line.get("board"))
+    use_cases.mute_chat(call.app, board, call.account())
+    return Answer(f"the chat of match {board} brings you no notices and no mails")
+
+
+def unmute(call: Invocation) -> Answer:
+    """End the muting of the chat of a match."""
+    board = read_board(call.line.get("board"))
+    use_cases.unmute_chat(call.app, board, call.account())
+    return Answer(f"the chat of match {board} brings you notices and mails again")
 
 
 def text_of(call: Invocation) -> str:

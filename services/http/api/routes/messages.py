@@ -5,7 +5,7 @@ from typing import Annotated, Final
 from uuid import uuid4
 
 import msgspec
-from litestar import get, post
+from litestar import delete, get, post, put
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 
@@ -206,6 +206,37 @@ def say(
     """Write to the other players. A request repeated with its key writes it once."""
     account = caller.require(Scope.PLAY)
     messages.write_chat(context.app, board, account, data.text, _command_id(account, key))
+
+
+@put(
+    "/api/matches/{board:int}/chat/mute",
+    status_code=204,
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_MANY),
+    summary="Mute the chat of a match",
+)
+def mute_chat(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Get no notices, mails and counts of new lines; the other players do not learn of it."""
+    messages.mute_chat(context.app, board, caller.require(Scope.PLAY))
+
+
+@delete(
+    "/api/matches/{board:int}/chat/mute",
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
+    summary="End the muting of a chat",
+)
+def unmute_chat(
+    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+) -> None:
+    """Get notices of the chat again; one that is not muted is no error."""
+    messages.unmute_chat(context.app, board, caller.require(Scope.PLAY))
 
 
 def _command_id(account: bytes, key: str | None) -> bytes:

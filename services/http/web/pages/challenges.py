@@ -15,7 +15,7 @@ from services.app.challenges import gathers
 from services.app.commands import WAIT_SECONDS
 from services.app.opponents import robots_play
 from services.http.context import ApiContext
-from services.http.streams.page_marks import ChallengesTopic, page_marks
+from services.http.streams.page_marks import ChallengesTopic, HomeTopic, page_marks
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import (
     ContextDependency,
@@ -70,6 +70,9 @@ def show_challenge_page(
     request: AnyRequest, challenge: Id, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
     """Show a challenge; its challenger gets the link to send to others."""
+    topic = HomeTopic(visitor.account or b"")
+    # before the challenge is read, so that a later change reaches the page as news
+    home = page_marks(context.app, [topic])[topic] if visitor.account else ""
     found = context.app.challenges.get(challenge)
     (offer,) = offers(context, [found], visitor)
     scheme = "https" if visitor.secure else "http"
@@ -79,6 +82,8 @@ def show_challenge_page(
         offer=offer,
         challenge=found,
         over=found.state in _OVER,
+        # who takes part sees at once when the match begins
+        mark=home if offer.mine and found.board is None else "",
         link=f"{scheme}://{request.url.netloc}/c/{found.id}",
         levels=robot_offers(context.app)["levels"] if robots_play(context.app) else (),
     )

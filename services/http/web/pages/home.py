@@ -18,8 +18,11 @@ from services.http.web.views.news import named_news
 from services.http.web.views.offer_words import offered
 from services.http.web.views.open_challenges import named_offers
 from services.http.web.views.pagination import ListPart
+from services.http.web.views.watching_view import played_part, watched_part
 
 _MAX_NEWS: Final = 8
+_MAX_WATCHED: Final = 6
+_MAX_PLAYED: Final = 4
 
 
 @get("/", sync_to_thread=True)
@@ -50,6 +53,9 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         more=to_move[MAX_CARDS:],
         others=others,
         others_total=home.others_total,
+        followed=home.followed,
+        watched=watched_part(context, home.followed, 0, _MAX_WATCHED),
+        played=played_part(context, account, home.followed, 0, _MAX_PLAYED),
         news=[one for one in news if one.current][:_MAX_NEWS],
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(

@@ -13,7 +13,7 @@ from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import is_turned, legal_moves_json, preview_move
 from services.http.web.views.conditional_lines import conditional_lines
-from services.http.web.views.match_view import NO_WRITING, MatchView, MatchWriting, match_writing
+from services.http.web.views.match_view import MatchView, MatchWriting, match_writing, own_writing
 from services.http.web.views.match_words import agreed_words
 from services.http.web.views.move_list import MoveList
 from services.http.web.views.next_match import NextMatchLink, next_match_link
@@ -51,7 +51,7 @@ def show_chat(
 def _chat(writing: MatchWriting) -> dict[str, Any]:
     """Return the chat for the page."""
     unread = sum(line.new for line in writing.chat)
-    return {"chat": writing.mark, "lines": writing.chat, "unread": unread}
+    return {"chat": writing.mark, "lines": writing.chat, "unread": unread, "muted": writing.muted}
 
 
 def match_page(
@@ -61,7 +61,7 @@ def match_page(
     state = table.state
     score = None if state.has_no_position else table.score(position_of(state))
     # a request of the other parts of the page leaves the chat unread
-    writing = NO_WRITING if visitor.partial else match_writing(context, table, visitor)
+    writing = (own_writing if visitor.partial else match_writing)(context, table, visitor)
     words, offer = visitor.wording, state.offer
     recorded = RecordedMark.of(context, table)
     return render(
@@ -86,6 +86,7 @@ def match_page(
         score=score,
         solved=_points(table, context, score),
         note=writing.note,
+        watched=writing.watched,
         offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
         answer=table.answers,
         offer_text=offer and _offer_text(table, words),

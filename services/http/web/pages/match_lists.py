@@ -19,6 +19,7 @@ from services.http.web.params import (
     GameKey,
     GameParameter,
     ListState,
+    NoteWords,
     PageNumber,
     Userid,
     VisitorDependency,
@@ -33,6 +34,7 @@ from services.http.web.views.found_matches import (
     WAITING,
     FoundMatches,
     MatchSearch,
+    boards_with_note,
     finished_rows,
     finished_rows_of_game,
     going_rows,
@@ -75,27 +77,36 @@ class ListFilter(msgspec.Struct, frozen=True):
     game: str
     opponent: str
     page: int
+    note: str = ""
+    """Words of the visitor's notes."""
     unknown: tuple[str, ...] | None = None
     """Names that are like that of the opponent, whom nobody knows; None for a known one."""
 
     def query(self, state: str = "") -> dict[str, str]:
         """Return it as the query of an address, with the list of another state."""
         chosen = {"state": state or self.state, "game": self.game, "with": self.opponent}
+        chosen["note"] = self.note
         return {name: value for name, value in chosen.items() if value}
 
 
 @get("/matches", sync_to_thread=True)
-def show_own(
+def show_own(  # noqa: PLR0917 - one for each field of the form
     context: ContextDependency,
     visitor: VisitorDependency,
     listed: ListState = WAITING,
     game: GameParameter = "",
     opponent: WithPlayer = "",
+    note: NoteWords = "",
     page: PageNumber = 1,
 ) -> Response[str]:
     """Show the visitor's matches: their own move, others to move, or finished."""
     account, app, _ = visitor.require_account(), context.app, visitor.wording.gettext
-    chosen, search = _chosen(context, account, ListFilter(listed, game, opponent, page))
+    chosen, search = _chosen(
+        context, account, ListFilter(listed, game, opponent, page, note.strip())
+    )
+    if chosen.note:
+        boards = boards_with_note(app, account, chosen.note)
+        search = msgspec.structs.replace(search, boards=boards)
     waiting = waiting_matches(app, account)
     tabs = {
         WAITING: Tab(_("Your move"), waiting_rows(search, waiting)),
@@ -201,6 +212,7 @@ def _render(
         title=shown.title,
         path=shown.path,
         chosen=chosen,
+        noted=shown.path == "/matches",
         searchable=shown.owner is not None,
         games=[latest_rules(key) for key in game_keys()] if shown.owner else [],
         tabs=tabs,

@@ -1,4 +1,4 @@
-"""Chat, conditional moves and private notes of players."""
+"""Chat and its muting, conditional moves and private notes of players."""
 
 from uuid import uuid4
 
@@ -31,6 +31,30 @@ def write_chat_line(
         context.app, board, account, form.get("text"), command_id(WEB_FRONT_END, account, key)
     )
     return redirect_to(f"/m/{board}/chat")
+
+
+@post("/m/{board:int}/mute", sync_to_thread=True)
+def mute_chat(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Mute the chat; only players of the match can."""
+    del form
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    messages.mute_chat(context.app, board, account)
+    return redirect_to(f"/m/{board}")
+
+
+@post("/m/{board:int}/unmute", sync_to_thread=True)
+def unmute_chat(
+    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """End the muting of the chat."""
+    del form
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    messages.unmute_chat(context.app, board, account)
+    return redirect_to(f"/m/{board}")
 
 
 @post("/m/{board:int}/replies", sync_to_thread=True)

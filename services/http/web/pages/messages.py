@@ -1,14 +1,39 @@
-"""The page of messages to the visitor or to everybody."""
+"""The page of messages: those to the visitor or to everybody, and a form to write to players."""
+
+from typing import Annotated
+from urllib.parse import urlencode
+from uuid import uuid4
 
 import msgspec
-from litestar import Response, get
+from litestar import Response, get, post
+from litestar.params import PathParameter, QueryParameter
+from litestar.response import Redirect
 
+from domain.errors import Code, Refusal
+from domain.match.events import command_id
 from infra.people.messages import MessageKind
-from services.app.messages import inbox
-from services.app.names import names_by_seat
-from services.http.web.params import ContextDependency, PageNumber, VisitorDependency
-from services.http.web.render import render
+from infra.redis.reads import read_one
+from services.app import messages
+from services.app.error_codes import CODE_INFO
+from services.app.names import names_by_seat, robot_userids
+from services.http.context import ApiContext
+from services.http.streams.page_marks import digest_of
+from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.params import (
+    ContextDependency,
+    FormDependency,
+    PageNumber,
+    VisitorDependency,
+)
+from services.http.web.render import redirect_to, render
+from services.http.web.session import Form, Visitor
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
+
+Recipients = Annotated[str, QueryParameter(name="to", max_length=500)]
+SentTo = Annotated[str, QueryParameter(name="sent", max_length=500)]
+MessageTime = Annotated[int, PathParameter(ge=0, le=10**15)]
+
+_ABOUT_RECIPIENTS = (Code.UNKNOWN_USER, Code.NOT_WANTED, Code.BAD_NAME)
 
 
 class MessageRow(msgspec.Struct, frozen=True):
@@ -20,19 +45,37 @@ class MessageRow(msgspec.Struct, frozen=True):
     to_all: bool
     new: bool
     """Whether it was not read before."""
+    answerable: bool
+    """Whether its sender is another player who can be written to."""
 
 
 @get("/messages", sync_to_thread=True)
 def show_messages(
-    context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    page: PageNumber = 1,
+    to: Recipients = "",
+    sent: SentTo = "",
 ) -> Response[str]:
     """Show the messages, the newest first, and mark the shown ones as read."""
-    account, store = visitor.require_account(), context.app.messages
-    start = first_row(page)
-    all_messages = inbox(context.app, account)
-    read = store.messages_read_until(account)
+    return _page(context, visitor, page, Form({"to": (to,)}), sent=sent)
+
+
+def _page(
+    context: ApiContext,
+    visitor: Visitor,
+    page: int,
+    form: Form,
+    *,
+    sent: str = "",
+    reason: Refusal | None = None,
+) -> Response[str]:
+    """Return the page with the form as it was filled in, and with a sentence if it was refused."""
+    account, app, start = visitor.require_account(), context.app, first_row(page)
+    all_messages = messages.inbox(app, account)
+    read = app.messages.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
-    names = names_by_seat(context.app, [one.sender for one in shown])
+    names, mute = names_by_seat(app, [one.sender for one in shown]), robot_userids(app)
     rows = [
         MessageRow(
             one.at,
@@ -40,11 +83,14 @@ def show_messages(
             one.text,
             one.kind is MessageKind.BROADCAST,
             one.at > read.get(one.kind, 0),
+            " " not in name and name != visitor.name and name not in mute,
         )
         for one, name in zip(shown, names, strict=True)
     ]
     if not visitor.partial:
-        store.mark_read(account, shown)
+        app.messages.mark_read(account, shown)
+    # after that, because reading changes the mark
+    (mark,) = read_one(app.data, app.unread.change_marks([account]))
     part = ListPart.of(
         visitor.wording.gettext("Messages"),
         start=start,
@@ -52,4 +98,48 @@ def show_messages(
         total=len(all_messages),
         path="/messages",
     )
-    return render("messages.html", visitor, messages=rows, part=part)
+    at = "" if reason is None else "to" if reason.code in _ABOUT_RECIPIENTS else "text"
+    return render(
+        "messages.html",
+        visitor,
+        status=CODE_INFO[reason.code].status if reason else 200,
+        messages=rows,
+        mark=digest_of(mark),
+        part=part,
+        form=form,
+        at=at,
+        feedback=reason.in_language(visitor.language) if reason else "",
+        sent=sent,
+        key=uuid4().hex,
+    )
+
+
+@post("/messages", sync_to_thread=True)
+def write_message(
+    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Response[str] | Redirect:
+    """Write to players; a form with a mistake comes back with a sentence."""
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    names = form.get("to").replace(",", " ").split()
+    key = f"{form.get('key')[:64] or uuid4().hex} message {' '.join(names)[:500]}"
+    try:
+        to = messages.find_recipients(context.app, names)
+        command = command_id(WEB_FRONT_END, account, key)
+        messages.send_message(context.app, account, to, form.get("text"), command)
+    except Refusal as reason:
+        return _page(context, visitor, 1, form, reason=reason)
+    said = visitor.wording.names(names_by_seat(context.app, to))
+    return redirect_to(f"/messages?{urlencode({'sent': said})}")
+
+
+@post("/messages/{at:int}/unread", sync_to_thread=True)
+def mark_unread(
+    at: MessageTime, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+) -> Redirect:
+    """Mark a message as unread, with those that are newer, and go home, because the list marks them as read."""
+    del form
+    account = visitor.require_account()
+    context.app.pace.check(account)
+    messages.mark_unread_from(context.app, account, at)
+    return redirect_to("/")

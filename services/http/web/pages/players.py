@@ -177,6 +177,7 @@ def show_player(
         going=rated_rows(context, going, account),
         finished=rated_rows(context, finished, account),
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
+        followed=bool(visitor.account and app.follows.follows(visitor.account, account)),
         against=head_to_head_of(app, account, opponent or visitor.name),
         refused=app.standings.refused(account),
     )

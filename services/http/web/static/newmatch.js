@@ -1,33 +1,7 @@
-// The form for a new match: names are completed while they are typed, and secret texts are made only
-// for games in which chance has a part.
+// The form for a new match: secret texts are made only for games in which chance has a part, and what
+// was typed is kept.
 
-const LETTERS = 2; // fewer are not completed
-const PAUSE = 120; // milliseconds without typing after which the server is asked
-
-let waiting = 0;
-let asked = "";
-
-/** Offer the names that begin with what is typed in a field. */
-async function complete(field) {
-  const typed = field.value.trim().toLowerCase();
-  if (typed.length < LETTERS || typed === asked) return;
-  asked = typed;
-  const answer = await fetch(`/names?starts=${encodeURIComponent(typed)}`).catch(() => null);
-  if (!answer?.ok || asked !== typed) return;
-  const options = (await answer.json()).map((name) => {
-    const option = document.createElement("option");
-    option.value = name;
-    return option;
-  });
-  field.list.replaceChildren(...options);
-}
-
-for (const field of document.querySelectorAll("input[data-completes]")) {
-  field.addEventListener("input", () => {
-    clearTimeout(waiting);
-    waiting = setTimeout(() => complete(field), PAUSE);
-  });
-}
+import "./names.js";
 
 const form = document.querySelector("#new");
 const button = form.querySelector("button.big");

@@ -15,6 +15,8 @@ let partsAt = 0; // time of the next try, in ms; 0 if none failed
 let streamAt = 0; // the same for the stream
 let timer = 0;
 let ticking = 0;
+const LAG = 500; // ms after which a list that lags behind is fetched again, and then twice as long
+let lag = LAG;
 
 // --- parts that are out of date
 
@@ -22,9 +24,16 @@ let ticking = 0;
 function watch() {
   const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
-  const boards = [board, live].filter(Boolean).map(Number);
-  const home = Boolean(document.querySelector("#matches"));
-  return { boards, home, challenges: Boolean(document.querySelector("#challenges")), user };
+  const boards = [board, live, ...watched().keys()].filter(Boolean).map(Number);
+  const home = Boolean(document.querySelector("#matches, #invitation"));
+  const [messages, challenges] = ["#letters", "#challenges"].map((id) => Boolean(document.querySelector(id)));
+  return { boards, home, messages, challenges, user };
+}
+
+/** Return the matches in a list of watched ones, each with the number of its last event that is shown. */
+function watched() {
+  const list = document.querySelector("#watching")?.dataset.boards;
+  return new Map(list ? list.split(",").map((one) => one.split(":").map(Number)) : []);
 }
 
 /** Return the number of the last event that the page shows of its match. */
@@ -36,6 +45,9 @@ const parts = {
   news: (state) => watch().boards.some((board) => state[`match ${board}`] > shownSeq()),
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
+  invitation: (state, challenge) => differs(state.home, challenge),
+  watching: (state) => [...watched()].some(([board, seq]) => state[`match ${board}`] > seq),
+  letters: (state, list) => differs(state.messages, list),
   challenges: (state, list) => differs(state.challenges, list),
 };
 
@@ -63,14 +75,15 @@ function receive({ state, again }) {
       const element = document.getElementById(id);
       if (!element || !stale(known, element)) continue;
       // fetching the chat marks it as read
-      if (id === "chat" && document.hidden) unread();
+      if (id === "chat" && document.hidden) unread(element);
       else htmx.trigger(element, "news");
     }
   }, 60);
 }
 
-/** Show that there are unread messages. */
-function unread() {
+/** Show that there are unread messages, unless the chat is muted. */
+function unread(chat) {
+  if ("muted" in chat.dataset) return;
   document.querySelector("#unread").hidden = false;
   if (!document.title.startsWith("✉")) document.title = `✉ ${document.title}`;
 }
@@ -225,7 +238,18 @@ document.addEventListener("htmx:beforeSwap", (event) => {
 });
 
 document.addEventListener("htmx:afterSettle", ({ detail }) => {
-  if (detail?.requestConfig?.elt.id === "chat") showUnreadCount();
+  const part = detail?.requestConfig?.elt.id;
+  if (part === "chat") showUnreadCount();
+  if (part === "watching" || part === "matches") lookAgain();
 });
+
+/** Fetch the watched matches again after a while if their list lags behind the matches themselves. */
+function lookAgain() {
+  line?.watch(); // the list may have others now
+  const element = document.getElementById("watching");
+  if (!element || !parts.watching(known)) return (lag = LAG);
+  setTimeout(() => htmx.trigger(element, "news"), lag);
+  lag *= 2;
+}
 
 join();

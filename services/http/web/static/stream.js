@@ -60,13 +60,15 @@ export class Stream {
 export function address(pages) {
   const boards = new Set(pages.flatMap((page) => page.boards));
   const home = pages.some((page) => page.home);
+  const messages = pages.some((page) => page.messages);
   const challenges = pages.some((page) => page.challenges);
   // who has logged in hears how many matches wait, on every page
   const known = pages.some((page) => page.user);
-  if (!boards.size && !home && !challenges && !known) return "";
+  if (!boards.size && !home && !messages && !challenges && !known) return "";
   const query = new URLSearchParams();
   if (boards.size) query.set("boards", [...boards].sort((a, b) => a - b).slice(-200).join(","));
   if (home) query.set("home", "true");
+  if (messages) query.set("messages", "true");
   if (challenges) query.set("challenges", "true");
   // another user needs another stream
   query.set("as", pages.at(-1).user);

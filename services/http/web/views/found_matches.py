@@ -1,6 +1,6 @@
 """The matches of a player or of a game, by state, game and opponent, a page at a time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from heapq import merge
 from itertools import islice
 from typing import Final, TypeAlias
@@ -12,6 +12,7 @@ from infra.projections.match_lists import MatchFilter, MatchListRow
 from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import game_keys
+from services.app.listed_matches import listed_matches
 from services.app.waiting import WaitingMatches
 from services.http.web.views.match_rows import finished_row
 
@@ -39,15 +40,18 @@ class MatchSearch(msgspec.Struct, frozen=True):
     """Empty for all games."""
     opponent: AccountId | None = None
     """None for all opponents."""
+    boards: frozenset[int] | None = None
+    """The matches whose notes have the words that are looked for; None for all matches."""
 
     @property
     def narrow(self) -> bool:
         """Return whether it leaves any matches out."""
-        return bool(self.game) or self.opponent is not None
+        return bool(self.game) or self.opponent is not None or self.boards is not None
 
     def matches(self, row: MatchListRow) -> bool:
         """Return whether a match is looked for."""
-        return self.game in ("", row.game) and self.opponent in (None, *row.seats)
+        wanted = self.boards is None or row.board in self.boards
+        return wanted and self.game in ("", row.game) and self.opponent in (None, *row.seats)
 
 
 def waiting_rows(search: MatchSearch, waiting: WaitingMatches) -> FoundMatches:
@@ -100,6 +104,8 @@ def finished_rows(app: App, search: MatchSearch) -> FoundMatches:
             app.lists.counts(account).inactive,
             lambda start, count: app.lists.of(account, MatchFilter.INACTIVE, None, start, count),
         )
+    if search.boards is not None:
+        return _noted_rows(app, search, search.boards)
     counts = {
         key: app.history.count(key, account, opponent)
         for key in ([search.game] if search.game else game_keys())
@@ -115,6 +121,22 @@ def finished_rows(app: App, search: MatchSearch) -> FoundMatches:
         return list(map(finished_row, islice(newest, start, start + count)))
 
     return FoundMatches(sum(counts.values()), some)
+
+
+def _noted_rows(app: App, search: MatchSearch, boards: Collection[int]) -> FoundMatches:
+    """Return the player's finished matches among those with a note, the last first."""
+    rows = listed_matches(app, sorted(boards, reverse=True)).values()
+    own = [row for row in rows if row.over and search.account in row.seats and search.matches(row)]
+    return _listed(sorted(own, key=lambda row: (row.ended, row.board), reverse=True))
+
+
+def boards_with_note(app: App, account: AccountId, words: str) -> frozenset[int]:
+    """Return the matches with a note of the account that has all these words, in any order and case."""
+    wanted = words.lower().split()
+    notes = app.notes.all(account)
+    return frozenset(
+        board for board, text in notes.items() if all(one in text.lower() for one in wanted)
+    )
 
 
 def rows_of_game(app: App, game: str) -> FoundMatches:

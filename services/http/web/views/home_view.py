@@ -8,6 +8,7 @@ import msgspec
 from domain.match.events import AccountId
 from infra.people.account_notices import newest_first
 from infra.people.challenges import Challenge, ChallengesOverview
+from infra.people.follows import FollowList
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import MOST_NOTICES, PlayerNotice, newest_text
@@ -45,6 +46,8 @@ class HomeView(msgspec.Struct, frozen=True):
     others_total: int
     """The number of all of them."""
     unread: UnreadCounts
+    followed: FollowList
+    """The matches that the account watches, and the players that it follows."""
     notices: list[PlayerNotice]
     rows: Rows
     """The matches of the lists and of the notices, by board."""
@@ -64,13 +67,14 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
     The mark comes from the first of them, so that a later change reaches the page as news.
     """
     app = context.app
-    boards, messages, matches, ids = read_all(
+    boards, messages, matches, ids, followed = read_all(
         app.data,
         app.lists.read_boards(account),
         app.unread.read(account, now),
         # all notices, because one match may have many
         app.notices.read_matches(account, MOST_NOTICES),
         app.challenges.read_ids(account, _MAX_CHALLENGES),
+        app.follows.read(account),
     )
     notices = newest_of_each(newest_first(matches, messages.notices)[:MOST_NOTICES], _MAX_NEWS)
     shown = boards.others[:MAX_OTHERS]
@@ -96,6 +100,7 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
         others=[rows[board] for board in shown if board in rows],
         others_total=len(boards.others),
         unread=messages.counts,
+        followed=followed,
         notices=notices,
         rows=known,
         open=open_,

@@ -1,20 +1,22 @@
 """A match as its page shows it to somebody."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Self
+from typing import Any, Self
 from uuid import uuid4
 
 import msgspec
 
 from domain.clocks.calendar import DAY
 from domain.match.conditional_moves import ConditionalMoves, unpack
+from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
 from domain.rules.protocol import PuzzleScore
 from domain.sentences import LANGUAGES
-from infra.redis.reads import read_all, read_one
+from infra.redis.reads import Read, read_all
 from services.app.analyses import may_be_analysed
+from services.app.context import App
 from services.app.matches import check_exists, check_ply, read_snapshot
 from services.app.names import FORMER_PLAYER, shown_names
 from services.http.context import ApiContext
@@ -205,24 +207,22 @@ class MatchWriting(msgspec.Struct, frozen=True):
     """Changes with the chat."""
     note: str
     """The visitor's note about the match."""
-
-
-NO_WRITING: Final = MatchWriting([], "", "")
+    watched: bool = False
+    """Whether the visitor watches the match."""
+    muted: bool = False
+    """Whether the visitor has muted its chat."""
 
 
 def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> MatchWriting:
     """Return the texts in one round trip, and mark the chat as read."""
-    if visitor.account is None:
-        return NO_WRITING
+    if visitor.account is None or table.seat is None or table.puzzle:
+        return own_writing(context, table, visitor)
     app, account, board = context.app, visitor.account, table.board
-    note = app.notes.read(account, board)
-    if table.seat is None or table.puzzle:
-        return MatchWriting([], "", read_one(app.data, note))
-    read, (lines, mark), text = read_all(
+    read, (lines, mark), *own = read_all(
         app.data,
         app.messages.read_chat_mark(account, board),
         app.messages.read_chat_page(board),
-        note,
+        *_read_own(app, account, board),
     )
     if lines and lines[-1].at > read:
         app.messages.mark_chat_read(account, board, lines)
@@ -238,4 +238,21 @@ def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Ma
         )
         for at, line in enumerate(lines)
     ]
-    return MatchWriting(chat, digest_of(mark), text)
+    return MatchWriting(chat, digest_of(mark), *own)
+
+
+def own_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> MatchWriting:
+    """Return what is the visitor's alone, for a request of parts of the page; the chat stays unread."""
+    if visitor.account is None:
+        return MatchWriting([], "", "")
+    app = context.app
+    return MatchWriting([], "", *read_all(app.data, *_read_own(app, visitor.account, table.board)))
+
+
+def _read_own(app: App, account: AccountId, board: int) -> tuple[Read[Any], ...]:
+    """Return the reads of the note, of whether the match is watched, and of whether its chat is muted."""
+    return (
+        app.notes.read(account, board),
+        app.follows.read_watches(account, board),
+        app.messages.muted.read(account, board),
+    )

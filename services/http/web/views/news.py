@@ -5,15 +5,13 @@ from typing import Final
 
 import msgspec
 
-from domain.errors import Refusal
 from domain.match.events import AccountId
-from domain.match.history import unpack_snapshot
-from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
+from services.app.listed_matches import with_older
 from services.app.names import FORMER_PLAYER, names_of
 from services.http.context import ApiContext
 from services.http.web.session import Visitor
@@ -69,35 +67,8 @@ def news_items(
 
 
 def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
-    """Return these rows, and those of the notices' matches that have left Redis.
-
-    The match itself has all that is shown, also from the archive; one that can't be read is left out.
-    """
-    found = dict(rows)
-    for board in {one.board for one in notices if one.board} - found.keys():
-        try:
-            (snapshot,) = app.store.snapshots([board])
-            found[board] = _row_of(board, unpack_snapshot(snapshot).state)
-        except (Refusal, msgspec.MsgspecError):
-            continue
-    return found
-
-
-def _row_of(board: int, state: MatchState) -> MatchListRow:
-    result = state.result
-    return MatchListRow(
-        board=board,
-        seq=state.seq,
-        rules=state.rules,
-        options=state.options,
-        seats=state.seats,
-        waits=() if state.next is None else (state.next,),
-        since=0,
-        ply=state.ply,
-        at=0,
-        winners=result.winners if result else None,
-        reason=result.reason if result else "",
-    )
+    """Return these rows, and those of the notices' matches that have left Redis."""
+    return with_older(app, sorted({one.board for one in notices if one.board}), rows)
 
 
 def named_news(

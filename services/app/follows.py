@@ -1,0 +1,87 @@
+"""Matches that an account watches, and players that it follows. Nobody else learns of it.
+
+Only what anybody may see is shown by it. So blocks make no difference: an account may follow one that it blocks,
+or that blocks it.
+"""
+
+from typing import Final
+
+from domain.errors import Code, Refusal
+from domain.match.events import AccountId
+from infra.people.follows import MOST_WATCHED, FollowList
+from infra.projections.match_lists import MatchListRow
+from infra.redis.reads import read_all
+from services.app.context import App
+from services.app.listed_matches import listed_matches
+from services.app.matches import load_state
+from services.app.names import userids_of
+from services.app.sentences import SAY
+
+_PLAYED_EACH: Final = 50
+_OWN: Final = 10_000
+"""More matches than one account plays."""
+
+
+def watch_match(app: App, account: AccountId, board: int) -> None:
+    """Watch a match; `unknown-board`, `too-many`."""
+    load_state(app, board)
+    app.follows.watch(account, board)
+
+
+def unwatch_match(app: App, account: AccountId, board: int) -> None:
+    """Stop watching a match, which need not be watched or exist."""
+    app.follows.unwatch(account, board)
+
+
+def follow_player(app: App, account: AccountId, userid: str) -> None:
+    """Follow a player; `unknown-user`, `too-many`, and `bad-option` for oneself."""
+    other = app.accounts.id_of(userid)
+    if other == account:
+        raise Refusal(Code.BAD_OPTION, SAY("follow-self"))
+    app.follows.follow(account, other)
+
+
+def unfollow_player(app: App, account: AccountId, userid: str) -> None:
+    """Stop following a player, who need not be followed; `unknown-user`."""
+    app.follows.unfollow(account, [app.accounts.id_of(userid)])
+
+
+def followed_userids(app: App, account: AccountId, followed: FollowList) -> list[str]:
+    """Return the userids of the players that an account follows, sorted.
+
+    Those whose accounts were erased are dropped.
+    """
+    userids = userids_of(app, followed.accounts)
+    app.follows.unfollow(account, [other for other, name in userids.items() if name is None])
+    return sorted(name for name in userids.values() if name is not None)
+
+
+def watched_matches(
+    app: App, followed: FollowList, start: int = 0, count: int = MOST_WATCHED
+) -> list[MatchListRow]:
+    """Return some of the watched matches: first those that go on, the newest turn first, then the others.
+
+    Those whose rows have left Redis come last, and are read only if they are wanted. A match that can't be
+    read now is left out.
+    """
+    known = {row.board: row for row in app.lists.rows(followed.boards) if row is not None}
+    order = sorted(
+        known.values(), key=lambda row: (row.over, -(row.ended or row.since), -row.board)
+    )
+    boards = [row.board for row in order]
+    boards += [board for board in followed.boards if board not in known]
+    return list(listed_matches(app, boards[start : start + count], known).values())
+
+
+def followed_boards(app: App, account: AccountId, followed: FollowList) -> list[int]:
+    """Return the matches that followed players play now, the newest first; of each player the newest 50.
+
+    Those that the account watches or plays itself are left out, because other lists have them.
+    """
+    lists = app.lists
+    found, own = read_all(
+        app.data,
+        lists.read_newest(followed.accounts, _PLAYED_EACH),
+        lists.read_newest([account], _OWN),
+    )
+    return sorted(found - own - set(followed.boards), reverse=True)

@@ -1,0 +1,251 @@
+"""Watching matches, following players and muting chats: by API, pages, and the language."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from infra.people.follows import MOST_FOLLOWED, MOST_WATCHED
+from infra.redis import keys
+from services.app.follows import watched_matches
+from tests.helpers.api import PASSWORD, Api, Player, code_of
+from tests.helpers.web import Guest, Read, door
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    with Api(tmp_path_factory.mktemp("api")) as api:
+        yield api
+
+
+@pytest.fixture
+def come(api: Api) -> Iterator[Callable[..., Guest]]:
+    with door(api) as come:
+        yield come
+
+
+def do(player: Player, line: str) -> str:
+    headers = {**player.headers, "Content-Type": "text/plain"}
+    sent = player.api.http.post(
+        "/api/do", content=line, headers=headers, params={"signer": "token"}
+    )
+    return sent.text
+
+
+def following(player: Player) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = player.get("/api/account/following").json()
+    return found
+
+
+def watch_by_api(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
+    del guest
+    path = f"/api/account/following/matches/{board}"
+    assert (fan.put(path, None) if on else fan.delete(path)).status_code == 204
+
+
+def watch_by_page(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
+    del fan
+    sent = guest.send(f"/m/{board}/{'watch' if on else 'unwatch'}", on=f"/m/{board}")
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/m/{board}")
+
+
+def watch_by_line(fan: Player, guest: Guest, board: int, *, on: bool) -> None:
+    del guest
+    assert f"match {board}" in do(fan, f"{'watch' if on else 'unwatch'} {board}")
+
+
+def follow_by_api(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
+    del guest
+    path = f"/api/account/following/players/{name.upper()}"
+    assert (fan.put(path, None) if on else fan.delete(path)).status_code == 204
+
+
+def follow_by_page(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
+    del fan
+    sent = guest.send(f"/players/{name}/{'follow' if on else 'unfollow'}", on=f"/players/{name}")
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/players/{name}")
+
+
+def follow_by_line(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
+    del guest
+    assert "`watching`" in do(fan, f"{'follow' if on else 'unfollow'} {name}")
+
+
+@pytest.mark.parametrize(
+    ("watch", "follow"),
+    [
+        (watch_by_api, follow_by_api),
+        (watch_by_page, follow_by_page),
+        (watch_by_line, follow_by_line),
+    ],
+)
+def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch, follow):
+    fan, one, other = api.players(3)
+    board, played = api.match(one, other), api.match(one, other)
+    guest = come()
+    guest.log_in(fan.name)
+    for _ in range(2):  # repeated it is no error
+        watch(fan, guest, board, on=True)
+        follow(fan, guest, one.name, on=True)
+    assert following(fan) == {"matches": [board], "players": [one.name]}
+    api.caught_up()
+    said = do(fan, "watching")
+    assert f"{board}  " in said.partition("you follow")[0]
+    assert f"{played}  " in said.partition(f"you follow {one.name}, who play:")[2]
+    home, page = guest.page("/"), guest.page("/watching")
+    assert f'href="/m/{board}"' in home
+    assert f'href="/m/{played}"' in home
+    assert f'href="/m/{board}"' in page
+    assert f"/m/{board}/unwatch" in Read(page).forms
+    page = guest.page("/watching?state=played")
+    assert f'href="/m/{played}"' in page
+    assert f'href="/m/{board}"' not in page, "a watched match is not said twice"
+    assert f"/players/{one.name}/unfollow" in Read(page).forms
+    assert f"/m/{board}/unwatch" in Read(guest.page(f"/m/{board}")).forms
+    assert f"/players/{one.name}/unfollow" in Read(guest.page(f"/players/{one.name}")).forms
+    for _ in range(2):
+        watch(fan, guest, board, on=False)
+        follow(fan, guest, one.name, on=False)
+    assert following(fan) == {"matches": [], "players": []}
+    assert "you watch no match and follow nobody" in do(fan, "watching")
+    assert 'id="watching"' not in guest.page("/")
+
+
+def test_what_cannot_be_watched_or_followed_is_refused(api):
+    fan = api.player()
+    assert code_of(fan.put("/api/account/following/matches/987654", None)) == "unknown-board"
+    assert code_of(fan.put("/api/account/following/players/zoe", None)) == "unknown-user"
+    assert code_of(fan.put(f"/api/account/following/players/{fan.name}", None)) == "bad-option"
+    assert code_of(fan.delete("/api/account/following/players/zoe")) == "unknown-user"
+    assert fan.delete("/api/account/following/matches/987654").status_code == 204
+
+
+def test_both_lists_have_an_end(api):
+    fan, one, other = api.players(3)
+    board = api.match(one, other)
+    client = api.parts.data
+    client.hset(
+        keys.watched(fan.account), mapping={str(10**9 + n): "" for n in range(MOST_WATCHED)}
+    )
+    client.hset(
+        keys.followed(fan.account), mapping={f"{n:032x}": "" for n in range(1, MOST_FOLLOWED + 1)}
+    )
+    full = fan.put(f"/api/account/following/matches/{board}", None)
+    assert code_of(full) == "too-many"
+    assert "at most 200 matches" in full.json()["detail"]
+    full = fan.put(f"/api/account/following/players/{one.name}", None)
+    assert code_of(full) == "too-many"
+    assert "at most 100 players" in full.json()["detail"]
+    # accounts that were erased make room once the list is looked at, and missing matches do no harm
+    assert following(fan)["players"] == []
+    assert fan.put(f"/api/account/following/players/{one.name}", None).status_code == 204
+
+
+def test_the_lists_go_with_either_account(api):
+    fan, star = api.players()
+    board = api.match(fan, star)
+    assert fan.put(f"/api/account/following/players/{star.name}", None).is_success
+    assert star.put(f"/api/account/following/players/{fan.name}", None).is_success
+    assert star.put(f"/api/account/following/matches/{board}", None).is_success
+    assert star.put(f"/api/matches/{board}/chat/mute", None).is_success
+    own = [key(star.account) for key in (keys.watched, keys.followed, keys.muted)]
+    assert api.parts.data.exists(*own) == len(own)
+    assert star.post("/api/account/deletion", {"password": PASSWORD}).is_success
+    assert api.parts.data.exists(*own) == 0
+    assert following(fan)["players"] == []
+    assert not api.parts.data.exists(keys.followed(fan.account))
+
+
+def test_a_finished_match_stays_and_says_so_and_a_block_changes_nothing(api, come):
+    fan, one, other = api.players(3)
+    board = api.match(one, other)
+    assert fan.put(f"/api/account/following/matches/{board}", None).is_success
+    assert one.put(f"/api/account/blocks/{fan.name}", None).is_success
+    assert fan.put(f"/api/account/blocks/{one.name}", None).is_success
+    assert fan.put(f"/api/account/following/players/{one.name}", None).is_success
+    assert one.give(board, {"do": "resign"}).is_success
+    api.caught_up()
+    guest = come()
+    guest.log_in(fan.name)
+    page = guest.page("/watching")
+    assert f"{other.name} won" in page
+    assert f"{board}:" not in page.partition('data-boards="')[2].partition('"')[0]
+
+
+def test_a_match_whose_row_has_left_redis_is_read_only_where_it_is_shown(api, monkeypatch):
+    fan, one, other = api.players(3)
+    going, old = api.match(one, other), api.match(one, other)
+    for board in (going, old):
+        assert fan.put(f"/api/account/following/matches/{board}", None).is_success
+    api.caught_up()
+    app, found = api.parts, api.parts.follows.of(fan.account)
+    rows = {row.board: row for row in app.lists.rows([going, old]) if row}
+    monkeypatch.setattr(app.lists, "rows", lambda boards: [rows.get(one) for one in boards])
+    del rows[old]
+    assert [row.board for row in watched_matches(app, found)] == [going, old]
+    monkeypatch.setattr(app.store, "snapshots", None)
+    assert [row.board for row in watched_matches(app, found, 0, 1)] == [going]
+
+
+def test_nobody_else_learns_who_watches_and_follows(api, come):
+    fan, star, third = api.players(3)
+    board = api.match(star, third)
+    assert fan.put(f"/api/account/following/players/{star.name}", None).is_success
+    assert fan.put(f"/api/account/following/matches/{board}", None).is_success
+    guest = come()
+    guest.log_in(star.name)
+    for path in (f"/m/{board}", f"/players/{star.name}", f"/players/{fan.name}", "/", "/watching"):
+        page = guest.page(path)
+        assert path.endswith(fan.name) or fan.name not in page, path
+        assert "★" not in page, path
+    assert fan.name not in star.get("/api/notices").text
+
+
+# muted chats
+
+
+def mute_by_api(player: Player, guest: Guest, board: int, *, on: bool) -> None:
+    del guest
+    path = f"/api/matches/{board}/chat/mute"
+    assert (player.put(path, None) if on else player.delete(path)).status_code == 204
+
+
+def mute_by_page(player: Player, guest: Guest, board: int, *, on: bool) -> None:
+    del player
+    sent = guest.send(f"/m/{board}/{'mute' if on else 'unmute'}", on=f"/m/{board}")
+    assert (sent.status_code, sent.headers["location"]) == (303, f"/m/{board}")
+
+
+def mute_by_line(player: Player, guest: Guest, board: int, *, on: bool) -> None:
+    del guest
+    assert f"the chat of match {board}" in do(player, f"{'mute' if on else 'unmute'} {board}")
+
+
+@pytest.mark.parametrize("mute", [mute_by_api, mute_by_page, mute_by_line])
+def test_a_muted_chat_brings_no_notice_and_can_be_read(api, come, mute):
+    one, other = api.players()
+    board = api.match(one, other)
+    guest = come()
+    guest.log_in(one.name)
+
+    def unread() -> dict[int, int]:
+        return api.parts.unread.counts(one.account).boards
+
+    def say(text: str) -> None:
+        assert other.post(f"/api/matches/{board}/chat", {"text": text}).is_success
+
+    mute(one, guest, board, on=True)
+    say("nobody hears this")
+    assert unread() == {}
+    assert "nobody hears this" in guest.page(f"/m/{board}")
+    assert "/mute" not in str(Read(guest.page(f"/m/{board}")).forms)
+    mute(one, guest, board, on=False)
+    say("but this")
+    assert unread() == {board: 1}
+
+
+def test_only_players_mute_a_chat(api):
+    one, other, third = api.players(3)
+    board = api.match(one, other)
+    assert code_of(third.put(f"/api/matches/{board}/chat/mute", None)) == "not-a-player"
+    assert code_of(third.delete(f"/api/matches/{board}/chat/mute")) == "not-a-player"
+    assert code_of(one.put("/api/matches/987654/chat/mute", None)) == "unknown-board"
