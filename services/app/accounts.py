@@ -5,6 +5,7 @@ changes stored data. So nothing that an account does later needs to check it aga
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,6 +14,7 @@ from domain.match.events import AccountId
 from infra.people.accounts import Profile
 from infra.people.sessions import FreshSession, Session
 from services.app.context import App
+from services.app.erasure import erase_account
 from services.app.sentences import SAY
 
 
@@ -71,7 +73,7 @@ def delete_account(app: App, userid: str, password: str) -> None:
     Repeated after a crash, it erases what is left.
     """
     app.ready()
-    app.accounts.delete(userid, password, app.forget)
+    app.accounts.delete(userid, password, partial(erase_account, app))
 
 
 # sessions

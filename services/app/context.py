@@ -20,7 +20,6 @@ from infra.durability import Mode, verify
 from infra.durability_watch import DurabilityNotes, DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
-from infra.mail.erasure import erase_mail
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import Outbox
 from infra.mail.verification_codes import VerificationCodes
@@ -42,7 +41,6 @@ from infra.people.statements import Statements
 from infra.people.tokens import Tokens
 from infra.people.unread import UnreadCounter
 from infra.projections.cases import OpenCases
-from infra.projections.erasure import erase_projections
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
 from infra.projections.home_lists import HomeLists
@@ -320,6 +318,21 @@ class App:
     def history(self) -> FinishedMatches:
         """Finished matches."""
         return FinishedMatches(self.data, self.row_pages)
+
+    @cached_property
+    def standings(self) -> StandingsQuery:
+        """Tables of games: how often each player has won."""
+        return StandingsQuery(self.data)
+
+    @cached_property
+    def ratings(self) -> RatingsQuery:
+        """Ratings of players."""
+        return RatingsQuery(self.data)
+
+    @cached_property
+    def head_to_head(self) -> HeadToHeadQuery:
+        """How two players did against each other."""
+        return HeadToHeadQuery(self.data)
 
     @cached_property
     def standings(self) -> StandingsQuery:

@@ -12,6 +12,7 @@ from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS
 from infra.push.push_queue import LIFE_MS, PushQueue
+from services.app.erasure import erase_account
 from services.app.push import vapid_key
 from services.jobs import mailer_wakeup, make_mailer
 from tests.helpers.api import Api, Player, code_of
@@ -170,7 +171,7 @@ def test_a_deleted_account_leaves_nothing(api, service, mailer):
     for task in mailer._tasks[:1]:
         while task.round():
             pass
-    api.parts.forget(ned.account)
+    erase_account(api.parts, ned.account)
     assert api.parts.push_subscriptions.of(ned.account) == []
     assert PushQueue(api.parts.data).due(api.parts.store.now(), 10) == []
 
