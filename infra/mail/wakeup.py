@@ -58,7 +58,7 @@ class MailerWakeup:
         self._push = PushQueue(data)
 
     def begin(self) -> None:
-        """Start telling events from now on, unless that was started before."""
+        """Start to send news of events from now on, unless that was started before."""
         begin_mailing(self._store, self._data, mail=self._sends_mail, push=self._sends_push)
 
     def tick(self) -> None:
@@ -97,7 +97,7 @@ class MailerWakeup:
 def begin_mailing(
     store: Store, data: redis.Redis, *, mail: bool = True, push: bool = False
 ) -> None:
-    """Tell events from now on by mail, by push or by both, unless that was begun before."""
+    """Begin to send news of events by mail, by push or by both, unless that was begun before."""
     cursors: list[LogCursor] = [MailerProgress(data)] * mail + [PushQueue(data)] * push
     for cursor in cursors:
         if cursor.cursor() is None:

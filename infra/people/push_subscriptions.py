@@ -37,7 +37,7 @@ class PushSubscription(msgspec.Struct, frozen=True, array_like=True):
     auth: bytes
     """Its secret of 16 bytes, which authenticates messages."""
     label: str
-    """What the browser calls itself."""
+    """The browser's description of itself."""
     since: int
     """Milliseconds."""
     session: str = ""

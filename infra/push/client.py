@@ -1,14 +1,16 @@
 """Gives messages to push services, by HTTPS, to the services of the settings only."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import Final
+from typing import Final, Protocol
 
 import httpx
 import msgspec
 
+from domain.match.events import AccountId
 from infra.people.push_subscriptions import PushSubscription
+from infra.projections.notices import PlayerNotice
 from infra.push.encryption import encrypt
 from infra.push.push_services import is_allowed
 from infra.push.vapid import VapidKey
@@ -21,7 +23,7 @@ _SERVER_ERROR: Final = 500
 
 
 class PushStatus(StrEnum):
-    """What became of a message."""
+    """The fate of a message."""
 
     SENT = "sent"
     LATER = "later"
@@ -43,6 +45,14 @@ class PushMessage(msgspec.Struct, frozen=True):
     urgent: bool = False
 
 
+class PushComposer(Protocol):
+    """Writes notifications; `services.push.notification_texts` implements it."""
+
+    def compose(self, account: AccountId, notices: Sequence[PlayerNotice]) -> PushMessage | None:
+        """Write the notices of one command; None when none of them holds any longer."""
+        ...
+
+
 class PushClient:
     """Sends messages; thread-safe. `clock` is in seconds since 1970."""
 
@@ -60,7 +70,7 @@ class PushClient:
         self._http.close()
 
     def send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
-        """Give a message to the service of a browser; it raises nothing for a service that fails."""
+        """Send a message to the service of a browser; a service that fails raises nothing."""
         if not is_allowed(to.endpoint, self._services):
             return PushStatus.GONE  # the setting has changed since
         headers = {

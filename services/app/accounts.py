@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from infra.mail.erasure import erase_mail
 from infra.people.accounts import Profile
 from infra.people.sessions import FreshSession, Session
+from infra.projections.erasure import erase_projections
 from services.app.context import App
-from services.app.erasure import erase_account
 from services.app.sentences import SAY
 
 
@@ -74,6 +75,25 @@ def delete_account(app: App, userid: str, password: str) -> None:
     """
     app.ready()
     app.accounts.delete(userid, password, partial(erase_account, app))
+
+
+def erase_account(app: App, account: AccountId) -> None:
+    """Erase everything stored about an account except its record; safe to repeat."""
+    for part in (
+        app.messages,
+        app.tokens,
+        app.challenges,
+        app.blocks,
+        app.follows,
+        app.starts,
+        app.sessions,
+        app.notes,
+        app.push_subscriptions,
+        app.statements,
+    ):
+        part.forget(account)
+    erase_mail(app.people, account)
+    erase_projections(app.people, account)
 
 
 # sessions

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Self
 
 import redis
 
-from domain.match.events import AccountId
 from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
@@ -333,36 +332,6 @@ class App:
     def head_to_head(self) -> HeadToHeadQuery:
         """How two players did against each other."""
         return HeadToHeadQuery(self.data)
-
-    @cached_property
-    def standings(self) -> StandingsQuery:
-        """Tables of games: how often each player has won."""
-        return StandingsQuery(self.data)
-
-    @cached_property
-    def ratings(self) -> RatingsQuery:
-        """Ratings of players."""
-        return RatingsQuery(self.data)
-
-    @cached_property
-    def head_to_head(self) -> HeadToHeadQuery:
-        """How two players did against each other."""
-        return HeadToHeadQuery(self.data)
-
-    def forget(self, account: AccountId) -> None:
-        """Erase everything stored about an account except its record."""
-        self.messages.forget(account)
-        self.tokens.forget(account)
-        self.challenges.forget(account)
-        self.blocks.forget(account)
-        self.follows.forget(account)
-        self.starts.forget(account)
-        erase_mail(self.people, account)
-        self.sessions.forget(account)
-        self.notes.forget(account)
-        self.push_subscriptions.forget(account)
-        self.statements.forget(account)
-        erase_projections(self.people, account)
 
     @cached_property
     def standing(self) -> AddressStatus:

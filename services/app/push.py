@@ -24,7 +24,7 @@ def vapid_key(app: App) -> VapidKey:
     return VapidKey.in_folder(keys_folder(app.settings), app.settings.site or "")
 
 
-class BrowserKeys(msgspec.Struct, frozen=True):
+class BrowserKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The keys of a browser's subscription, in base64 for URLs, by the names that browsers use."""
 
     p256dh: Annotated[str, msgspec.Meta(max_length=200)]
@@ -62,7 +62,7 @@ def subscribe(
 
 
 def unsubscribe(app: App, account: AccountId, id_: str) -> None:
-    """Let a browser show no more notifications; one that shows none is no error."""
+    """End the notifications of a browser; one that shows none is no error."""
     app.push_subscriptions.remove(account, id_)
 
 

@@ -1,4 +1,4 @@
-"""What notifications in browsers say: the news of the pages, in the language of the account."""
+"""The words of notifications in browsers: the news of the pages, in the language of the account."""
 
 import json
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _LONGEST: Final = 400
 
 
 class PushTexts:
-    """Writes the notifications; see `infra.push.composer.PushComposer`."""
+    """Writes the notifications; see `infra.push.client.PushComposer`."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -143,7 +143,7 @@ def test_the_counts_go_with_the_account(app):
     board_of(challenge(app, "pow2 challenge alice robot-easy"))
     assert app.starts.with_robots.of(of(app, "alice"))
     alice = of(app, "alice")
-    app.forget(alice)
+    erase_account(app, alice)
     assert app.starts.with_robots.of(alice) == []
 
 

@@ -22,7 +22,7 @@ from domain.engine.match_analysis import ANALYSIS_VERSION  # noqa: E402 - found 
 from domain.engine.turning_points import AnalysedPosition  # noqa: E402
 from infra.analyses import Analyses, StoredAnalysis  # noqa: E402
 from infra.log.key_files import generate_keys  # noqa: E402
-from infra.people.account_macs import AccountMacs  # noqa: E402
+from infra.people.account_macs import AccountMacs, make_mac_key  # noqa: E402
 from infra.people.accounts import create_robot_accounts  # noqa: E402
 from services.app.matches import load_state  # noqa: E402
 from tests.helpers.analysing import listening  # noqa: E402
@@ -34,6 +34,18 @@ LISTED = 8
 
 TEXT = 600
 """Characters of a text that are shown."""
+
+SETTINGS = {"site": "https://play.example.org", "push": "on"}
+"""The settings of the server that the exchange is with."""
+
+BROWSER = {
+    "endpoint": "https://updates.push.services.mozilla.com/wpush/v2/gAAAA",
+    "keys": {  # the example of RFC 8291
+        "p256dh": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4",
+        "auth": "BTBZMqHH6r4Tts7J_aSIgg",
+    },
+    "label": "Firefox on Linux",
+}
 
 PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
 
@@ -111,6 +123,7 @@ def exchange(api: Api) -> dict[str, dict[str, Any]]:
     """Call every operation once; gives parameters, body and answer of each."""
     create_robot_accounts(api.parts.data, AccountMacs())
     generate_keys(api.settings.data / "keys", "play.example.org")
+    make_mac_key(api.settings.data / "keys")
     said = Exchange(api)
     _enter(said)
     alice, bob = (_player(said, name) for name in ("alice", "bob"))
@@ -277,6 +290,9 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("block_player", alice, userid="bob")
     said.call("list_blocks", alice)
     said.call("unblock_player", alice, userid="bob")
+    browser = said.call("add_push", alice, BROWSER)
+    said.call("list_push", alice)
+    said.call("remove_push", alice, id_=browser["id"])
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})
@@ -289,5 +305,5 @@ def _leave(said: Exchange, alice: Player) -> None:
 
 
 if __name__ == "__main__":
-    with TemporaryDirectory() as folder, Api(Path(folder)) as rig:
+    with TemporaryDirectory() as folder, Api(Path(folder), **SETTINGS) as rig:
         FILE.write_text(json.dumps(exchange(rig), indent=1, ensure_ascii=False) + "\n")

@@ -42,6 +42,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{p:<name>}:losses",
         "{p:erased}",
         "{mail}:read",
+        "{mail}:push:read",
         "{mail}:key",
     ]
 

@@ -17,7 +17,7 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
+    with Api(tmp_path_factory.mktemp("api"), **load_make_api().SETTINGS) as api:
         yield api
 
 

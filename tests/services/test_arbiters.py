@@ -28,7 +28,7 @@ def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
     assert listed(api, capsys) == ["barney", "fred", "wilma"]
     assert run("fred", is_arbiter=False, settings=api.settings) == 0
     assert listed(api, capsys) == ["barney", "wilma"]
-    api.parts.accounts.delete("wilma", PASSWORD, api.parts.forget)
+    delete_account(api.parts, "wilma", PASSWORD)
     assert listed(api, capsys) == ["barney"]
     assert api.parts.data.scard(keys.ARBITERS) == 1
     assert run("nobody", is_arbiter=True, settings=api.settings) == 1

@@ -12,7 +12,7 @@ from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS
 from infra.push.push_queue import LIFE_MS, PushQueue
-from services.app.erasure import erase_account
+from services.app.accounts import erase_account
 from services.app.push import vapid_key
 from services.jobs import mailer_wakeup, make_mailer
 from tests.helpers.api import Api, Player, code_of

@@ -33,7 +33,7 @@ class LogRound(ABC):
 
     @abstractmethod
     def notify(self, board: int, command: CommandId, fact: Fact) -> None:
-        """Tell everybody concerned about a command; `fact` is its first event."""
+        """Send everybody concerned the news of a command; `fact` is its first event."""
 
     def round(self) -> int:
         """Do what the next leaves of the logs ask for; return the number of leaves."""

@@ -23,8 +23,7 @@ from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.sessions import Sessions
-from infra.push.client import PushClient
-from infra.push.composer import PushComposer
+from infra.push.client import PushClient, PushComposer
 from infra.push.push_queue import PushQueue
 from infra.rq_jobs import MAIL, SEND_MAIL
 from infra.store.port import Store

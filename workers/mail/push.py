@@ -17,8 +17,7 @@ from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
 from infra.people.sessions import Sessions
 from infra.projections.notice_fold import detail_of
 from infra.projections.projection import Fact
-from infra.push.client import PushClient, PushMessage, PushStatus
-from infra.push.composer import PushComposer
+from infra.push.client import PushClient, PushComposer, PushMessage, PushStatus
 from infra.push.push_queue import LIFE_MS, PushQueue, QueuedPush
 from infra.push.push_services import origin_of
 from infra.store.port import Store
@@ -35,7 +34,7 @@ RETRY_MS: Final = (1 * _MINUTE, 5 * _MINUTE, 15 * _MINUTE, 60 * _MINUTE)
 """Until a notification is tried again; the last one repeats while the notice is worth it."""
 
 REST_SECONDS: Final = 60.0
-"""How long a push service that can't be reached is left alone."""
+"""How long nothing is sent to a push service that can't be reached."""
 
 BATCH: Final = 16
 """About how many messages are sent in a round."""
@@ -98,10 +97,10 @@ class PushDelivery:
         self._client = client
         self._clock = clock
         self._resting: dict[str, float] = {}
-        """Services that could not be reached, each with the time until which it is left alone."""
+        """Services that could not be reached, each with the time until which nothing is sent there."""
 
     def round(self) -> int:
-        """Send some of what is due; return the number of entries."""
+        """Send some entries that are due; return their number."""
         now = self._clock()
         done = sent = 0
         for entry in self._queue.due(now, BATCH):
@@ -147,7 +146,7 @@ class PushDelivery:
     def _logged_in(
         self, account: AccountId, found: list[PushSubscription]
     ) -> list[PushSubscription]:
-        """Return those whose sessions last; whoever has logged out of a browser is not told there."""
+        """Return those whose sessions last: after a logout a browser shows nothing."""
         if not any(one.session for one in found):
             return found
         lasting = {session.id for session in self._sessions.list_of(account)}

@@ -22,12 +22,14 @@ BrowserId = Annotated[
 ]
 
 
-class NewBrowser(msgspec.Struct, frozen=True):
+class NewBrowser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A subscription, as `PushSubscription.toJSON()` of a browser gives it."""
 
     endpoint: Annotated[str, msgspec.Meta(max_length=LONGEST_ENDPOINT)]
     keys: BrowserKeys
     label: Annotated[str, msgspec.Meta(max_length=MOST_LABEL)] = ""
+    expiration_time: int | None = msgspec.field(default=None, name="expirationTime")
+    """Browsers give it, and it is not used."""
 
 
 class PushBrowser(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from services.app.actor import Actor
 from services.app.blocks import blocked_userids
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
+from services.app.push import vapid_key
 from services.app.recent_password import FRESH_MS, check_recent_password, is_fresh
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
@@ -27,7 +28,6 @@ from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Form, Visitor, session_cookie
-from services.http.web.views.push_view import push_view
 
 SavedSection = Annotated[str, QueryParameter(max_length=16)]
 
@@ -82,7 +82,8 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         vacation=vacation,
         first_day=_date(vacation.until or now),
         last_day=_date(_last_day(vacation, now)),
-        push=push_view(context.app, account),
+        push_key=vapid_key(context.app).public if context.app.settings.sends_push else "",
+        push_browsers=context.app.push_subscriptions.of(account),
         blocked=blocked_userids(context.app, account),
         drawn=several,
         tokens=context.app.tokens.list_of(account),

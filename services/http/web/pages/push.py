@@ -31,7 +31,7 @@ def allow_notifications(
 def end_notifications(
     id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Let a browser show no more notifications."""
+    """End the notifications of a browser."""
     del form
     account = visitor.require_account()
     context.app.pace.check(account)
