@@ -14,6 +14,7 @@ from infra.people.accounts import create_robot_accounts
 from infra.people.challenges import ChallengeState
 from infra.people.pending_starts import MOST_ROBOT_MATCHES
 from services.app import challenges
+from services.app.accounts import erase_account
 from services.app.actor import Actor
 from services.app.matches import load_state
 from services.app.opponents import robots_here

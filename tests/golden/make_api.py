@@ -292,7 +292,7 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("unblock_player", alice, userid="bob")
     browser = said.call("add_push", alice, BROWSER)
     said.call("list_push", alice)
-    said.call("remove_push", alice, id_=browser["id"])
+    said.call("remove_push", alice, browser=browser["id"])
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
     said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})

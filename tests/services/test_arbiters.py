@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from infra.redis import keys
+from services.app.accounts import delete_account
 from services.cli.arbiter import run
 from tests.helpers.api import PASSWORD, Api
 

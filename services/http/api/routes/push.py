@@ -86,7 +86,7 @@ def add_push(
 
 
 @delete(
-    "/api/account/push/{id_:str}",
+    "/api/account/push/{browser:str}",
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
@@ -94,10 +94,10 @@ def add_push(
     summary="End the notifications of a browser",
 )
 def remove_push(
-    id_: BrowserId, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
+    browser: BrowserId, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
     """Remove a browser; one that is not there is no error."""
-    unsubscribe(context.app, caller.require(Scope.ACCOUNT), id_)
+    unsubscribe(context.app, caller.require(Scope.ACCOUNT), browser)
 
 
 def _browser(one: PushSubscription) -> PushBrowser:
