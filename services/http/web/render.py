@@ -18,7 +18,7 @@ from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
 from services.http.web.views.guides import game_picture, text_of
-from services.http.web.views.in_earnest import in_earnest
+from services.http.web.views.live_try import in_earnest
 from services.http.web.views.news_words import reason_label
 from services.http.web.wording import TRANSLATED, Wording, wording
 from services.language.render.dates import instant, span

@@ -42,8 +42,13 @@ from services.http.web.views.guides import (
     guide_figures,
     guide_of,
 )
-from services.http.web.views.in_earnest import easiest_robot
-from services.http.web.views.live_try import live_try, live_try_of, start_of_try, turn_hint
+from services.http.web.views.live_try import (
+    easiest_robot,
+    live_try,
+    live_try_of,
+    start_of_try,
+    turn_hint,
+)
 from services.http.web.views.match_rows import match_rows
 from services.http.web.views.new_match_form import chosen_options, form_of_options, robot_offers
 from services.http.web.views.variations import Variation

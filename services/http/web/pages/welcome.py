@@ -14,8 +14,7 @@ from services.http.web.render import render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.guides import game_cards, welcome_game
-from services.http.web.views.in_earnest import easiest_robot
-from services.http.web.views.live_try import live_try
+from services.http.web.views.live_try import easiest_robot, live_try
 from services.http.web.views.new_match_form import robot_offers, showcase_games
 from services.http.web.views.open_challenges import offers
 

@@ -1,7 +1,8 @@
-"""A board to try a game on, as a part of other pages."""
+"""A board to try a game on, as a part of other pages, and the way from there to a match."""
 
 from hashlib import sha256
 from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 
@@ -10,6 +11,9 @@ from domain.rules import AnyRules, rules_id
 from domain.rules.option_form import Bilingual
 from domain.rules.protocol import PuzzleScore
 from domain.sentences import text_in
+from services.app.context import App
+from services.app.opponents import robots_here
+from services.http.web.session import Visitor
 from services.http.web.views.board_view import BoardView
 from services.http.web.views.guides import guide_of
 from services.http.web.views.variations import Variation
@@ -99,3 +103,18 @@ def live_try(rules: AnyRules, language: str, robot: str) -> LiveTry:
 def live_try_of(line: Variation, robot: str) -> LiveTry:
     """Return the board after a variation."""
     return LiveTry(line, line.shown(plates=False), line.rules.score(line.position), robot)
+
+
+def easiest_robot(app: App) -> str:
+    """Return the userid of the easiest robot; empty where no robots play."""
+    return next((robot.userid for robot in robots_here(app)), "")
+
+
+def in_earnest(line: Variation, visitor: Visitor, robot: str) -> str:
+    """Return the address of a new match with the game and the options of a line; a guest signs up first.
+
+    Nothing of the line is carried into the match, because a match has only moves that its players made in it.
+    """
+    wanted = {"game": line.rules.key, "opponent": robot, "options": line.query.get("options", "")}
+    form = f"/new?{urlencode({name: value for name, value in wanted.items() if value})}"
+    return form if visitor.name else f"/signup?{urlencode({'next': form})}"
