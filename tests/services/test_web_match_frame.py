@@ -84,7 +84,7 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(pair, come):
     board = start(one, two)
     one.act(board, "offer", kind="draw")
     assert "You propose a draw." in one.page(f"/m/{board}")
-    assert "Take the proposal back" in one.page(f"/m/{board}")
+    assert "Take back" in one.page(f"/m/{board}")
     asked = two.page(f"/m/{board}")
     assert f"{one.name} proposes a draw." in asked
     assert "<title>\N{BLACK CIRCLE} Your answer" in asked

@@ -1,4 +1,4 @@
-"""A board to try a game on, as a part of other pages, and the way from it to a match."""
+"""A board to try a game on, as a part of other pages, and the way from there to a match."""
 
 from hashlib import sha256
 from typing import Any, Final
