@@ -30,6 +30,37 @@ SAY: Final = Sentences(
         "nag-days": ("a reminder after {days:days}", "Erinnerung nach {days:after}"),
         "weekends": ("weekends don't count", "Wochenenden zählen nicht"),
         "unrated": ("unrated", "nicht gewertet"),
+        # refused flags
+        "near": (
+            "there is no option {written!r}; did you mean {near}?",
+            "es gibt keine Option {written!r}; ist {near} gemeint?",
+        ),
+        "unknown": (
+            "there is no option {written!r}; known are {known}",
+            "es gibt keine Option {written!r}; möglich sind {known}",
+        ),
+        "twice": (
+            "--{name} is given twice; give it once",
+            "--{name} steht zweimal da; einmal genügt",
+        ),
+        "alone": (
+            "--unrated takes no value; write it alone",
+            "--unrated hat keinen Wert und steht allein",
+        ),
+        "misread": ("{written!r} is not understood: {form}", "{written!r} ist unklar: {form}"),
+        "range": (
+            "{written!r} is out of range: {form}",
+            "{written!r} ist zu klein oder zu groß: {form}",
+        ),
+        "on-off": ("--weekends=off or --weekends=on", "--weekends=off oder --weekends=on"),
+        "number": (
+            "{text}, with N from {low} to {high}",
+            "{text}, mit N von {low} bis {high}",
+        ),
+        "numbers": (
+            "{text}, with A from {low} to {high} and B from {least} to {most}",
+            "{text}, mit A von {low} bis {high} und B von {least} bis {most}",
+        ),
     },
     days=counted("day", "days", german=("Tag", "Tage")),
     after=counted("day", "days", german=("Tag", "Tagen")),
@@ -81,13 +112,13 @@ class _FlagSyntax(msgspec.Struct, frozen=True):
     numbers: tuple[tuple[str, int, int], ...]
 
     @property
-    def ranges(self) -> str:
+    def form(self) -> Sentence:
         """The syntax with its bounds, for people."""
-        names = re.findall("[A-Z]", self.text)
-        bounds = zip(names, self.numbers, strict=True)
-        return f"{self.text}, with " + " and ".join(
-            f"{name} from {low} to {high}" for name, (_, low, high) in bounds
-        )
+        (_, low, high), *more = self.numbers
+        if not more:
+            return SAY("number", text=self.text, low=low, high=high)
+        ((_, least, most),) = more
+        return SAY("numbers", text=self.text, low=low, high=high, least=least, most=most)
 
 
 _NUMBER: Final = "(0|[1-9][0-9]{0,8})"  # no sign, no leading zero
@@ -130,7 +161,7 @@ def read_time_control(flags: Sequence[str]) -> TimeControl:
         written, equals, value = text.partition("=")
         name = _flag_name(written)
         if name in seen:
-            raise Refusal(Code.BAD_OPTION, f"--{name} is given twice; give it once")
+            raise Refusal(Code.BAD_OPTION, SAY("twice", name=name))
         seen.add(name)
         fields.update(_fields_of(name, value if equals else None))
     return msgspec.structs.replace(_defaults(fields), **fields)
@@ -148,8 +179,12 @@ def _flag_name(written: str) -> str:
         return name[2:]
     quoted = written[:_QUOTED]
     near = get_close_matches(quoted.lower().lstrip("-"), _NAMES, n=1)
-    hint = f"did you mean --{near[0]}?" if near else f"known are {_known_flags()}"
-    raise Refusal(Code.UNKNOWN_OPTION, f"there is no option {quoted!r}; {hint}")
+    raise Refusal(
+        Code.UNKNOWN_OPTION,
+        SAY("near", written=quoted, near=f"--{near[0]}")
+        if near
+        else SAY("unknown", written=quoted, known=_known_flags()),
+    )
 
 
 def _known_flags() -> str:
@@ -162,32 +197,36 @@ def _fields_of(name: str, value: str | None) -> Mapping[str, int]:
         case "unrated" if value is None:
             return {"rated": False}
         case "unrated":
-            raise Refusal(Code.BAD_OPTION, "--unrated takes no value; write it alone")
+            raise Refusal(Code.BAD_OPTION, SAY("alone"))
         case "weekends" if value in _WEEKENDS:
             return {"weekends": _WEEKENDS[value]}
         case "weekends":
-            raise _bad_option(name, value, "is not understood", "--weekends=off or --weekends=on")
+            raise _misread(name, value, SAY("on-off"))
         case _:
             return _number_fields(name, value)
 
 
 def _number_fields(name: str, value: str | None) -> Mapping[str, int]:
-    form = _SYNTAX[name]
-    found = form.pattern.fullmatch(value or "")
+    syntax = _SYNTAX[name]
+    found = syntax.pattern.fullmatch(value or "")
     if not found:
-        raise _bad_option(name, value, "is not understood", form.ranges)
+        raise _misread(name, value, syntax.form)
     values = {
         field: int(text or 0)
-        for (field, _, _), text in zip(form.numbers, found.groups(), strict=True)
+        for (field, _, _), text in zip(syntax.numbers, found.groups(), strict=True)
     }
-    if not all(low <= values[field] <= high for field, low, high in form.numbers):
-        raise _bad_option(name, value, "is out of range", form.ranges)
+    if not all(low <= values[field] <= high for field, low, high in syntax.numbers):
+        problem = SAY("range", written=_written(name, value), form=syntax.form)
+        raise Refusal(Code.BAD_OPTION, problem)
     return values
 
 
-def _bad_option(name: str, value: str | None, problem: str, form: str) -> Refusal:
-    written = f"--{name}" if value is None else f"--{name}={value[:_QUOTED]}"
-    return Refusal(Code.BAD_OPTION, f"{written!r} {problem}: {form}")
+def _misread(name: str, value: str | None, form: Sentence) -> Refusal:
+    return Refusal(Code.BAD_OPTION, SAY("misread", written=_written(name, value), form=form))
+
+
+def _written(name: str, value: str | None) -> str:
+    return f"--{name}" if value is None else f"--{name}={value[:_QUOTED]}"
 
 
 def write_time_control(terms: TimeControl) -> tuple[str, ...]:

@@ -133,11 +133,11 @@ SAY = Sentences(
         # claims, rulings and appeals
         "claim-stands": (
             "claim {claim} waits for a ruling; make another after it",
-            "Reklamation {claim} wartet auf eine Entscheidung; danach ist eine weitere möglich",
+            "Einspruch {claim} wartet auf eine Entscheidung; danach ist ein weiterer möglich",
         ),
         "claims": (
             "you have made {most} claims in this match, which is the most",
-            "in dieser Partie sind schon {most} eigene Reklamationen erhoben; mehr sind nicht möglich",
+            "in dieser Partie sind schon {most} eigene Einsprüche eingelegt; mehr sind nicht möglich",
         ),
         "no-ply": (
             "the match has no #{meant}; it stands at #{ply}",
@@ -145,7 +145,7 @@ SAY = Sentences(
         ),
         "no-claim": (
             "the match has no claim {claim}",
-            "die Partie hat keine Reklamation {claim}",
+            "die Partie hat keinen Einspruch {claim}",
         ),
         "digest": (
             "a text goes into the log as a salted SHA-256 of 32 bytes",
@@ -157,27 +157,27 @@ SAY = Sentences(
         ),
         "same-arbiter": (
             "another arbiter than the first rules on an appeal",
-            "über einen Einspruch entscheidet ein anderer Schiedsrichter als der erste",
+            "über eine Berufung entscheidet ein anderer Schiedsrichter als der erste",
         ),
         "ruled": (
             "there is a ruling on claim {claim}, and no appeal waits",
-            "über Reklamation {claim} ist entschieden, und kein Einspruch wartet",
+            "über Einspruch {claim} ist entschieden, und keine Berufung wartet",
         ),
         "final": (
             "the ruling on the appeal in claim {claim} is final",
-            "die Entscheidung über den Einspruch zu Reklamation {claim} ist endgültig",
+            "die Entscheidung über die Berufung zu Einspruch {claim} ist endgültig",
         ),
         "unruled": (
             "there is no ruling on claim {claim} yet",
-            "über Reklamation {claim} ist noch nicht entschieden",
+            "über Einspruch {claim} ist noch nicht entschieden",
         ),
         "appealed": (
             "an appeal in claim {claim} was made already; there is one",
-            "zu Reklamation {claim} gibt es schon einen Einspruch; mehr sind nicht möglich",
+            "zu Einspruch {claim} gibt es schon eine Berufung; mehr sind nicht möglich",
         ),
         "appeal-late": (
             "an appeal is possible for {days} days after the ruling",
-            "ein Einspruch ist {days} Tage lang nach der Entscheidung möglich",
+            "eine Berufung ist {days} Tage lang nach der Entscheidung möglich",
         ),
         "remedy-dismissed": (
             "a ruling that dismisses changes nothing in the match",

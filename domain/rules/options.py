@@ -23,6 +23,7 @@ import msgspec
 from msgspec import inspect
 
 from domain.errors import Code, Refusal
+from domain.sentences import Sentences
 
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as in protocol.py
 
@@ -30,6 +31,59 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")  # no sign, no leading zero
 _QUOTED: Final = 24
 """The most characters of a wrong option that are compared or quoted."""
 
+
+SAY: Final = Sentences(
+    "option",
+    {
+        "near": (
+            "there is no option {written!r}; did you mean {near}?",
+            "es gibt keine Option {written!r}; ist {near} gemeint?",
+        ),
+        "none": (
+            "there is no option {written!r}; there are none here",
+            "es gibt keine Option {written!r}; hier gibt es gar keine",
+        ),
+        "unknown": (
+            "there is no option {written!r}; known are {known}",
+            "es gibt keine Option {written!r}; möglich sind {known}",
+        ),
+        "alone": (
+            "-{name} takes no value; write it alone",
+            "-{name} hat keinen Wert und steht allein",
+        ),
+        "number": (
+            "{written!r} needs a number: -{name}=N, with N from {low} to {high}",
+            "{written!r} braucht eine Zahl: -{name}=N, mit N von {low} bis {high}",
+        ),
+        "range": (
+            "{written!r} is out of range: -{name}=N, with N from {low} to {high}",
+            "{written!r} ist zu klein oder zu groß: -{name}=N, mit N von {low} bis {high}",
+        ),
+        "form": (
+            "-{name}={some},... with {low} to {high} names",
+            "-{name}={some},... mit {low} bis {high} Namen",
+        ),
+        "unnamed": ("'-{name}' needs names: {form}", "'-{name}' braucht Namen: {form}"),
+        "misnamed": (
+            "-{name} can't name {one!r}: {form}",
+            "{one!r} ist bei -{name} kein Name: {form}",
+        ),
+        "named-twice": (
+            "-{name} names {one} twice; name it once",
+            "-{name} nennt {one} zweimal; einmal genügt",
+        ),
+        "count": ("-{name} has {count} names: {form}", "-{name} hat {count} Namen: {form}"),
+        "exclude": (
+            "-{earlier} and -{name} exclude each other; give one of them",
+            "-{earlier} und -{name} schließen einander aus; nur eine davon ist möglich",
+        ),
+        "twice": (
+            "-{name} is given twice; give it once",
+            "-{name} steht zweimal da; einmal genügt",
+        ),
+    },
+)
+"""The sentences of refused options."""
 
 _Value = bool | int | StrEnum | tuple[str, ...]
 
@@ -76,14 +130,14 @@ def declared_flags(kind: type[msgspec.Struct]) -> Mapping[str, OptionFlag]:
 
 
 def _unknown_option(name: str, known: Mapping[str, OptionFlag]) -> Refusal:
-    name = name[:_QUOTED]
-    if near := get_close_matches(name.lower(), known, n=1):
-        hint = f"did you mean -{near[0]}?"
+    written = f"-{name[:_QUOTED]}"
+    if near := get_close_matches(written[1:].lower(), known, n=1):
+        text = SAY("near", written=written, near=f"-{near[0]}")
     elif not known:
-        hint = "there are none here"
+        text = SAY("none", written=written)
     else:
-        hint = f"known are {', '.join(f'-{flag}' for flag in sorted(known))}"
-    return Refusal(Code.UNKNOWN_OPTION, f"there is no option {f'-{name}'!r}; {hint}")
+        text = SAY("unknown", written=written, known=", ".join(f"-{one}" for one in sorted(known)))
+    return Refusal(Code.UNKNOWN_OPTION, text)
 
 
 def _value_of(name: str, flag: OptionFlag, value: str | None) -> _Value:
@@ -93,38 +147,40 @@ def _value_of(name: str, flag: OptionFlag, value: str | None) -> _Value:
     if flag.value is None:
         return _number_of(name, flag, value)
     if value is not None:
-        raise Refusal(Code.BAD_OPTION, f"-{name} takes no value; write it alone")
+        raise Refusal(Code.BAD_OPTION, SAY("alone", name=name))
     return flag.value
 
 
 def _number_of(name: str, flag: OptionFlag, value: str | None) -> int:
     low, high = flag.bounds
-    if value is None or not _NUMBER.fullmatch(value) or not low <= int(value) <= high:
-        problem = "is out of range" if value and _NUMBER.fullmatch(value) else "needs a number"
+    if value is None or not _NUMBER.fullmatch(value):
         written = f"-{name}" if value is None else f"-{name}={value[:_QUOTED]}"
-        raise Refusal(
-            Code.BAD_OPTION, f"{written!r} {problem}: -{name}=N, with N from {low} to {high}"
-        )
+        problem = SAY("number", written=written, name=name, low=low, high=high)
+        raise Refusal(Code.BAD_OPTION, problem)
+    if not low <= int(value) <= high:
+        problem = SAY("range", written=f"-{name}={value}", name=name, low=low, high=high)
+        raise Refusal(Code.BAD_OPTION, problem)
     return int(value)
 
 
 def _names_of(name: str, flag: OptionFlag, value: str | None) -> tuple[str, ...]:
     """Return the names in the order of the declaration; case, blanks and order are free."""
     low, high = flag.bounds
-    form = f"-{name}={','.join(flag.names[:2])},... with {low} to {high} names"
+    form = SAY("form", name=name, some=",".join(flag.names[:2]), low=low, high=high)
     if not value:
-        raise Refusal(Code.BAD_OPTION, f"'-{name}' needs names: {form}")
+        raise Refusal(Code.BAD_OPTION, SAY("unnamed", name=name, form=form))
     spelt = (
         value.lower() if value.isascii() else value
     )  # some other letters become ASCII when lowered
     named = "".join(spelt.split()).split(",")
     for place, one in enumerate(named):
         if one not in flag.names:
-            raise Refusal(Code.BAD_OPTION, f"-{name} can't name {one[:_QUOTED]!r}: {form}")
+            problem = SAY("misnamed", name=name, one=one[:_QUOTED], form=form)
+            raise Refusal(Code.BAD_OPTION, problem)
         if one in named[:place]:
-            raise Refusal(Code.BAD_OPTION, f"-{name} names {one} twice; name it once")
+            raise Refusal(Code.BAD_OPTION, SAY("named-twice", name=name, one=one))
     if not low <= len(named) <= high:
-        raise Refusal(Code.BAD_OPTION, f"-{name} has {len(named)} names: {form}")
+        raise Refusal(Code.BAD_OPTION, SAY("count", name=name, count=len(named), form=form))
     return tuple(one for one in flag.names if one in named)
 
 
@@ -140,11 +196,9 @@ def read_options(kind: type[O], flags: Sequence[str]) -> O:
             raise _unknown_option(name, known)
         earlier = used.setdefault(flag.field, name)
         if earlier != name:
-            raise Refusal(
-                Code.BAD_OPTION, f"-{earlier} and -{name} exclude each other; give one of them"
-            )
+            raise Refusal(Code.BAD_OPTION, SAY("exclude", earlier=earlier, name=name))
         if flag.field in values:
-            raise Refusal(Code.BAD_OPTION, f"-{name} is given twice; give it once")
+            raise Refusal(Code.BAD_OPTION, SAY("twice", name=name))
         values[flag.field] = _value_of(name, flag, value if equals else None)
     return kind(**values)
 

@@ -93,7 +93,7 @@ SAY: Final = Sentences(
             "die Partie ist zu Ende: der Löser ist fertig",
         ),
         "solver": ("Solver", "Löser"),
-        "begin": ("Choose a place to begin with", "Wähle zuerst einen Platz"),
+        "begin": ("Choose a place to begin with", "Wähle zuerst ein Feld"),
         "no-game": (
             (
                 "the game {game!r} is not installed on this server; "

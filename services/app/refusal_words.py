@@ -34,7 +34,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     # all others
     "deleted": ("the account has just been deleted", "das Konto ist gerade gelöscht worden"),
     "no-session": ("you have no session of this id", "eine solche Sitzung gibt es nicht"),
-    "no-token": ("you have no token of this id", "einen solchen Schlüssel gibt es nicht"),
+    "no-token": ("you have no token of this id", "ein solches Token gibt es nicht"),
     "days-form": (
         "{text!r} is no number of days; write one, or `back`",
         "{text!r} ist keine Zahl von Tagen",
@@ -133,7 +133,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "claimants": (
         "only the players of a match and arbiters can make a claim",
-        "eine Reklamation können nur die Spieler der Partie und Schiedsrichter erheben",
+        "Einspruch können nur die Spieler der Partie und Schiedsrichter einlegen",
     ),
     "own-match": (
         "you play in this match; another arbiter rules on it",
@@ -233,7 +233,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     ),
     "dismiss-none": (
         "there is no claim to dismiss",
-        "es gibt keine Reklamation, die abgewiesen werden könnte",
+        "es gibt keinen Einspruch, der abgewiesen werden könnte",
     ),
     "back-ply": (
         "`back` needs the ply to go back to, and only `back` has one",

@@ -273,3 +273,21 @@ def test_the_recorded_form_of_terms_is_final():
     encoded = msgspec.msgpack.encode(TimeControl(3, 30, 90, 5, 10, 1, False, False))
     assert encoded == bytes.fromhex("98 03 1e 5a 05 0a 01 c2 c2")
     assert msgspec.msgpack.decode(b"\x90", type=TimeControl) == TimeControl()
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--dys=3"], "es gibt keine Option '--dys'; ist --days gemeint?"),
+        (["--days=0"], "'--days=0' ist zu klein oder zu groß: --days=N, mit N von 1 bis 365"),
+        (
+            ["--bank=x"],
+            "'--bank=x' ist unklar: --bank=A+B, mit A von 1 bis 3650 und B von 0 bis 365",
+        ),
+        (["--weekends=x"], "'--weekends=x' ist unklar: --weekends=off oder --weekends=on"),
+    ],
+)
+def test_a_refused_flag_is_explained_in_german(flags, said):
+    with pytest.raises(Refusal) as found:
+        read_time_control(flags)
+    assert found.value.in_language("de") == said

@@ -216,3 +216,17 @@ def test_the_sixteen_option_sets_of_pow2_are_written_and_read_back():
 def test_pow2_takes_at_most_one_start(pair):
     with pytest.raises(Refusal, match="exclude each other"):
         read_options(Pow2Options, pair)
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["-fats"], "es gibt keine Option '-fats'; ist -fast gemeint?"),
+        (["-fast", "-fast"], "-fast steht zweimal da; einmal genügt"),
+        (["-fast=1"], "-fast hat keinen Wert und steht allein"),
+    ],
+)
+def test_a_refused_option_is_explained_in_german(flags, said):
+    with pytest.raises(Refusal) as refused:
+        read_options(Pow2Options, flags)
+    assert refused.value.in_language("de") == said

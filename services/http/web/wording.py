@@ -52,12 +52,14 @@ class Wording:
     def moment(self, at: int) -> str:
         """Return an instant (ms since 1970) to the minute, in UTC."""
         when = datetime.fromtimestamp(at / 1000, UTC)
-        return f"{format_datetime(when, 'd MMM y, HH:mm', locale=self.language)} UTC"
+        return f"{self.day(at)}, {format_datetime(when, 'HH:mm', locale=self.language)} UTC"
 
     def day(self, at: int) -> str:
         """Return the day of an instant (ms since 1970), in UTC."""
         when = datetime.fromtimestamp(at / 1000, UTC)
-        return format_datetime(when, "d MMM y", locale=self.language)
+        # the pattern of CLDR, by which German has a point after the day
+        pattern = self.gettext("d MMM y")
+        return format_datetime(when, pattern, locale=self.language)
 
     def hour(self, at: int) -> str:
         """Return the time of day of an instant (ms since 1970), in UTC."""
