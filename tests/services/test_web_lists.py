@@ -369,3 +369,27 @@ def test_players_and_ratings_are_searched_by_name(come, api):
     assert "No name begins with" in guest.page("/players?name=zzz")
     assert '<tr class="me"><td class="number">' in guest.page("/ratings/pow2?name=zorro")
     assert "has no rating in" in guest.page("/ratings/pow2?name=nobody")
+
+
+def test_news_are_new_until_their_page_was_visited(api, come):
+    one, two = api.player(), api.player()
+    board = api.match(one, two)
+    one.move(board, "m13-j7")
+    api.caught_up()
+    guest = come()
+    guest.log_in(two.name)
+    new = re.compile(r'<li class="[^"]*\bnew\b')
+    first = section(guest.page("/"), "news-title")
+    assert "1 new" in first
+    # a page that fetches itself again has not been visited
+    for headers in ({"HX-Request": "true"}, {}):
+        assert new.search(guest.page("/notices", headers=headers))
+    later = guest.page("/notices")
+    assert f'href="/m/{board}"' in later
+    assert not new.search(later)
+    assert not new.search(section(guest.page("/"), "news-title"))
+    two.move(board, "a13-d7")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    assert len(new.findall(guest.page("/notices"))) == 1
+    assert later.count('class="day-of-news"') == 1

@@ -51,6 +51,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         others=others,
         others_total=home.others_total,
         news=[one for one in news if one.current][:_MAX_NEWS],
+        new_news=sum(one.new for one in news),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
             visitor.wording.gettext("Open challenges"),

@@ -28,7 +28,7 @@ function settle() {
 }
 
 document.addEventListener("htmx:beforeRequest", ({ detail: { elt, requestConfig } }) => {
-  if (elt.id === "news" || elt.id === "chat" || elt.id === "matches") return;
+  if (["news", "chat", "matches", "notices"].includes(elt.id)) return;
   pressed = requestConfig?.triggeringEvent?.submitter ?? elt.querySelector?.("button") ?? elt;
 });
 document.addEventListener("htmx:afterSwap", (event) => {

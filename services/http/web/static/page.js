@@ -23,7 +23,7 @@ function watch() {
   const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live].filter(Boolean).map(Number);
-  const home = Boolean(document.querySelector("#matches"));
+  const home = Boolean(document.querySelector("#matches, #notices"));
   return { boards, home, challenges: Boolean(document.querySelector("#challenges")), user };
 }
 
@@ -36,6 +36,7 @@ const parts = {
   news: (state) => watch().boards.some((board) => state[`match ${board}`] > shownSeq()),
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
+  notices: (state, list) => differs(state.home, list),
   challenges: (state, list) => differs(state.challenges, list),
 };
 

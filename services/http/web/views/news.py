@@ -10,6 +10,7 @@ from domain.match.events import AccountId
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
+from infra.people.messages import KEPT_SECONDS
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
@@ -44,6 +45,8 @@ class NewsItem(msgspec.Struct, frozen=True):
     """The verdict of a match that is over; otherwise empty."""
     current: bool
     """Whether it still asks the visitor for something, or tells what happened last."""
+    new: bool
+    """Whether the visitor has not seen it on the page of all news."""
 
 
 def newest_of_each(notices: Sequence[PlayerNotice], most: int) -> list[PlayerNotice]:
@@ -130,6 +133,8 @@ def _item(
         note=reason_label(row.reason, words) if row and verdict else "",
         tone=verdict,
         current=current,
+        # a read mark is kept as long as messages are
+        new=notice.at > max(unread.news_read, visitor.now - KEPT_SECONDS * 1000),
     )
 
 
