@@ -244,7 +244,7 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         about(
             _POSITIVE,
             "How many commands a minute one account may give to one process of the server; "
-            "further ones are refused as `too-fast`.",
+            "each move of a puzzle that is handed in is one. Further ones are refused as `too-fast`.",
             "300",
         ),
     ] = 300

@@ -271,6 +271,10 @@ class MessageStore:
         if messages:
             self._put_marks(account, {chat_mark(board): max(message.at for message in messages)})
 
+    def mark_news_read(self, account: AccountId, until: int) -> None:
+        """Mark notices as read, up to the one of a time (ms) that was shown."""
+        self._put_marks(account, {NEWS_MARK: until})
+
     def _put_marks(self, account: AccountId, marks: Any) -> None:
         if marks:
             with self._client.pipeline(transaction=True) as pipe:
@@ -350,6 +354,10 @@ def _read_recipients(recipients: Sequence[AccountId]) -> list[AccountId]:
             Code.BAD_REQUEST, SAY("message-recipients", most=MOST_RECIPIENTS, count=len(to))
         )
     return to
+
+
+NEWS_MARK: Final = "news"
+"""The read mark of an account's notices."""
 
 
 def chat_mark(board: int) -> str:

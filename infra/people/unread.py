@@ -15,6 +15,7 @@ from infra.people.message_notices import MessageNotice, NoticeLists, parse_notic
 from infra.people.messages import (
     BROADCAST_LIMIT,
     KEPT_SECONDS,
+    NEWS_MARK,
     MessageKind,
     MessageStore,
     unread_lines,
@@ -32,6 +33,8 @@ class UnreadCounts(msgspec.Struct, frozen=True):
     """Unread lines of chat by match; matches without any are left out."""
     messages: int
     """Messages, and broadcasts."""
+    news_read: int = 0
+    """Up to when, ms, notices were read."""
 
 
 class UnreadOverview(msgspec.Struct, frozen=True):
@@ -66,7 +69,11 @@ class UnreadCounter:
         def parse(replies: list[Any]) -> UnreadOverview:
             read, found = marks.parse(replies[:1]), lists.parse(replies[1:])
             notices = [*found[0], *found[1]]
-            counts = UnreadCounts(unread_lines(notices, read), _unread_messages(found, read, now))
+            counts = UnreadCounts(
+                boards=unread_lines(notices, read),
+                messages=_unread_messages(found, read, now),
+                news_read=int(read.get(NEWS_MARK, 0)),
+            )
             return UnreadOverview(counts, notices, _text(*found, read))
 
         return Read(queue, parse)

@@ -389,3 +389,27 @@ def test_matches_are_found_by_words_of_ones_own_notes(api, come):
     assert 'name="note"' not in mia.page("/players/lena/matches")
     ignored = mia.page("/players/lena/matches?note=corner").partition("<main")[2]
     assert boards(ignored.partition("<footer")[0]) == [over]
+
+
+def test_news_are_new_until_their_page_was_visited(api, come):
+    one, two = api.player(), api.player()
+    board = api.match(one, two)
+    one.move(board, "m13-j7")
+    api.caught_up()
+    guest = come()
+    guest.log_in(two.name)
+    new = re.compile(r'<li class="[^"]*\bnew\b')
+    first = section(guest.page("/"), "news-title")
+    assert "1 new" in first
+    # a page that fetches itself again has not been visited
+    for headers in ({"HX-Request": "true"}, {}):
+        assert new.search(guest.page("/notices", headers=headers))
+    later = guest.page("/notices")
+    assert f'href="/m/{board}"' in later
+    assert not new.search(later)
+    assert not new.search(section(guest.page("/"), "news-title"))
+    two.move(board, "a13-d7")
+    one.give(board, {"do": "resign"})
+    api.caught_up()
+    assert len(new.findall(guest.page("/notices"))) == 1
+    assert later.count('class="day-of-news"') == 1

@@ -37,6 +37,7 @@ from services.app.damaged_match import UNREADABLE
 from services.http.accept_language import wanted_language
 from services.http.context import ApiContext
 from services.http.web.display_settings import USUAL, DisplaySettings, read_display
+from services.http.web.page_address import page_address
 from services.http.web.wording import Wording, wording
 
 AnyRequest = Request[Any, Any, Any]
@@ -102,7 +103,7 @@ class Visitor(msgspec.Struct, frozen=True):
     secure: bool
     """Whether the request came by TLS."""
     path: str
-    """The page, with its query."""
+    """The page, with its query; see `page_address`."""
     partial: bool
     """Whether htmx sent the request, and will show only a part of the page."""
     guest: str = ""
@@ -199,7 +200,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     unknown = Visitor(
         proof="",
         secure=secure,
-        path=request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+        path=page_address(request),
         partial=request.headers.get("hx-request") == "true",
         wanted_language=wanted_language(request.headers.get("accept-language", "")),
         display=read_display(request.cookies),

@@ -151,6 +151,8 @@ def _case(
         winners=form.all("winner") if form else (),
         preview=preview,
         key=(form.get("key")[:64] if form else "") or uuid4().hex,
+        # the form for a ruling has an address below the match's, and this page is not above that
+        returns_to=f"/m/{case.board}/case?case={case.number}",
     )
 
 

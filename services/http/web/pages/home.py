@@ -57,6 +57,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         watched=watched_part(context, home.followed, 0, _MAX_WATCHED),
         played=played_part(context, account, home.followed, 0, _MAX_PLAYED),
         news=[one for one in news if one.current][:_MAX_NEWS],
+        new_news=sum(one.new for one in news),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
             visitor.wording.gettext("Open challenges"),

@@ -3,6 +3,7 @@
 from litestar import Response, get
 
 from services.app.games import read_game
+from services.http.streams.page_marks import HomeTopic, page_marks
 from services.http.web.pages.puzzles import leaderboard_page
 from services.http.web.params import (
     ContextDependency,
@@ -19,7 +20,7 @@ from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 def show_notices(
     context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
 ) -> Response[str]:
-    """Show the visitor's notices, the newest first."""
+    """Show the visitor's notices, the newest first, and mark them as read; a part of the page marks none."""
     account, start = visitor.require_account(), first_row(page)
     found = context.app.notices.of(account, start, PAGE_SIZE)
     part = ListPart.of(
@@ -30,7 +31,12 @@ def show_notices(
         path="/notices",
     )
     news = news_items(context, found, visitor)
-    return render("notices.html", visitor, news=news, part=part)
+    if found and not visitor.partial:
+        context.app.messages.mark_news_read(account, found[0].at)
+    # after the mark, which changes it
+    topic = HomeTopic(account)
+    mark = page_marks(context.app, [topic])[topic]
+    return render("notices.html", visitor, news=news, part=part, mark=mark)
 
 
 @get("/games/{game:str}/scores", sync_to_thread=True)

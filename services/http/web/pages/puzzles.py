@@ -17,7 +17,7 @@ from services.app.actor import Actor
 from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
 from services.app.names import names_by_seat
-from services.app.puzzles import hand_in
+from services.app.puzzles import MOST_MOVES, hand_in
 from services.app.queries import best_scores, score_of
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
@@ -191,7 +191,8 @@ async def hand_in_puzzle(
 ) -> Redirect:
     """Hand a solution in: a match with its moves, which ends with them."""
     account, moves, options = visitor.require_account(), form.get("line"), form.get("options")
-    context.app.pace.check(account)
+    # each move is a command, as if it was sent alone
+    context.app.pace.check(account, max(1, min(len(moves.split()), MOST_MOVES)))
     # the same solution is the same match, however often it is sent
     content = sha256(f"{game} {options} {moves}".encode()).hexdigest()[:32]
     actor = Actor(account, WEB_FRONT_END, f"solution {content}")

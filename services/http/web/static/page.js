@@ -25,7 +25,7 @@ function watch() {
   const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live, ...watched().keys()].filter(Boolean).map(Number);
-  const home = Boolean(document.querySelector("#matches, #invitation"));
+  const home = Boolean(document.querySelector("#matches, #notices, #invitation"));
   const [messages, challenges] = ["#letters", "#challenges"].map((id) => Boolean(document.querySelector(id)));
   return { boards, home, messages, challenges, user };
 }
@@ -48,6 +48,7 @@ const parts = {
   invitation: (state, challenge) => differs(state.home, challenge),
   watching: (state) => [...watched()].some(([board, seq]) => state[`match ${board}`] > seq),
   letters: (state, list) => differs(state.messages, list),
+  notices: (state, list) => differs(state.home, list),
   challenges: (state, list) => differs(state.challenges, list),
 };
 

@@ -7,6 +7,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import rules_by_id
+from infra.people.messages import KEPT_SECONDS
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
@@ -43,6 +44,8 @@ class NewsItem(msgspec.Struct, frozen=True):
     """The verdict of a match that is over; otherwise empty."""
     current: bool
     """Whether it still asks the visitor for something, or tells what happened last."""
+    new: bool
+    """Whether the visitor has not seen it on the page of all news."""
 
 
 def newest_of_each(notices: Sequence[PlayerNotice], most: int) -> list[PlayerNotice]:
@@ -101,6 +104,8 @@ def _item(
         note=reason_label(row.reason, words) if row and verdict else "",
         tone=verdict,
         current=current,
+        # a read mark is kept as long as messages are
+        new=notice.at > max(unread.news_read, visitor.now - KEPT_SECONDS * 1000),
     )
 
 
