@@ -45,7 +45,9 @@ class PushTexts:
         rows = rows_of_notices(app, notices, {})
         names = names_of(app, (seat for row in rows.values() for seat in row.seats))
         words = wording(profile.language or LANGUAGES[0])
-        items = named_news(notices, rows, names, words, account, app.unread.counts(account))
+        items = named_news(
+            notices, rows, names, words, account, app.unread.counts(account), app.store.now()
+        )
         shown = [
             (one, item)
             for one, item in zip(notices, items, strict=True)

@@ -38,7 +38,9 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     asked = [one for one in waiting if one.offer]
     to_move = [one for one in waiting if not one.offer]
     others = with_unread(named_rows(home.others, home.names, account), unread.boards)
-    news = named_news(home.notices, home.rows, home.names, visitor.wording, account, unread)
+    news = named_news(
+        home.notices, home.rows, home.names, visitor.wording, account, unread, visitor.now
+    )
     return render(
         "home.html",
         visitor,

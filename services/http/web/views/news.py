@@ -66,7 +66,9 @@ def news_items(
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     names = names_of(app, (seat for row in rows.values() for seat in row.seats))
-    return named_news(notices, rows, names, visitor.wording, account, app.unread.counts(account))
+    return named_news(
+        notices, rows, names, visitor.wording, account, app.unread.counts(account), visitor.now
+    )
 
 
 def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
@@ -81,9 +83,10 @@ def named_news(
     words: Wording,
     account: AccountId,
     unread: UnreadCounts,
+    now: int,
 ) -> list[NewsItem]:
     """Return each notice of an account in words, by the matches and the names of their players."""
-    return [_item(one, rows.get(one.board), names, words, account, unread) for one in notices]
+    return [_item(one, rows.get(one.board), names, words, account, unread, now) for one in notices]
 
 
 def _item(
@@ -93,6 +96,7 @@ def _item(
     words: Wording,
     account: AccountId,
     unread: UnreadCounts,
+    now: int,
 ) -> NewsItem:
     current = _is_current(notice, row, account, unread)
     seat = row.seats.index(account) if row and account in row.seats else None
@@ -105,7 +109,7 @@ def _item(
         tone=verdict,
         current=current,
         # a read mark is kept as long as messages are
-        new=notice.at > max(unread.news_read, visitor.now - KEPT_SECONDS * 1000),
+        new=notice.at > max(unread.news_read, now - KEPT_SECONDS * 1000),
     )
 
 
