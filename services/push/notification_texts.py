@@ -11,7 +11,7 @@ from infra.push.client import PushMessage
 from infra.push.push_queue import LIFE_MS
 from services.app.context import App
 from services.app.names import names_of
-from services.http.web.views.news import NewsItem, named_news, rows_of_notices
+from services.http.web.views.news import NewsItem, NewsReader, named_news, rows_of_notices
 from services.http.web.wording import wording
 
 _PASSING: Final = frozenset({
@@ -45,9 +45,8 @@ class PushTexts:
         rows = rows_of_notices(app, notices, {})
         names = names_of(app, (seat for row in rows.values() for seat in row.seats))
         words = wording(profile.language or LANGUAGES[0])
-        items = named_news(
-            notices, rows, names, words, account, app.unread.counts(account), app.store.now()
-        )
+        reader = NewsReader(account, words, app.unread.counts(account), app.store.now())
+        items = named_news(notices, rows, names, reader)
         shown = [
             (one, item)
             for one, item in zip(notices, items, strict=True)

@@ -82,6 +82,9 @@ TABLE = {
     "list_blocks": OWN_TO_READ,
     "block_player": OWN_TO_CHANGE,
     "unblock_player": OWN_TO_CHANGE,
+    "list_push": OWN_TO_READ,
+    "add_push": OWN_TO_CHANGE,
+    "remove_push": OWN_TO_CHANGE,
     # tokens; the one that is meant is of another account
     "make_token": PUBLIC,
     "list_tokens": OWN_TO_CHANGE,

@@ -11,6 +11,7 @@ import pytest
 import services.http.api
 from domain.match.events import command_id
 from infra.log.key_files import generate_keys
+from infra.people.account_macs import make_mac_key
 from services.http.app import ROUTES
 from services.http.context import API_FRONT_END
 from services.language.commands import FORMS
@@ -33,8 +34,9 @@ UNDOCUMENTED = {"openapi": "/api/openapi.json", "show_api": "/api"}
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
-    with Api(tmp_path_factory.mktemp("api")) as api:
+    with Api(tmp_path_factory.mktemp("api"), site="https://x.example", push="on") as api:
         generate_keys(api.settings.data / "keys", "play.example.org")
+        make_mac_key(api.settings.data / "keys")
         yield api
 
 
@@ -70,7 +72,7 @@ def new_world(api: Api) -> World:
     names = {
         "board": board, "ply": 0, "case": 1, "seq": 1, "command": command_id(API_FRONT_END, alice.account, "refused").hex(), "challenge": made["id"],
         "token": token["id"], "userid": alice.name, "opponent": bob.name, "game": "pow2",
-        "code": "usage",
+        "code": "usage", "browser": "0" * 16,
     }  # fmt: skip
     bodies = {
         "give_command": {"do": "resign"},

@@ -14,7 +14,7 @@ from services.http.web.views.guides import game_cards
 from services.http.web.views.home_view import MAX_CARDS, MAX_ROWS, read_home
 from services.http.web.views.match_rows import named_rows, with_deadlines, with_unread
 from services.http.web.views.new_match_form import robot_offers, showcase_games
-from services.http.web.views.news import named_news
+from services.http.web.views.news import NewsReader, named_news
 from services.http.web.views.offer_words import offered
 from services.http.web.views.open_challenges import named_offers
 from services.http.web.views.pagination import ListPart
@@ -38,9 +38,8 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     asked = [one for one in waiting if one.offer]
     to_move = [one for one in waiting if not one.offer]
     others = with_unread(named_rows(home.others, home.names, account), unread.boards)
-    news = named_news(
-        home.notices, home.rows, home.names, visitor.wording, account, unread, visitor.now
-    )
+    reader = NewsReader(account, visitor.wording, unread, visitor.now)
+    news = named_news(home.notices, home.rows, home.names, reader)
     return render(
         "home.html",
         visitor,

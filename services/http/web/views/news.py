@@ -32,6 +32,16 @@ _OF_A_TURN: Final = (
 )
 
 
+class NewsReader(msgspec.Struct, frozen=True):
+    """The account that reads news, in a language, at a moment."""
+
+    account: AccountId
+    words: Wording
+    unread: UnreadCounts
+    now: int
+    """Milliseconds."""
+
+
 class NewsItem(msgspec.Struct, frozen=True):
     """A notice in words."""
 
@@ -66,9 +76,8 @@ def news_items(
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     names = names_of(app, (seat for row in rows.values() for seat in row.seats))
-    return named_news(
-        notices, rows, names, visitor.wording, account, app.unread.counts(account), visitor.now
-    )
+    reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
+    return named_news(notices, rows, names, reader)
 
 
 def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
@@ -80,24 +89,19 @@ def named_news(
     notices: Sequence[PlayerNotice],
     rows: Rows,
     names: Mapping[AccountId, str],
-    words: Wording,
-    account: AccountId,
-    unread: UnreadCounts,
-    now: int,
+    reader: NewsReader,
 ) -> list[NewsItem]:
     """Return each notice of an account in words, by the matches and the names of their players."""
-    return [_item(one, rows.get(one.board), names, words, account, unread, now) for one in notices]
+    return [_item(one, rows.get(one.board), names, reader) for one in notices]
 
 
 def _item(
     notice: PlayerNotice,
     row: MatchListRow | None,
     names: Mapping[AccountId, str],
-    words: Wording,
-    account: AccountId,
-    unread: UnreadCounts,
-    now: int,
+    reader: NewsReader,
 ) -> NewsItem:
+    account, words, unread = reader.account, reader.words, reader.unread
     current = _is_current(notice, row, account, unread)
     seat = row.seats.index(account) if row and account in row.seats else None
     verdict = verdict_for(row, seat) if row and notice.kind is NoticeKind.OVER else ""
@@ -109,7 +113,7 @@ def _item(
         tone=verdict,
         current=current,
         # a read mark is kept as long as messages are
-        new=notice.at > max(unread.news_read, now - KEPT_SECONDS * 1000),
+        new=notice.at > max(unread.news_read, reader.now - KEPT_SECONDS * 1000),
     )
 
 
