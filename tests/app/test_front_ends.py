@@ -37,6 +37,9 @@ BY_LINK: Final = Row(
     (WEB,),
     "a link is opened in a browser; programs have tokens, and who reads mail can open the link",
 )
+BY_BROWSERS: Final = Row(
+    (API, WEB), "only a browser shows notifications, and it subscribes by HTTP"
+)
 NO_TOKENS_IN_LINES: Final = Row((API, WEB), "tokens are made and ended over HTTP")
 RECEIPTS_LATER: Final = Row(
     (API, WEB), "the language returns a receipt with its command, and a proof is a file"
@@ -111,6 +114,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "password_reset.ask_reset": BY_LINK,
     "password_reset.check_link": BY_LINK,
     "password_reset.reset_password": BY_LINK,
+    "accounts.erase_account": WITHIN,
+    "push.vapid_key": BY_BROWSERS,
+    "push.subscribe": BY_BROWSERS,
+    "push.unsubscribe": BY_BROWSERS,
     "blocks.add_block": Row(),
     "blocks.remove_block": Row(),
     "blocks.blocked_userids": Row(),

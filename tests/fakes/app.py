@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 
 from argon2 import PasswordHasher
 
-from domain.match.events import AccountId
 from infra.draw_texts import DrawTexts
 from infra.log.key_files import read_public_keys
 from infra.log.proofs import LogProofs
@@ -22,8 +21,10 @@ from infra.people.follows import Follows
 from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
+from infra.people.push_subscriptions import PushSubscriptions
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
+from infra.people.tokens import Tokens
 from infra.projections.cases import OpenCases
 from infra.projections.finished_matches import FinishedMatches
 from infra.projections.head_to_head import HeadToHeadQuery
@@ -55,7 +56,7 @@ class FakeApp:
     """Everything the language works with; `awake` is whether commands are decided at all."""
 
     def __init__(self, *, durable: bool = True) -> None:
-        self.data = self.queue = self.client = memory_client()
+        self.data = self.people = self.queue = self.client = memory_client()
         self.durable = durable
         self.awake = True
         ticks = itertools.count(1_700_000_000_000)
@@ -79,6 +80,8 @@ class FakeApp:
         self.challenges = ChallengeStore(self.client)
         self.accounts = Accounts(self.client, CHEAP)
         self.sessions = Sessions(self.client)
+        self.tokens = Tokens(self.client)
+        self.push_subscriptions = PushSubscriptions(self.client)
         self.notes = Notes(self.client)
         self.statements = Statements(self.client, lambda: 4)
         self.words = DrawTexts(self.client)
@@ -130,16 +133,6 @@ class FakeApp:
     def standing(self) -> AddressStatus:
         """What is known of players' own addresses."""
         return AddressStatus(self.accounts, VerificationCodes(self.client, Outbox(self.client).now))
-
-    def forget(self, account: AccountId) -> None:
-        """Erase what is kept of an account beside its record."""
-        self.messages.forget(account)
-        self.blocks.forget(account)
-        self.follows.forget(account)
-        self.starts.forget(account)
-        self.sessions.forget(account)
-        self.notes.forget(account)
-        self.statements.forget(account)
 
     def ready(self) -> None:
         """Promise what is not kept."""

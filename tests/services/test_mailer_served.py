@@ -93,7 +93,10 @@ def test_without_a_relay_there_is_no_process_for_it(tmp_path: Path):
         assert running.children(" mailer") == []
         done = running.run("mailer")
     assert done.returncode == 2
-    assert done.stderr == ("matchpost: set MATCHPOST_RELAY to the mail server for outgoing mail\n")
+    assert done.stderr == (
+        "matchpost: set MATCHPOST_RELAY to the mail server for outgoing mail, or MATCHPOST_PUSH to `on` "
+        "for notifications\n"
+    )
 
 
 def test_a_key_that_can_not_be_one_is_told(tmp_path: Path):

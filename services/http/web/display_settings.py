@@ -1,9 +1,10 @@
 """How a browser shows the pages: theme, language, boards, sound. One cookie has it, for guests too."""
 
 from collections.abc import Mapping
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import msgspec
+from litestar import Request
 from litestar.datastructures import Cookie
 
 from domain.errors import Code, Refusal
@@ -58,3 +59,18 @@ def display_cookie(settings: DisplaySettings, *, secure: bool) -> Cookie:
     text = ".".join(f"{name}-{str(value).lower()}" for name, value in fields if value != "")
     # scripts read it too
     return Cookie(key=COOKIE, value=text, path="/", max_age=_YEAR, secure=secure, samesite="lax")
+
+
+def page_address(request: Request[Any, Any, Any]) -> str:
+    """Return the address of the requested page, with its query.
+
+    A form that is answered with a page of its own has the address of a form, which no browser can ask
+    for: then it is the nearest page above that address, such as `/account` for `/account/password`.
+    """
+    if request.method == "GET":
+        return request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    pages = {route.path_format for route in request.app.routes if "GET" in route.methods}
+    path, template = request.url.path, request.scope["path_template"]
+    while path and template not in pages:
+        path, template = path.rpartition("/")[0], template.rpartition("/")[0]
+    return path or "/"

@@ -36,8 +36,7 @@ from infra.store.snapshots import read_locators, read_with_conditional_moves
 from services.app.damaged_match import UNREADABLE
 from services.http.accept_language import wanted_language
 from services.http.context import ApiContext
-from services.http.web.display_settings import USUAL, DisplaySettings, read_display
-from services.http.web.page_address import page_address
+from services.http.web.display_settings import USUAL, DisplaySettings, page_address, read_display
 from services.http.web.wording import Wording, wording
 
 AnyRequest = Request[Any, Any, Any]
