@@ -79,3 +79,20 @@ def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person
     page.goto(f"/m/{board}")
     wide = page.evaluate("document.querySelector('.side').getBoundingClientRect().width")
     assert wide >= 844 * 0.4
+
+
+def test_a_browser_asks_for_all_modules_of_a_page_at_once(person, api):
+    one = person("loader")
+    board = api.match(api.player_of(one.name), api.player())
+    page = one.page
+    asked = []
+    page.on("request", lambda request: asked.append(request) if ".js" in request.url else None)
+    one.goes_to(f"/m/{board}")
+    page.locator("#board-area.choosing").wait_for()
+    named = page.evaluate(
+        """() => [...document.querySelectorAll("script[src], link[rel=modulepreload]")]
+          .map((one) => one.src || one.href)"""
+    )
+    shown = {request.url for request in asked if "worker.js" not in request.url}
+    assert shown == set(named)
+    assert len(shown) > 20

@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 from litestar import Request, Response, get
 from litestar.params import FromPath
+from markupsafe import Markup
 
 from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
@@ -68,6 +69,9 @@ _STYLES: Final = (
 _STYLES_OF_SOME: Final = ("games",)
 """Style sheets that only some pages link to, so that the page of a match stays light."""
 
+_IMPORT: Final = re.compile(r'^import (?:[^"]+ from )?"\./([a-z_]+\.js)";$', re.MULTILINE)
+"""An import at the beginning of a module; those that are awaited are for later."""
+
 _DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" cy="24%" r="19%" fill="#d9480f"/>'
 """Drawn into the icon while matches wait for the visitor."""
 
@@ -111,6 +115,24 @@ def asset_url(name: str) -> str:
     """Return the address of a static file; `KeyError` if there is no such file."""
     _ = ASSETS[name]
     return f"/static/{VERSION}/{name}"
+
+
+@cache
+def imports_of(name: str) -> tuple[str, ...]:
+    """Return the modules that a module imports as it begins, and theirs, each once."""
+    found: dict[str, None] = {}
+    for one in _IMPORT.findall(ASSETS[name].data.decode()):
+        found |= dict.fromkeys((one, *imports_of(one)))
+    return tuple(found)
+
+
+def module_tags(name: str) -> Markup:
+    """Return the elements that load a module; its imports come at the same time, and not one after the other."""
+    tags = [
+        *(f'<link rel="modulepreload" href="{asset_url(one)}">' for one in imports_of(name)),
+        f'<script src="{asset_url(name)}" type="module"></script>',
+    ]
+    return Markup("".join(tags))  # noqa: S704 - no part is a user's
 
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from domain.sentences import text_in
 from services.app.sentences import offer_name
-from services.http.web.assets import asset_url
+from services.http.web.assets import asset_url, module_tags
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
@@ -75,6 +75,7 @@ def environment(language: str) -> Environment:
     environment.install_gettext_translations(words.translations, newstyle=True)  # type: ignore[attr-defined]
     environment.globals["ngettext"] = partial(_ngettext, words)
     environment.globals["asset"] = asset_url
+    environment.globals["module"] = module_tags
     environment.globals["words"] = words
     environment.globals["translated"] = TRANSLATED
     environment.filters["sentence"] = sentence
