@@ -17,6 +17,7 @@ from services.app.context import App
 from services.app.damaged_match import refuse_damaged
 from services.app.disputes import check_arbiter, check_may_see
 from services.app.matches import load_state
+from services.app.sentences import SAY
 
 PAGE: Final = 20
 """Cases of a page of the queue."""
@@ -114,8 +115,9 @@ def case_of(
     if number is not None:
         found = [case for case in found if case.number == number]
     if not found:
-        which = "no case" if number is None else f"no case {number}"
-        raise Refusal(Code.UNKNOWN_CLAIM, f"match {board} has {which}")
+        if number is None:
+            raise Refusal(Code.UNKNOWN_CLAIM, SAY("no-case", board=board))
+        raise Refusal(Code.UNKNOWN_CLAIM, SAY("no-such-case", board=board, number=number))
     return state, next((case for case in found if case.waits), found[-1])
 
 

@@ -54,8 +54,8 @@ def check_ply(board: int, state: MatchState, ply: int) -> int:
     if not 0 <= ply <= state.ply:
         raise Refusal(Code.UNKNOWN_PLY, SAY("no-ply-yet", board=board, now=state.ply, ply=ply))
     if state.has_no_position:
-        why = "ended before it had a position" if state.over else "waits, and has no position yet"
-        raise Refusal(Code.NOT_STARTED, f"match {board} {why}")
+        why = "ended-early" if state.over else "no-position"
+        raise Refusal(Code.NOT_STARTED, SAY(why, board=board))
     return ply
 
 

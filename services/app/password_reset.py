@@ -7,6 +7,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.password_resets import PasswordResets
 from services.app.context import App
+from services.app.sentences import SAY
 
 
 def can_reset(app: App) -> bool:
@@ -21,7 +22,7 @@ def ask_reset(app: App, text: str) -> None:
             Code.UNAVAILABLE, "this server sends no mail; ask its operator for a new password"
         )
     if not text:
-        raise Refusal(Code.BAD_REQUEST, "enter your name or your mail address")
+        raise Refusal(Code.BAD_REQUEST, SAY("reset-empty"))
     _resets(app).request(text)
 
 

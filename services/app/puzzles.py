@@ -13,6 +13,7 @@ from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.move_text import read_move
+from services.app.sentences import SAY
 from services.app.start import start_by_name
 
 MOST_MOVES: Final = 300
@@ -41,7 +42,7 @@ def hand_in(
     `bad-request` one without a move. So no puzzle is started that is not ended.
     """
     if rules.players != (1,):
-        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is no puzzle, so it can't be handed in")
+        raise Refusal(Code.BAD_PLAYERS, SAY("no-hand-in", game=rules.title))
     written = tuple(_written(rules, options, moves))
     start = start_by_name(app, actor, rules, (userid,), options=options, terms=())
     board = start.sent.match
@@ -52,13 +53,13 @@ def hand_in(
 def _written(rules: AnyRules, options: Sequence[str], moves: Sequence[str]) -> Iterator[str]:
     """Yield the canonical moves of a solution, and the move that ends it if it has not ended."""
     if not moves:
-        raise Refusal(Code.BAD_REQUEST, "a solution has a move; nothing was handed in")
+        raise Refusal(Code.BAD_REQUEST, SAY("no-solution"))
     if len(moves) > MOST_MOVES:
-        raise Refusal(Code.TOO_LONG, f"a solution has {MOST_MOVES} moves at most")
+        raise Refusal(Code.TOO_LONG, SAY("long-solution", most=MOST_MOVES))
     position = rules.start(rules.read_options(options), 1, None)
     for text in moves:
         if rules.outcome(position) is not None:
-            raise Refusal(Code.MATCH_OVER, f"the puzzle is over before {text[:24]!r}")
+            raise Refusal(Code.MATCH_OVER, SAY("puzzle-over", text=text[:24]))
         move = rules.check(position, read_move(rules, text))
         position = rules.play(position, move)
         yield rules.write(move)

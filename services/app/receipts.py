@@ -93,7 +93,7 @@ def require_receipt(app: App, board: int, leaf: PlacedLeaf) -> str:
     receipt = None
     if gives_receipts(app):
         if not app.durability_watch().confirm():
-            raise Refusal(Code.UNAVAILABLE, "it is not on enough disks yet; try again in a moment")
+            raise Refusal(Code.UNAVAILABLE, SAY("not-on-disks"))
         receipt = receipt_of_leaf(app, board, leaf)
     if receipt is None:
         raise Refusal(Code.NOT_FOUND, NO_RECEIPTS)
@@ -154,14 +154,12 @@ def proof_of(app: App, board: int, leaf: PlacedLeaf) -> str:
     try:
         proof = app.proofs.prove(shard, leaf.index, leaf.data)
     except LogKeyError as error:
-        raise Refusal(Code.NOT_FOUND, "this server publishes no log") from error
+        raise Refusal(Code.NOT_FOUND, SAY("no-log")) from error
     except ObjectStoreError as error:
-        raise Refusal(Code.UNAVAILABLE, "the published log can't be read now") from error
+        raise Refusal(Code.UNAVAILABLE, SAY("log-away")) from error
     except (LogDamagedError, NoteError) as error:
         logger.error("ALARM: no proof in match %d: %s", board, error)  # noqa: TRY400
-        raise Refusal(
-            Code.DAMAGED, "the published log does not hold; the server's log says why"
-        ) from error
+        raise Refusal(Code.DAMAGED, SAY("log-damaged")) from error
     if proof is None:
         raise NOT_PUBLISHED
     return str(proof)
@@ -173,4 +171,4 @@ def _reading(app: App, board: int) -> Iterator[None]:
         with refuse_damaged(app.damage, board):
             yield
     except TrimmedLeavesError as error:
-        raise Refusal(Code.UNAVAILABLE, "the published log can't be read now") from error
+        raise Refusal(Code.UNAVAILABLE, SAY("log-away")) from error

@@ -255,4 +255,88 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "{most} matches that you have started wait for others to take them up, and that is the most; wait until they move. One that you resign or decline before that counts for a day from its start",
         "{most} begonnene Partien warten auf die anderen, mehr sind nicht möglich; wenn dort gezogen ist, geht es weiter. Eine, die vorher aufgegeben oder abgelehnt wird, zählt noch einen Tag",
     ),
+    "no-hand-in": (
+        "{game} is no puzzle, so it can't be handed in",
+        "{game} ist kein Rätsel und lässt sich nicht abgeben",
+    ),
+    "no-solution": (
+        "a solution has a move; nothing was handed in",
+        "eine Lösung hat mindestens einen Zug; abgegeben ist nichts",
+    ),
+    "long-solution": (
+        "a solution has {most} moves at most",
+        "eine Lösung hat höchstens {most} Züge",
+    ),
+    "puzzle-over": (
+        "the puzzle is over before {text!r}",
+        "das Rätsel ist schon vor {text!r} zu Ende",
+    ),
+    "not-on-disks": (
+        "it is not on enough disks yet; try again in a moment",
+        "es ist noch nicht auf genügend Platten; bitte gleich noch einmal versuchen",
+    ),
+    "no-log": (
+        "this server publishes no log",
+        "dieser Server veröffentlicht kein Protokoll",
+    ),
+    "vacation-past": (
+        "a vacation ends on a later day than that",
+        "ein Urlaub endet an einem späteren Tag als diesem",
+    ),
+    "reset-empty": (
+        "enter your name or your mail address",
+        "bitte den Namen oder die Mailadresse angeben",
+    ),
+    "ended-early": (
+        "match {board} ended before it had a position",
+        "Partie {board} war zu Ende, bevor es eine Stellung gab",
+    ),
+    "no-position": (
+        "match {board} waits, and has no position yet",
+        "Partie {board} wartet und hat noch keine Stellung",
+    ),
+    "no-case": (
+        "match {board} has no case",
+        "in Partie {board} gibt es keinen Fall",
+    ),
+    "no-such-case": (
+        "match {board} has no case {number}",
+        "in Partie {board} gibt es keinen Fall {number}",
+    ),
+    "no-picture": (
+        "there is no such picture",
+        "ein solches Bild gibt es nicht",
+    ),
+    "long-line": (
+        "a line of moves has at most {most} characters",
+        "eine Zugfolge hat höchstens {most} Zeichen",
+    ),
+    "no-display-setting": (
+        "there is no such setting of the display",
+        "eine solche Einstellung der Anzeige gibt es nicht",
+    ),
+    "empty-form": (
+        "the form does not say what to do",
+        "das Formular sagt nicht, was geschehen soll",
+    ),
+    "not-a-puzzle": (
+        "{game} is no puzzle",
+        "{game} ist kein Rätsel",
+    ),
+    "vacation-day": (
+        "choose the last day of the vacation",
+        "bitte den letzten Tag des Urlaubs wählen",
+    ),
+    "token-days": (
+        "the days of a token are a number, or empty until it is revoked",
+        "die Tage eines Tokens sind eine Zahl, oder leer, bis es beendet wird",
+    ),
+    "which-robot": (
+        "the form does not say which robot",
+        "das Formular sagt nicht, welcher Roboter",
+    ),
+    "not-for-count": (
+        "{game} is not played by {count}",
+        "{game} wird nicht zu {count} gespielt",
+    ),
 }

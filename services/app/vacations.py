@@ -66,7 +66,7 @@ def take_until(app: App, actor: Actor, day: int) -> VacationStatus:
     """
     begins = _status(_vacations_of(app, actor.account), now := app.store.now()).until or now
     if day + DAY <= begins:
-        raise Refusal(Code.BAD_OPTION, "a vacation ends on a later day than that")
+        raise Refusal(Code.BAD_OPTION, SAY("vacation-past"))
     return take(app, actor, -((begins - day - DAY) // DAY))
 
 

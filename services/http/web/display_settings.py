@@ -8,6 +8,7 @@ from litestar import Request
 from litestar.datastructures import Cookie
 
 from domain.errors import Code, Refusal
+from services.app.sentences import SAY
 
 COOKIE: Final = "display"
 _YEAR: Final = 365 * 86_400
@@ -50,7 +51,7 @@ def change_display(settings: DisplaySettings, changes: Mapping[str, str]) -> Dis
     try:
         return msgspec.convert(msgspec.to_builtins(settings) | known, DisplaySettings, strict=False)
     except msgspec.ValidationError as error:
-        raise Refusal(Code.BAD_OPTION, "there is no such setting of the display") from error
+        raise Refusal(Code.BAD_OPTION, SAY("no-display-setting")) from error
 
 
 def display_cookie(settings: DisplaySettings, *, secure: bool) -> Cookie:

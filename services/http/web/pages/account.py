@@ -22,6 +22,7 @@ from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
 from services.app.push import vapid_key
 from services.app.recent_password import FRESH_MS, check_recent_password, is_fresh
+from services.app.sentences import SAY
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
@@ -241,9 +242,7 @@ def make_token(
 
 def _days(text: str) -> int | None:
     if text and not (text.isdecimal() and len(text) < len("100000")):
-        raise Refusal(
-            Code.BAD_REQUEST, "the days of a token are a number, or empty until it is revoked"
-        )
+        raise Refusal(Code.BAD_REQUEST, SAY("token-days"))
     return int(text) if text else None
 
 
@@ -286,7 +285,7 @@ def _day(text: str) -> int:
     try:
         return int(datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
     except ValueError:
-        raise Refusal(Code.BAD_OPTION, "choose the last day of the vacation") from None
+        raise Refusal(Code.BAD_OPTION, SAY("vacation-day")) from None
 
 
 @post("/account/deletion", sync_to_thread=True)

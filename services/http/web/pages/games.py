@@ -11,6 +11,7 @@ from domain.rules import game_by_key, latest_rules
 from domain.sentences import text_in
 from services.app.games import game_keys
 from services.app.opponents import robot_answers
+from services.app.sentences import SAY
 from services.http.anonymous_limit import WEIGHT
 from services.http.web.display_settings import USUAL
 from services.http.web.pages.help import help_blocks
@@ -143,7 +144,7 @@ def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the addr
     read = rules.read_options(options.split())
     written, count = rules.write_options(read), players or rules.players[0]
     if count not in rules.players:
-        raise Refusal(Code.BAD_PLAYERS, f"{rules.title} is not played by {count}")
+        raise Refusal(Code.BAD_PLAYERS, SAY("not-for-count", game=rules.title, count=count))
     query = {"options": " ".join(written)} if written else {}
     query |= {"players": str(count)} if count != rules.players[0] else {}
     query |= {"against": against} if against and rules.players != (1,) else {}

@@ -18,6 +18,7 @@ from services.app.commands import (
     RevealAction,
 )
 from services.app.draws import DrawPart
+from services.app.sentences import SAY
 from services.http.context import ApiContext
 from services.http.web.params import (
     BoardNumber,
@@ -75,7 +76,7 @@ def _action_of(form: Form) -> Action:
         case _ if do in PLAIN_ACTIONS:
             return PLAIN_ACTIONS[do]
         case _:
-            raise Refusal(Code.BAD_REQUEST, "the form does not say what to do")
+            raise Refusal(Code.BAD_REQUEST, SAY("empty-form"))
 
 
 def _ply(text: str) -> int | None:

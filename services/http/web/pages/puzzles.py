@@ -19,6 +19,7 @@ from services.app.games import game_keys
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
 from services.app.queries import best_scores, score_of
+from services.app.sentences import SAY
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
 from services.http.web.pages.match import preview_json
@@ -124,7 +125,7 @@ def puzzle_in_address(
     """Return the moves in an address, and those that were undone."""
     rules = latest_rules(game.lower())
     if rules.players != (1,):
-        raise Refusal(Code.NOT_FOUND, f"{rules.title} is no puzzle")
+        raise Refusal(Code.NOT_FOUND, SAY("not-a-puzzle", game=rules.title))
     read = rules.read_options(options.split())
     written = " ".join(rules.write_options(read))
     found = Variation.of(

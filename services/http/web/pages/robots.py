@@ -16,6 +16,7 @@ from services.app.challenges import fill_with_robot
 from services.app.commands import WAIT_SECONDS
 from services.app.opponents import RobotPlayer, robot_of
 from services.app.rematch import rematch
+from services.app.sentences import SAY
 from services.app.start import start_by_name
 from services.http.context import ApiContext
 from services.http.web.pages.challenges import start_full_challenge
@@ -79,7 +80,7 @@ async def add_robot(
 async def _robot(context: ApiContext, text: str) -> RobotPlayer:
     level = read_level(text)
     if level is None:
-        raise Refusal(Code.BAD_REQUEST, "the form does not say which robot")
+        raise Refusal(Code.BAD_REQUEST, SAY("which-robot"))
     return await asyncio.to_thread(robot_of, context.app, level)
 
 

@@ -23,6 +23,7 @@ from domain.rules.guide import (
     read_guide,
 )
 from domain.rules.option_form import Bilingual
+from services.app.sentences import SAY
 from services.http.web.display_settings import USUAL, BoardTheme
 from services.http.web.session import Visitor
 from services.http.web.views.board_theme import with_board_theme
@@ -76,7 +77,7 @@ def draw_guide_picture(key: str, name: str, theme: BoardTheme = USUAL.board) -> 
     elif guide is None and name == CARD:
         svg = _draw_start(rules)
     else:
-        raise Refusal(Code.NOT_FOUND, "there is no such picture")
+        raise Refusal(Code.NOT_FOUND, SAY("no-picture"))
     svg = with_board_theme(svg, theme)
     found = _HEIGHT.search(svg)
     height = round(float(found[1])) if found else WIDTH

@@ -53,7 +53,7 @@ class Variation(msgspec.Struct, frozen=True):
     ) -> Self:
         """Play the moves of a text; the first illegal move is refused with its number."""
         if len(text) > MAX_CHARACTERS:
-            raise Refusal(Code.TOO_LONG, f"a line of moves has at most {MAX_CHARACTERS} characters")
+            raise Refusal(Code.TOO_LONG, SAY("long-line", most=MAX_CHARACTERS))
         found, written = [position], []
         for number, word in enumerate(text.split(), 1):
             move = _check_move(rules, found[-1], word, number)
