@@ -54,8 +54,9 @@ def check_ply(board: int, state: MatchState, ply: int) -> int:
     if not 0 <= ply <= state.ply:
         raise Refusal(Code.UNKNOWN_PLY, SAY("no-ply-yet", board=board, now=state.ply, ply=ply))
     if state.has_no_position:
-        why = "ended-early" if state.over else "no-position"
-        raise Refusal(Code.NOT_STARTED, SAY(why, board=board))
+        if state.over:
+            raise Refusal(Code.NOT_STARTED, SAY("ended-early", board=board))
+        raise Refusal(Code.NOT_STARTED, SAY("no-position", board=board))
     return ply
 
 

@@ -58,6 +58,10 @@ def test_an_unknown_player_and_an_unknown_match_are_explained_in_german(come):
 
 
 def test_what_has_no_words_in_german_says_so(come):
-    answer = come(**GERMAN).get("/games/pow2/try", params={"players": "7"})
+    guest = come(**GERMAN)
+    answer = guest.get("/static/1/nothing.js")
+    assert answer.status_code == 404
+    assert re.search(r'<p class="lead" lang="en">There is no such file', answer.text)
+    answer = guest.get("/games/pow2/try", params={"players": "7"})
     assert answer.status_code == 422
-    assert re.search(r'<p class="lead" lang="en">The Power of Two is not played by 7', answer.text)
+    assert "The Power of Two wird nicht zu 7 gespielt" in answer.text
