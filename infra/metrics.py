@@ -73,7 +73,7 @@ _SENT: Final = _counter(
 )
 _PUSHED: Final = _counter(
     "matchpost_push_deliveries_total",
-    "Notifications that this process has given to push services, by result: sent, later, gone, refused.",
+    "Notifications that this process has given to push services, by result: sent, later, away, gone, refused.",
     ["result"],
 )
 _RECEIVED: Final = _counter(

@@ -27,7 +27,9 @@ class PushStatus(StrEnum):
 
     SENT = "sent"
     LATER = "later"
-    """The service is away or busy."""
+    """The service is busy, or fails."""
+    AWAY = "away"
+    """The service can't be reached."""
     GONE = "gone"
     """The browser does not want messages any more."""
     REFUSED = "refused"
@@ -73,6 +75,10 @@ class PushClient:
         """Send a message to the service of a browser; a service that fails raises nothing."""
         if not is_allowed(to.endpoint, self._services):
             return PushStatus.GONE  # the setting has changed since
+        try:
+            body = encrypt(message.text, to.key, to.auth)
+        except ValueError:
+            return PushStatus.REFUSED
         headers = {
             "Authorization": self._key.authorization(to.endpoint, self._clock()),
             "Content-Encoding": "aes128gcm",
@@ -81,13 +87,14 @@ class PushClient:
             "Topic": message.topic,
             "Urgency": "high" if message.urgent else "normal",
         }
-        body = encrypt(message.text, to.key, to.auth)
         try:
             # the body of the answer is never read
             with self._http.stream("POST", to.endpoint, content=body, headers=headers) as answer:
                 return _status_of(answer.status_code)
         except httpx.HTTPError:
-            return PushStatus.LATER
+            return PushStatus.AWAY
+        except (httpx.InvalidURL, UnicodeError):  # an address that no program can ask
+            return PushStatus.REFUSED
 
 
 def _status_of(code: int) -> PushStatus:

@@ -4,6 +4,7 @@ A browser names the address to which its notifications go, so a stranger could n
 because the settings import it.
 """
 
+import re
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -12,15 +13,20 @@ KNOWN: Final = "fcm.googleapis.com push.services.mozilla.com push.apple.com noti
 
 LONGEST_ENDPOINT: Final = 1_000
 
+_LABEL: Final = "(?!xn--)[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+_HOST: Final = re.compile(rf"{_LABEL}(\.{_LABEL})*")
+"""Hosts that every program reads in the same way, so none of them fails at one."""
+_ORIGIN: Final = re.compile(rf"https?://{_HOST.pattern}(:[0-9]{{1,5}})?")
+
 
 def read_push_services(text: str) -> tuple[str, ...]:
     """Return the hosts and origins in a setting; `ValueError` for anything else."""
     services = tuple(text.split())
     for one in services:
-        parts = urlsplit(one if "://" in one else f"https://{one}")
-        plain = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
-        if not (plain and parts.hostname and parts.scheme in ("http", "https")):
-            raise ValueError("push services are hosts, or origins such as https://push.example.org")
+        if not (_HOST.fullmatch(one) or _ORIGIN.fullmatch(one)):
+            raise ValueError(
+                "push services are hosts in small letters, or origins such as https://push.example.org"
+            )
     return services
 
 
@@ -44,6 +50,8 @@ def is_allowed(endpoint: str, services: tuple[str, ...]) -> bool:
     if origin in services:
         return True
     host = parts.hostname
+    if not _HOST.fullmatch(host):
+        return False
     known = any(host == one or host.endswith(f".{one}") for one in services if "://" not in one)
     return known and parts.scheme == "https" and port is None
 

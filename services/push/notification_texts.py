@@ -56,7 +56,8 @@ class PushTexts:
             return None
         shown.sort(key=lambda pair: pair[0].kind in _QUIET_WITH_OTHERS)
         first, item = shown[0]
-        topic = f"m{first.board}"
+        # each message of a player stays, because they may be of different players
+        topic = f"m{first.board}" if first.board else f"w{first.at}"
         text = {
             "title": item.text[:_LONGEST],
             "body": ". ".join(map(_line, [more for _, more in shown[1:]]))[:_LONGEST] or item.note,

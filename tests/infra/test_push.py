@@ -84,6 +84,11 @@ def test_endpoints_of_known_services_are_taken(endpoint):
         "https://fcm.googleapis.com/ü",
         "https://fcm.googleapis.com/" + "a" * 1_000,
         "https://fcm.googleapis.com:x/",
+        "https://a..fcm.googleapis.com/",
+        "https://.fcm.googleapis.com/",
+        "https://xn--a.fcm.googleapis.com/",
+        "https://-a.fcm.googleapis.com/",
+        f"https://{'a' * 64}.fcm.googleapis.com/",
         "https://",
         "",
     ],
@@ -92,7 +97,18 @@ def test_any_other_address_is_refused(endpoint):
     assert not is_allowed(endpoint, read_push_services(f"{KNOWN} http://127.0.0.1:8765"))
 
 
-@pytest.mark.parametrize("text", ["https://push.example.org/path", "ftp://x", "a@b", "https://"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://push.example.org/path",
+        "ftp://x",
+        "a@b",
+        "https://",
+        "Push.example.org",
+        "push.example.org:8443",
+        "a..b",
+    ],
+)
 def test_the_setting_has_hosts_and_origins_only(text):
     with pytest.raises(ValueError, match="push services are hosts"):
         read_push_services(text)

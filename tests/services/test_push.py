@@ -10,15 +10,17 @@ from msgspec.structs import replace
 from infra.mail import keys
 from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
-from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS
+from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
+from infra.push.client import PushClient, PushMessage, PushStatus
 from infra.push.push_queue import LIFE_MS, PushQueue
+from infra.push.vapid import VapidKey
 from services.app.accounts import erase_account
 from services.app.push import vapid_key
 from services.jobs import mailer_wakeup, make_mailer
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
-from tests.helpers.push_service import Browser, PushService, claims_of
+from tests.helpers.push_service import Browser, PushService, claims_of, decode
 from tests.helpers.web import door
 from workers.mail import push as push_worker
 from workers.mail.mailer import Mailer
@@ -131,6 +133,48 @@ def test_a_service_that_is_away_gets_it_later_and_a_browser_that_is_gone_is_forg
     work_out(mailer)
     assert (len(there.messages()), len(away.messages())) == (1, 2)
     assert away.messages()[1]["path"] == f"/m/{board}"
+
+
+def test_an_entry_that_fails_holds_up_nobody(api, service, mailer, monkeypatch):
+    nina, omar = api.player(name="nina"), api.player(name="omar")
+    bystander = allow(omar, service, "of-omar")
+    allow(nina, service, "of-nina")
+    bad = api.parts.push_subscriptions.of(nina.account)[0]
+    # such an address is refused when it is given; one may have been stored before that
+    for endpoint in ("https://a..fcm.googleapis.com/x", f"https://{'a' * 64}.fcm.googleapis.com/"):
+        api.parts.push_subscriptions.add(nina.account, replace(bad, endpoint=endpoint))
+    send = mailer._tasks[1]._client.send
+
+    def fail(to, message):
+        if to.endpoint == bad.endpoint:
+            raise LookupError("a fault of this program")
+        return send(to, message)
+
+    monkeypatch.setattr(mailer._tasks[1]._client, "send", fail)
+    api.match(nina, omar, game="torere")
+    api.match(omar, nina, game="torere")
+    work_out(mailer)
+    assert len(bystander.messages()) >= 1
+    assert PushQueue(api.parts.data).due(api.parts.store.now(), 10) == []
+
+
+def test_an_address_that_no_program_can_ask_is_refused_by_the_client(service):
+    key = VapidKey(bytes(32), SITE)
+    client = PushClient(key, ("fcm.googleapis.com", service.url))
+    browser = Browser(service, "x").json["keys"]
+    bad = PushSubscription(
+        "https://a..fcm.googleapis.com/x", decode(browser["p256dh"]), bytes(16), "", 0
+    )
+    assert client.send(bad, PushMessage(b"{}", "m1", 60)) is PushStatus.GONE
+    off_curve = replace(bad, endpoint=f"{service.url}/x", key=b"\4" * 65)
+    assert client.send(off_curve, PushMessage(b"{}", "m1", 60)) is PushStatus.REFUSED
+    away = replace(bad, endpoint=f"{service.url}/x")
+    nobody = PushClient(key, (service.url, "http://127.0.0.1:1"))
+    assert client.send(away, PushMessage(b"{}", "m1", 60)) is PushStatus.SENT
+    gone = replace(bad, endpoint="http://127.0.0.1:1/x")
+    assert nobody.send(gone, PushMessage(b"{}", "m1", 60)) is PushStatus.AWAY
+    client.close()
+    nobody.close()
 
 
 def test_a_redirect_is_not_followed(api, service, mailer):

@@ -42,7 +42,7 @@ def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api,
     sent.continue_()
     expect(page.locator("#next-match")).to_contain_text("Next: Mū tōrere against")
     assert load_state(api.parts, one.board).ply == 1
-    page.locator("h1").click()
+    page.locator("h1 .quiet").click()
     page.keyboard.press("n")
     page.wait_for_url(f"**/m/{one.other}")
 

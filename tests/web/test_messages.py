@@ -27,4 +27,4 @@ def test_a_new_message_appears_while_another_is_typed(
     expect(page.get_by_label("To", exact=True)).to_have_value(other.name)
     expect(page.get_by_label("Text")).to_be_focused()
     page.get_by_role("button", name="Mark as unread").click()
-    expect(page.get_by_text("1 new message")).to_be_visible()
+    expect(page.get_by_role("link", name="1 new message")).to_be_visible()

@@ -60,18 +60,16 @@ def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
     expect(page.get_by_text("This browser shows notifications now.")).to_be_visible()
     assert len(api.parts.push_subscriptions.of(me.account)) == 1
 
+    page.wait_for_function("navigator.serviceWorker.controller !== null")
     session = page.context.new_cdp_session(page)
-    session.send("ServiceWorker.enable")
-    versions = []
-    # playwright can't take a built-in function
+    registrations = []
     session.on(
         "ServiceWorker.workerRegistrationUpdated",
-        lambda event: versions.append(event),  # noqa: PLW0108
+        lambda event: registrations.extend(event["registrations"]),
     )
-    session.send("ServiceWorker.disable")
     session.send("ServiceWorker.enable")
-    page.wait_for_function("navigator.serviceWorker.controller !== null")
-    (registration,) = versions[-1]["registrations"]
+    until(lambda: page.evaluate("1") and registrations)
+    registration = registrations[-1]
 
     def push(path: str, title: str) -> None:
         text = {"title": title, "body": "", "path": path, "tag": path, "lang": "en"}

@@ -104,8 +104,14 @@ class PushDelivery:
         now = self._clock()
         done = sent = 0
         for entry in self._queue.due(now, BATCH):
-            sent += self._deliver(entry, now)
             done += 1
+            delivered = False
+            # one that fails must not keep the others from being sent
+            with isolate_errors(f"a notification of match {entry.board}"):
+                sent += self._deliver(entry, now)
+                delivered = True
+            if not delivered:
+                self._queue.done(entry)
             if sent >= BATCH:
                 break
         return done
@@ -118,8 +124,7 @@ class PushDelivery:
             entry.account, [one for one in to if not entry.only or one.id in entry.only]
         )
         if chosen:
-            with isolate_errors(f"a notification of match {entry.board}"):
-                message = self._composer.compose(entry.account, entry.player_notices)
+            message = self._composer.compose(entry.account, entry.player_notices)
         if message is None:
             self._queue.done(entry)
             return 0
@@ -130,7 +135,7 @@ class PushDelivery:
             count_sent_push(status)
             if status is PushStatus.GONE:
                 self._subscriptions.remove(entry.account, one.id)
-            elif status is PushStatus.LATER:
+            elif status in (PushStatus.LATER, PushStatus.AWAY):
                 later.append(one.id)
             elif status is PushStatus.REFUSED:
                 logger.warning("the push service %s refuses messages", origin_of(one.endpoint))
@@ -158,8 +163,8 @@ class PushDelivery:
     def _send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
         service = origin_of(to.endpoint)
         if time.monotonic() < self._resting.get(service, 0.0):
-            return PushStatus.LATER
+            return PushStatus.AWAY
         status = self._client.send(to, message)
-        if status is PushStatus.LATER:
+        if status is PushStatus.AWAY:
             self._resting[service] = time.monotonic() + REST_SECONDS
         return status
