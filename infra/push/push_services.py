@@ -50,10 +50,8 @@ def is_allowed(endpoint: str, services: tuple[str, ...]) -> bool:
     if origin in services:
         return True
     host = parts.hostname
-    if not _HOST.fullmatch(host):
-        return False
     known = any(host == one or host.endswith(f".{one}") for one in services if "://" not in one)
-    return known and parts.scheme == "https" and port is None
+    return known and _HOST.fullmatch(host) is not None and parts.scheme == "https" and port is None
 
 
 def origin_of(endpoint: str) -> str:
