@@ -16,6 +16,7 @@ from limits.strategies import FixedWindowRateLimiter
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.sentences import Sentence
 from infra.confirmed_writes import unconfirmed
 from infra.redis import keys
 from infra.security_log import SecurityEvent, note_security
@@ -122,12 +123,12 @@ class CommandRateLimit:
         a_minute: int = COMMANDS_A_MINUTE,
         timer: Callable[[], float] = time.monotonic,
         *,
-        what: str = "commands",
+        what: Sentence | None = None,
         setting: str = "command_rate",
         by_account: bool = True,
     ) -> None:
         self._most = a_minute
-        self._what = what
+        self._what = what or SAY("commands")
         self._setting = setting
         self._by_account = by_account
         self._timer = timer
@@ -151,8 +152,12 @@ class CommandRateLimit:
             note_security(SecurityEvent.LIMIT, named, limit=self._setting)
         raise Refusal(
             Code.TOO_FAST,
-            f"more than {self._most} {self._what} in a minute; "
-            f"try again in {_plural(math.ceil(window.end - now), 'second')}",
+            SAY(
+                "minute-rate",
+                most=self._most,
+                what=self._what,
+                seconds=math.ceil(window.end - now),
+            ),
         )
 
     def give_back(self, account: AccountId) -> None:
@@ -174,7 +179,3 @@ def _hashed(name: str, network: str) -> str:
     hashed = f"{name.lower()}\0{network}" if network else name.lower()
     digest = hashlib.sha256(hashed.encode(errors="surrogatepass"))
     return digest.hexdigest()[:32]
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

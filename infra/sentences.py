@@ -151,19 +151,19 @@ SAY: Final = Sentences(
         ),
         "label-form": (
             "a label is 1 to {most} printable characters that tell you where the token is used",
-            "eine Bezeichnung hat 1 bis {most} druckbare Zeichen und sagt, wo der Schlüssel gebraucht wird",
+            "eine Bezeichnung hat 1 bis {most} druckbare Zeichen und sagt, wo das Token gebraucht wird",
         ),
         "token-scopes": (
             "a token has one or more of the scopes {scopes}, no others",
-            "ein Schlüssel hat eines oder mehrere der Rechte {scopes}, keine anderen",
+            "ein Token hat eines oder mehrere der Rechte {scopes}, keine anderen",
         ),
         "token-days": (
             "a token lasts {least} to {most} days or until it is revoked, not {days}",
-            "ein Schlüssel gilt {least} bis {most} Tage oder bis er gesperrt wird, nicht {days}",
+            "ein Token gilt {least} bis {most} Tage oder bis es beendet wird, nicht {days}",
         ),
         "tokens": (
             "an account has at most {most} tokens; revoke one of them",
-            "ein Konto hat höchstens {most} Schlüssel; erst muss einer gesperrt werden",
+            "ein Konto hat höchstens {most} Token; erst muss eines beendet werden",
         ),
         "archive-damaged": (
             "match {board} can't be read from the archive; the server's log says why",
@@ -214,6 +214,34 @@ SAY: Final = Sentences(
             "too many wrong passwords for {name!r}; try again in {minutes:minutes}",
             "zu viele falsche Passwörter für {name!r}; bitte in {minutes:minutes} noch einmal versuchen",
         ),
+        "minute-rate": (
+            "more than {most} {what} in a minute; try again in {seconds:seconds}",
+            "mehr als {most} {what} in einer Minute; bitte in {seconds:seconds} noch einmal versuchen",
+        ),
+        "commands": ("commands", "Befehle"),
+        "network-passwords": ("passwords from your network", "Passwörter aus diesem Netz"),
+        "account-requests": ("requests of your account", "Anfragen von diesem Konto"),
+        "network-requests": (
+            "more than {most} requests without a valid token came from your address in a minute; try again in a minute, or send a token",
+            "mehr als {most} Anfragen ohne gültiges Token kamen in einer Minute von dieser Adresse; bitte in einer Minute noch einmal versuchen oder ein Token mitschicken",
+        ),
+        "resets-fast": (
+            "too many requests for a new password came from your network; try again in an hour",
+            "zu viele Bitten um ein neues Passwort kamen aus diesem Netz; bitte in einer Stunde noch einmal versuchen",
+        ),
+        "text-form": (
+            "character {place} of the text is {character}; a text has no control characters but newlines and tabs, and no halves of surrogate pairs",
+            "Zeichen {place} des Textes ist {character}; ein Text hat außer Zeilenenden und Tabulatoren keine Steuerzeichen und keine halben Ersatzzeichenpaare",
+        ),
+        "note-form": (
+            "character {place} of the note is {character}; a note is one line without control characters and halves of surrogate pairs",
+            "Zeichen {place} der Notiz ist {character}; eine Notiz ist eine Zeile ohne Steuerzeichen und ohne halbe Ersatzzeichenpaare",
+        ),
+        "key-reused": (
+            "the key was used for another challenge before; choose a new one",
+            "der Schlüssel dieser Anfrage gehört schon zu einer anderen Herausforderung; bitte einen neuen wählen",
+        ),
     },
+    seconds=counted("second", "seconds", german=("Sekunde", "Sekunden")),
     minutes=counted("minute", "minutes", german=("Minute", "Minuten")),
 )

@@ -279,6 +279,31 @@ SAY = Sentences(
             "noch haben sich nicht alle Spieler festgelegt; danach kann der Text offengelegt werden",
         ),
         "revealed": ("your text is revealed already", "der Text ist schon offengelegt"),
+        # a start
+        "no-chance-here": (
+            "chance decides nothing here, so it takes no entropy",
+            "hier entscheidet der Zufall nichts, also wird dafür kein Wort gebraucht",
+        ),
+        "player-count": (
+            "{game} is played by {counts:or}, not by {count}; an option begins with a hyphen",
+            "{game} spielen {counts:or}, nicht {count}; eine Option beginnt mit einem Bindestrich",
+        ),
+        "two-seats": (
+            "a player can't take two seats of one match",
+            "auf zwei Plätzen einer Partie kann niemand zugleich sitzen",
+        ),
+        "time-alone": (
+            "who plays alone has all the time: leave {option!r} out",
+            "wer allein spielt, hat alle Zeit: {option!r} kann weg",
+        ),
+        "commitment-place": (
+            "--commitment belongs to a challenge with --gather",
+            "--commitment gehört zu einer Herausforderung mit --gather",
+        ),
+        "start-option": (
+            "{option!r} can't stand here; --entropy=WORD, --gather and --commitment=HEX can, once each",
+            "{option!r} geht hier nicht; möglich sind --entropy=WORT, --gather und --commitment=HEX, je einmal",
+        ),
         "wrong-text": (
             "this is not the text that you committed to",
             "auf diesen Text lautet die Festlegung nicht",

@@ -8,6 +8,7 @@ from domain.errors import Code, Refusal
 from domain.fairness import Commitment, entropy_text
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import AccountId, Called, CommandId, decode_event
+from domain.match.sentences import SAY
 from domain.match.start_options import StartOptions
 from domain.rules import AnyRules, rules_id
 
@@ -28,7 +29,7 @@ def start_command(
     check_players(rules, seats)
     draws = rules.needs_draw(options, len(seats))
     if chosen.draws and not draws:
-        raise Refusal(Code.BAD_OPTION, "chance decides nothing here, so it takes no entropy")
+        raise Refusal(Code.BAD_OPTION, SAY("no-chance-here"))
     return StartMatch(
         rules=rules_id(rules),
         options=rules.write_options(options),
@@ -42,14 +43,13 @@ def start_command(
 def check_players(rules: AnyRules, seats: Sequence[object]) -> None:
     """Refuse as `bad-players` too few players, too many, and one player twice."""
     if len(seats) not in rules.players:
-        counts = " or ".join(str(count) for count in rules.players)
+        counts = " ".join(str(count) for count in rules.players)
         raise Refusal(
             Code.BAD_PLAYERS,
-            f"{rules.title} is played by {counts}, not by {len(seats)}; "
-            "an option begins with a hyphen",
+            SAY("player-count", game=rules.title, counts=counts, count=len(seats)),
         )
     if len(set(seats)) != len(seats):
-        raise Refusal(Code.BAD_PLAYERS, "a player can't take two seats of one match")
+        raise Refusal(Code.BAD_PLAYERS, SAY("two-seats"))
 
 
 def with_commitments(

@@ -6,6 +6,7 @@ import msgspec
 
 from domain.clocks.time_control import TimeControl, read_time_control
 from domain.errors import Code, Refusal
+from domain.match.sentences import SAY
 
 _OF_DRAWS = ("--entropy", "--gather", "--commitment")
 
@@ -37,12 +38,12 @@ def read_start_options(flags: Sequence[str], players: int) -> StartOptions:
     about_time = [flag for flag in flags if flag not in about_draws]
     drawn = read_draw_options(about_draws)
     if drawn.commitment and not drawn.gather:
-        raise Refusal(Code.BAD_OPTION, "--commitment belongs to a challenge with --gather")
+        raise Refusal(Code.BAD_OPTION, SAY("commitment-place"))
     if players == 1:
         if about_time:
             raise Refusal(
                 Code.BAD_OPTION,
-                f"who plays alone has all the time: leave {about_time[0][:24]!r} out",
+                SAY("time-alone", option=about_time[0][:24]),
             )
         return drawn
     return msgspec.structs.replace(drawn, terms=read_time_control(about_time))
@@ -62,7 +63,6 @@ def read_draw_options(flags: Sequence[str]) -> StartOptions:
         else:
             raise Refusal(
                 Code.BAD_OPTION,
-                f"{flag[:24]!r} can't stand here; --entropy=WORD, --gather and --commitment=HEX "
-                "can, once each",
+                SAY("start-option", option=flag[:24]),
             )
     return StartOptions(word, gather, commitment=commitment)

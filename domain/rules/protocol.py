@@ -93,7 +93,12 @@ SAY: Final = Sentences(
             "die Partie ist zu Ende: der Löser ist fertig",
         ),
         "solver": ("Solver", "Löser"),
+        "player": ("Player {number}", "Spieler {number}"),
         "begin": ("Choose a place to begin with", "Wähle zuerst ein Feld"),
+        "unknown-game": (
+            "there is no game {game!r}; the games are {known}",
+            "es gibt kein Spiel {game!r}; die Spiele sind {known}",
+        ),
         "no-game": (
             (
                 "the game {game!r} is not installed on this server; "

@@ -12,7 +12,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.rules.game import GamePackage
 from domain.rules.missing_rules import MissingRules
-from domain.rules.protocol import AnyRules
+from domain.rules.protocol import SAY, AnyRules
 
 
 def rules_id(rules: AnyRules) -> str:
@@ -73,7 +73,7 @@ class Registry:
         except KeyError:
             games = ", ".join(sorted(self._games))
             raise Refusal(
-                Code.UNKNOWN_GAME, f"there is no game {key!r}; the games are {games}"
+                Code.UNKNOWN_GAME, SAY("unknown-game", game=key[:24], known=games)
             ) from None
 
     def latest_rules(self, key: str) -> AnyRules:

@@ -105,8 +105,7 @@ def read_text(text: str) -> str:
     if unfit := _NOT_ALLOWED.search(text):
         raise Refusal(
             Code.BAD_REQUEST,
-            f"character {unfit.start() + 1} of the text is U+{ord(unfit[0]):04X}; a text has no "
-            "control characters but newlines and tabs, and no halves of surrogate pairs",
+            SAY("text-form", place=unfit.start() + 1, character=f"U+{ord(unfit[0]):04X}"),
         )
     return text
 

@@ -23,6 +23,7 @@ from domain.match.events import AccountId
 from infra.people.attempt_source import LOCAL, attempt_source
 from infra.rate_limits import WINDOW_MINUTES, CommandRateLimit, LoginRateLimit
 from infra.redis import keys
+from infra.sentences import SAY
 
 PASSWORDS_A_MINUTE: Final = 20
 """Wrong passwords and new accounts of one network."""
@@ -54,7 +55,7 @@ class PasswordAttempts:
         self._everywhere = LoginRateLimit(client, FROM_EVERYWHERE, WINDOW_MINUTES, "everywhere")
         self._rate = CommandRateLimit(
             a_minute,
-            what="passwords from your network",
+            what=SAY("network-passwords"),
             setting="password_rate",
             by_account=False,
         )

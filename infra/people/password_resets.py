@@ -28,6 +28,7 @@ from infra.rate_limits import LoginRateLimit
 from infra.redis import keys
 from infra.redis.clients import Clock, time_ms
 from infra.security_log import SecurityEvent, note_security
+from infra.sentences import SAY
 
 LINK_SECONDS: Final = 3600
 """How long a link is valid."""
@@ -92,7 +93,7 @@ class PasswordResets:
             note_security(SecurityEvent.LIMIT, limit="resets")
             raise Refusal(
                 Code.TOO_FAST,
-                "too many requests for a new password came from your network; try again in an hour",
+                SAY("resets-fast"),
             ) from None
 
     def oldest(self, count: int) -> list[ResetRequest]:

@@ -9,6 +9,7 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from infra.store.damaged_matches import DamagedMatches
+from services.app.sentences import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -31,5 +32,5 @@ def damaged_match(damage: DamagedMatches, board: int, error: Exception) -> Refus
     damage.note(board, f"{type(error).__name__}: {error}")
     return Refusal(
         Code.DAMAGED,
-        f"match {board} can't be read; its operator sees why with `matchpost verify {board}`",
+        SAY("damaged", board=board),
     )

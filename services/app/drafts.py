@@ -11,6 +11,7 @@ from domain.match.decide import seat_of
 from domain.match.events import AccountId
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
+from domain.sentences import Sentence
 from infra.people.drafts import Draft
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
@@ -88,13 +89,16 @@ def _check_turn(app: App, state: MatchState, seat: int) -> None:
     if state.awaits_entropy:
         raise Refusal(Code.NOT_STARTED, SAY("not-begun"))
     if state.next != seat:
-        turn = "nobody's turn" if state.next is None else _turn(app, state, state.next)
-        raise Refusal(Code.NOT_YOUR_TURN, f"it is {turn}; submit a move when it is your turn")
+        raise Refusal(Code.NOT_YOUR_TURN, _others_turn(app, state))
 
 
-def _turn(app: App, state: MatchState, seat: int) -> str:
+def _others_turn(app: App, state: MatchState) -> Sentence:
+    seat = state.next
+    if seat is None:
+        return SAY("nobodys-draft")
     (name,) = app.accounts.name_of([state.seats[seat]])
-    return f"{rules_by_id(state.rules).sides[seat]}'s turn ({shown_name(name)})"
+    side = rules_by_id(state.rules).side_text(seat)
+    return SAY("others-draft", side=side, player=shown_name(name))
 
 
 def _line_of(state: MatchState) -> bytes:

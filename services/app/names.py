@@ -8,8 +8,8 @@ from domain.match.robots import ROBOT_ACCOUNTS
 from domain.sentences import LANGUAGES
 from services.app.context import App
 
-FORMER_PLAYER: Final = "a former player"
-"""The name of an account that was erased."""
+_FORMER_PLAYER: Final = {"en": "a former player", "de": "ein gelöschtes Konto"}
+"""The name of an account that was erased, in each language. It has spaces, which no userid has."""
 
 
 def userids_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str | None]:
@@ -18,24 +18,29 @@ def userids_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str |
     return dict(zip(wanted, app.accounts.name_of(wanted), strict=True))
 
 
-def names_of(app: App, accounts: Iterable[AccountId]) -> dict[AccountId, str]:
+def names_of(
+    app: App, accounts: Iterable[AccountId], language: str = LANGUAGES[0]
+) -> dict[AccountId, str]:
     """Return the names of accounts, also of those that were erased."""
-    return {account: shown_name(name) for account, name in userids_of(app, accounts).items()}
+    found = userids_of(app, accounts)
+    return {account: shown_name(name, language) for account, name in found.items()}
 
 
-def names_by_seat(app: App, seats: Sequence[AccountId]) -> tuple[str, ...]:
+def names_by_seat(
+    app: App, seats: Sequence[AccountId], language: str = LANGUAGES[0]
+) -> tuple[str, ...]:
     """Return the names of a match's players."""
-    return shown_names(app.accounts.name_of(seats))
+    return shown_names(app.accounts.name_of(seats), language)
 
 
-def shown_names(userids: Iterable[str | None]) -> tuple[str, ...]:
+def shown_names(userids: Iterable[str | None], language: str = LANGUAGES[0]) -> tuple[str, ...]:
     """Return the names to show for userids."""
-    return tuple(map(shown_name, userids))
+    return tuple(shown_name(userid, language) for userid in userids)
 
 
-def shown_name(userid: str | None) -> str:
+def shown_name(userid: str | None, language: str = LANGUAGES[0]) -> str:
     """Return the name to show for a userid."""
-    return userid or FORMER_PLAYER
+    return userid or _FORMER_PLAYER[language]
 
 
 def name_of(app: App, account: AccountId) -> str:

@@ -18,9 +18,7 @@ def can_reset(app: App) -> bool:
 def ask_reset(app: App, text: str) -> None:
     """Ask for a link to the addresses of a userid, or of the accounts with a proven address."""
     if not can_reset(app):
-        raise Refusal(
-            Code.UNAVAILABLE, "this server sends no mail; ask its operator for a new password"
-        )
+        raise Refusal(Code.UNAVAILABLE, SAY("no-mail-here"))
     if not text:
         raise Refusal(Code.BAD_REQUEST, SAY("reset-empty"))
     _resets(app).request(text)
@@ -53,6 +51,4 @@ def _resets(app: App) -> PasswordResets:
 
 
 def _outdated() -> Refusal:
-    return Refusal(
-        Code.NOT_FOUND, "this link was used, or is older than an hour; ask for another one"
-    )
+    return Refusal(Code.NOT_FOUND, SAY("link-used"))

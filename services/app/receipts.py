@@ -32,10 +32,7 @@ logger = logging.getLogger(__name__)
 
 NO_RECEIPTS: Final = "this server signs no receipts"
 
-NOT_PUBLISHED: Final = Refusal(
-    Code.NOT_PUBLISHED,
-    "it is recorded, and will be in the published log within a minute; ask again then",
-)
+NOT_PUBLISHED: Final = Refusal(Code.NOT_PUBLISHED, SAY("not-published"))
 
 
 class DecidedCommand(msgspec.Struct, frozen=True):
@@ -122,7 +119,7 @@ def placed_leaf(decided: DecidedCommand, leaf: bytes | None, head: bytes) -> Pla
         found = decode_event(leaf) if is_event(leaf) else decode_refusal(leaf)
         if (found.match, found.command) == (decided.board, decided.id):
             return PlacedLeaf(outcome.index, leaf, outcome.seq, head)
-    raise Refusal(Code.NOT_FOUND, "the log does not have this command where its outcome says")
+    raise Refusal(Code.NOT_FOUND, SAY("not-in-log"))
 
 
 def leaf_of_event(app: App, board: int, seq: int) -> PlacedLeaf:
@@ -132,7 +129,8 @@ def leaf_of_event(app: App, board: int, seq: int) -> PlacedLeaf:
         if not events:
             raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
         if seq > len(events):
-            raise Refusal(Code.NOT_FOUND, f"match {board} has {len(events)} events, not {seq}")
+            text = SAY("events-of-match", board=board, count=len(events), seq=seq)
+            raise Refusal(Code.NOT_FOUND, text)
         data = events[seq - 1]
         stored = app.store.outcome(board, decode_event(data).command)
         if stored is None:

@@ -339,4 +339,70 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "{game} is not played by {count}",
         "{game} wird nicht zu {count} gespielt",
     ),
+    "too-many-between": (
+        (
+            "{player} has not taken up {most} matches that you have started, and that is the most; "
+            "wait until they move in one. One that you resign or decline before that counts for a "
+            "day from its start"
+        ),
+        (
+            "{player} hat in {most} Partien, die von diesem Konto kommen, noch nichts getan, und mehr "
+            "sind nicht möglich; erst muss in einer ein Zug kommen. Eine, die vorher aufgegeben oder "
+            "abgelehnt wird, zählt noch einen Tag lang ab ihrem Beginn"
+        ),
+    ),
+    "damaged": (
+        "match {board} can't be read; its operator sees why with `matchpost verify {board}`",
+        "Partie {board} ist nicht lesbar; der Betreiber sieht mit `matchpost verify {board}`, warum",
+    ),
+    "no-mail-here": (
+        "this server sends no mail; ask its operator for a new password",
+        "dieser Server verschickt keine Mail; ein neues Passwort gibt es beim Betreiber",
+    ),
+    "link-used": (
+        "this link was used, or is older than an hour; ask for another one",
+        "dieser Link ist benutzt worden oder älter als eine Stunde; bitte einen neuen anfordern",
+    ),
+    "not-published": (
+        "it is recorded, and will be in the published log within a minute; ask again then",
+        "es ist aufgezeichnet und steht in einer Minute im veröffentlichten Protokoll; dann bitte noch einmal",
+    ),
+    "not-in-log": (
+        "the log does not have this command where its outcome says",
+        "das Protokoll hat diesen Befehl nicht an der Stelle, die sein Ergebnis nennt",
+    ),
+    "events-of-match": (
+        "match {board} has {count} events, not {seq}",
+        "Partie {board} hat {count} Ereignisse, nicht {seq}",
+    ),
+    "ruling-word": (
+        "{word!r} is no ruling; write one of {known}",
+        "{word!r} ist keine Entscheidung; möglich sind {known}",
+    ),
+    "no-side": (
+        "{word!r} is no side and no player of this match; its sides: {known}",
+        "{word!r} ist keine Seite und niemand in dieser Partie; ihre Seiten: {known}",
+    ),
+    "nobodys-draft": (
+        "it is nobody's turn; submit a move when it is your turn",
+        "niemand ist am Zug; ein Zug kann erst abgeschickt werden, wenn er an der Reihe ist",
+    ),
+    "others-draft": (
+        "it is {side}'s turn ({player}); submit a move when it is your turn",
+        "{side} ist am Zug ({player}); ein Zug kann erst abgeschickt werden, wenn er an der Reihe ist",
+    ),
+    "whole-number": ("write a whole number", "bitte eine ganze Zahl schreiben"),
+    "no-such-list": (
+        "there is no list {word!r}; the lists are {known}",
+        "eine Liste {word!r} gibt es nicht; die Listen sind {known}",
+    ),
+    "no-better-line": (
+        "the analysis of match {board} has no better line at move {move}",
+        "die Analyse der Partie {board} hat bei Zug {move} keine bessere Zugfolge",
+    ),
+    "record-empty": (
+        "the match has no position yet",
+        "die Partie hat noch keine Stellung",
+    ),
+    "no-file": ("there is no such file", "eine solche Datei gibt es nicht"),
 }

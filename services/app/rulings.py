@@ -94,9 +94,8 @@ def ruling_of(
 def _check_parts(verdict: Verdict) -> None:
     kind = verdict.kind
     if kind not in KINDS:
-        raise Refusal(
-            Code.BAD_RULING, f"{kind[:24]!r} is no ruling; write one of {', '.join(KINDS)}"
-        )
+        text = SAY("ruling-word", word=kind[:24], known=", ".join(KINDS))
+        raise Refusal(Code.BAD_RULING, text)
     if (verdict.ply is not None) != (kind == "back"):
         raise Refusal(Code.BAD_RULING, SAY("back-ply"))
     if bool(verdict.winners) != (kind == "result"):
@@ -112,9 +111,7 @@ def _seat_named(state: MatchState, names: Sequence[str | None], word: str) -> Se
             if one is not None and one.lower() == word.strip().lower():
                 return seat
     known = ", ".join(sides[: len(state.seats)])
-    raise Refusal(
-        Code.BAD_RULING, f"{word[:24]!r} is no side and no player of this match; its sides: {known}"
-    )
+    raise Refusal(Code.BAD_RULING, SAY("no-side", word=word[:24], known=known))
 
 
 def try_ruling(arbiter: AccountId, state: MatchState, ruling: GiveRuling, now: int) -> TriedRuling:

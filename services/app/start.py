@@ -163,9 +163,7 @@ def _too_many(app: App, full: str) -> Refusal:
     (name,) = app.accounts.name_of([bytes.fromhex(full)])
     return Refusal(
         Code.TOO_MANY,
-        f"{shown_name(name)} has not taken up {MOST_BETWEEN_TWO} matches that you have "
-        "started, and that is the most; wait until they move in one. One that you resign or "
-        "decline before that counts for a day from its start",
+        SAY("too-many-between", player=shown_name(name), most=MOST_BETWEEN_TWO),
     )
 
 

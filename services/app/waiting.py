@@ -9,6 +9,7 @@ from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from domain.match.state import deadline
 from domain.rules import rules_by_id
+from domain.sentences import LANGUAGES
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all, read_one
 from infra.store.snapshots import read_snapshots
@@ -54,7 +55,9 @@ def waiting_matches(app: App, account: AccountId) -> WaitingMatches:
     return in_order(account, list(rows.values()), [found[board] for board in rows])
 
 
-def next_match(app: App, account: AccountId, after: int | None = None) -> NextMatch | None:
+def next_match(
+    app: App, account: AccountId, after: int | None = None, language: str = LANGUAGES[0]
+) -> NextMatch | None:
     """Return the most urgent match that waits for an account; None if none does.
 
     If the match `after` still waits, it is the one that follows in the order, and the first after the last;
@@ -67,7 +70,7 @@ def next_match(app: App, account: AccountId, after: int | None = None) -> NextMa
     if not rows:
         return None
     row = rows[0]
-    names = names_of(app, row.seats)
+    names = names_of(app, row.seats, language)
     return NextMatch(
         board=row.board,
         title=rules_by_id(row.rules).title,

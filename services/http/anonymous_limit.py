@@ -7,6 +7,7 @@ from litestar.connection import ASGIConnection
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.rate_limits import CommandRateLimit
+from infra.sentences import SAY
 from infra.settings import Settings
 from services.http.client_network import network_of_request
 
@@ -25,7 +26,7 @@ class RequestLimits:
             settings.address_rate, setting="address_rate", by_account=False
         )
         self._accounts = CommandRateLimit(
-            settings.address_rate, what="requests of your account", setting="address_rate"
+            settings.address_rate, what=SAY("account-requests"), setting="address_rate"
         )
         self._behind_proxy = settings.trusted_proxy == "on"
 
@@ -41,8 +42,7 @@ class RequestLimits:
         except Refusal:
             raise Refusal(
                 Code.TOO_FAST,
-                f"more than {self._most} requests without a valid token came from your address "
-                "in a minute; try again in a minute, or send a token",
+                SAY("network-requests", most=self._most),
             ) from None
 
     def count_account_request(self, connection: AnyConnection, account: AccountId) -> None:

@@ -293,7 +293,7 @@ def _position_json(
 def _result_json(state: MatchState, names: Sequence[str | None], language: str) -> Result | None:
     if state.result is None:
         return None
-    clause = ending_clause(state, shown_names(names), language)
+    clause = ending_clause(state, shown_names(names, language), language)
     text = SAY("over", detail=clause).in_language(language)
     return Result(state.result.winners, state.result.reason, text)
 

@@ -43,8 +43,9 @@ class PushTexts:
             return None
         # the match itself, because lists of matches may come after the log
         rows = rows_of_notices(app, notices, {})
-        names = names_of(app, (seat for row in rows.values() for seat in row.seats))
         words = wording(profile.language or LANGUAGES[0])
+        seats = (seat for row in rows.values() for seat in row.seats)
+        names = names_of(app, seats, words.language)
         reader = NewsReader(account, words, app.unread.counts(account), app.store.now())
         items = named_news(notices, rows, names, reader)
         shown = [

@@ -8,7 +8,7 @@ import pytest
 from infra.people.sessions import Sessions
 from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
-from services.app.names import FORMER_PLAYER
+from services.app.names import shown_name
 from services.app.recent_password import FRESH_MS
 from services.http.web.session import SESSION_COOKIE
 from tests.fakes.front_ends import joined, plain, sentence
@@ -252,7 +252,18 @@ def test_a_player_who_was_deleted_is_a_former_player_everywhere(front_ends):
         "export": other.web.page(f"/m/{board}/match.txt"),
     }
     for name, text in texts.items():
-        assert FORMER_PLAYER in html.unescape(text), name
+        assert shown_name(None) in html.unescape(text), name
         assert not re.search(rf"\b{gone.name}\b", text), name
+    german = {"headers": {"Accept-Language": "de"}}
+    pages = (
+        f"/m/{board}",
+        "/",
+        "/matches?state=finished",
+        "/ratings/pow2",
+    )
+    for path in pages:
+        page = html.unescape(other.web.page(path, **german))
+        assert shown_name(None, "de") in page, path
+        assert shown_name(None) not in page, path
     match = other.api.get(f"/api/matches/{board}").json()
     assert [player["userid"] for player in match["players"]] == [None, other.name]

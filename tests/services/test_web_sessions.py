@@ -8,7 +8,7 @@ import pytest
 from infra.people.sessions import LASTS_SECONDS, Sessions
 from infra.redis import keys
 from services.app.matches import load_state
-from services.app.names import FORMER_PLAYER
+from services.app.names import shown_name
 from services.http.web.render import local_path
 from services.http.web.routes import PAGES
 from services.http.web.session import csrf_token, mask_token, unmask_token
@@ -176,7 +176,7 @@ def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone
     api.parts.data.delete(keys.account(one.account))
     page = guest.page(f"/m/{board}")
     assert 'href="/login"' in page
-    assert FORMER_PLAYER in page
+    assert shown_name(None) in page
 
 
 def posts() -> list[str]:

@@ -206,8 +206,7 @@ def _read_note(note: str) -> str:
     if unfit := _NOT_ALLOWED.search(note):
         raise Refusal(
             Code.BAD_REQUEST,
-            f"character {unfit.start() + 1} of the note is U+{ord(unfit[0]):04X}; a note is one "
-            "line without control characters and halves of surrogate pairs",
+            SAY("note-form", place=unfit.start() + 1, character=f"U+{ord(unfit[0]):04X}"),
         )
     return note
 
@@ -309,9 +308,7 @@ def check_same(
     known = proposal if challenge.has_note else replace(proposal, note="")
     before = dict(challenge.commitments).get(challenge.account, b"")
     if (challenge.account, challenge.proposal, before) != (account, known, commitment):
-        raise Refusal(
-            Code.ID_REUSED, "the key was used for another challenge before; choose a new one"
-        )
+        raise Refusal(Code.ID_REUSED, SAY("key-reused"))
 
 
 def _without(challenge: Challenge, account: AccountId) -> Challenge:

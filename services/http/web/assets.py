@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
+from services.app.sentences import SAY
 from services.http.compression import Encoding, accepted_encoding, compress_well
 from services.http.web.wording import TRANSLATED, script_words
 
@@ -140,7 +141,7 @@ def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str])
     """Return a static file. For an outdated version, return the current file, uncached."""
     asset = ASSETS.get(name)
     if asset is None:
-        raise Refusal(Code.NOT_FOUND, "there is no such file")
+        raise Refusal(Code.NOT_FOUND, SAY("no-file"))
     headers = {
         "Cache-Control": _FOREVER if version == VERSION else _REVALIDATE,
         "Vary": "Accept-Encoding",

@@ -6,7 +6,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.accounts import read_address
 from services.app import accounts
-from services.app.names import FORMER_PLAYER, name_of
+from services.app.names import name_of, shown_name
 from services.app.preferences import (
     CHALLENGE_CHOICES,
     LANGUAGES,
@@ -121,5 +121,5 @@ def delete(call: Invocation) -> Answer:
     accounts.delete_account(call.app, *call.sender)
     return Answer(
         "the account and all its personal data are erased; matches go on under "
-        f"`{FORMER_PLAYER}`, and those that wait for your move are lost on time"
+        f"`{shown_name(None)}`, and those that wait for your move are lost on time"
     )

@@ -34,6 +34,7 @@ from domain.match.events import (
 from domain.match.imports import describe_source
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
+from domain.sentences import LANGUAGES
 from services.app.context import App
 from services.app.endings import ending_clause
 from services.app.names import join_names, names_by_seat
@@ -52,9 +53,9 @@ class NamedMatch(msgspec.Struct, frozen=True):
     """A struct of the game's own type; None before a draw, and of a game not installed."""
 
     @classmethod
-    def of(cls, app: App, board: int, state: MatchState) -> Self:
+    def of(cls, app: App, board: int, state: MatchState, language: str = LANGUAGES[0]) -> Self:
         """Look up the names, the rules and the position of a state."""
-        names = names_by_seat(app, state.seats)
+        names = names_by_seat(app, state.seats, language)
         rules = rules_by_id(state.rules)
         unknown = state.has_no_position or isinstance(rules, MissingRules)
         return cls(board, state, rules, names, None if unknown else position_of(state))

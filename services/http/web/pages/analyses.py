@@ -11,6 +11,7 @@ from domain.errors import Code, Refusal
 from domain.match.state import position_at
 from infra.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
+from services.app.sentences import SAY
 from services.http.anonymous_limit import WEIGHT
 from services.http.web.params import (
     BoardNumber,
@@ -78,9 +79,7 @@ def show_better_line(
     found = analysis_of(context.app, board, table.state)
     before = found.positions[move - 1 : move] if isinstance(found, StoredAnalysis) else ()
     if not before or not before[0].better:
-        raise Refusal(
-            Code.NOT_FOUND, f"the analysis of match {board} has no better line at move {move}"
-        )
+        raise Refusal(Code.NOT_FOUND, SAY("no-better-line", board=board, move=move))
     line, ply = before[0].better, move - 1
     step = min(step, len(line))
     shown = Variation.of(

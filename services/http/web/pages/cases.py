@@ -26,6 +26,7 @@ from services.app.disputes import (
 from services.app.evidence import evidence_of
 from services.app.names import names_of
 from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
+from services.app.sentences import SAY
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
@@ -107,7 +108,7 @@ def give_ruling(
     names = context.app.accounts.name_of(state.seats)
     ruling = ruling_of(state, names, verdict, claim)
     tried = try_ruling(account, state, ruling, context.app.store.now())
-    scene = NamedMatch.of(context.app, board, tried.after)
+    scene = NamedMatch.of(context.app, board, tried.after, visitor.language)
     what = remedies_said(scene, tried.remedies, visitor.wording)
     if tried.after.next is not None and tried.remedies:
         what += f"; {next_turn(scene, tried.after.next, visitor.wording)}"
@@ -191,7 +192,11 @@ def show_queue(
         queued=queued,
         now=visitor.now,
         step_name=partial(step_name, words=visitor.wording),
-        names=names_of(context.app, [step.event.actor for view in views for step in view.steps]),
+        names=names_of(
+            context.app,
+            [step.event.actor for view in views for step in view.steps],
+            visitor.language,
+        ),
         part=ListPart.of(
             visitor.wording.gettext("Cases"),
             start=start,
@@ -244,5 +249,5 @@ def _span(text: str) -> int:
 
 def _number(text: str, code: Code) -> int:
     if not text.isdecimal() or len(text) > _MOST_DIGITS:
-        raise Refusal(code, "write a whole number")
+        raise Refusal(code, SAY("whole-number"))
     return int(text)

@@ -94,10 +94,10 @@ def show_game(
         card=game_card(rules, visitor),
         blocks=help_blocks(answer.page),
         terminal=answer.page,
-        playing=match_rows(context, rows),
+        playing=match_rows(context, rows, visitor.language),
         playing_count=context.app.lists.count_playing(rules.key),
         finished_count=context.app.history.count(rules.key),
-        scores=leaderboard(context, rules) if rules.players == (1,) else None,
+        scores=leaderboard(context, rules, visitor) if rules.players == (1,) else None,
         live=live_try(rules, visitor.language, easiest_robot(context.app)),
         **robot_offers(context.app, rules),
     )

@@ -31,7 +31,7 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     if visitor.account is None:
         return show_welcome(context, visitor)
     account = visitor.account
-    home = read_home(context, account, visitor.now)
+    home = read_home(context, account, visitor.now, visitor.language)
     mine, unread = home.waiting, home.unread
     shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
     waiting = with_unread(with_deadlines(shown, mine.deadlines), unread.boards)
@@ -55,8 +55,8 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         others=others,
         others_total=home.others_total,
         followed=home.followed,
-        watched=watched_part(context, home.followed, 0, _MAX_WATCHED),
-        played=played_part(context, account, home.followed, 0, _MAX_PLAYED),
+        watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.language),
+        played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.language),
         news=[one for one in news if one.current][:_MAX_NEWS],
         new_news=sum(one.new for one in news),
         offers=named_offers(home.challenges, home.names, visitor),
@@ -79,5 +79,5 @@ def go_to_next(
     context: ContextDependency, visitor: VisitorDependency, after: AfterBoard = None
 ) -> Redirect:
     """Go to the match that waits next for the visitor, or home without one."""
-    found = next_match(context.app, visitor.require_account(), after)
+    found = next_match(context.app, visitor.require_account(), after, visitor.language)
     return redirect_to(f"/m/{found.board}" if found else "/")

@@ -45,7 +45,7 @@ def show_scores(
 ) -> Response[str]:
     """Show all scores of a puzzle, the best first."""
     rules, start = read_game(game), first_row(page)
-    best, total = leaderboard_page(context, rules, start, PAGE_SIZE)
+    best, total = leaderboard_page(context, rules, visitor, start, PAGE_SIZE)
     part = ListPart.of(
         visitor.wording.gettext("Scores"),
         start=start,

@@ -12,6 +12,7 @@ from domain.match.events import AccountId
 from domain.rules import latest_rules
 from services.app.games import game_keys, read_game
 from services.app.queries import find_player
+from services.app.sentences import SAY
 from services.app.waiting import waiting_matches
 from services.http.context import ApiContext
 from services.http.web.params import (
@@ -189,11 +190,13 @@ def _render(
     if chosen.state not in shown.tabs:
         raise Refusal(
             Code.NOT_FOUND,
-            f"there is no list {chosen.state!r}; the lists are {', '.join(shown.tabs)}",
+            SAY("no-such-list", word=chosen.state[:24], known=", ".join(shown.tabs)),
         )
     tab, start = shown.tabs[chosen.state], first_row(chosen.page)
     rows = [] if chosen.unknown is not None else tab.found.some(start, PAGE_SIZE)
-    found = with_deadlines(rated_rows(context, rows, shown.owner), shown.deadlines)
+    found = with_deadlines(
+        rated_rows(context, rows, visitor.language, shown.owner), shown.deadlines
+    )
     part = ListPart.of(
         tab.label,
         start=start,

@@ -75,7 +75,10 @@ def _page(
     all_messages = messages.inbox(app, account)
     read = app.messages.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
-    names, mute = names_by_seat(app, [one.sender for one in shown]), robot_userids(app)
+    names, mute = (
+        names_by_seat(app, [one.sender for one in shown], visitor.language),
+        robot_userids(app),
+    )
     rows = [
         MessageRow(
             one.at,
@@ -129,7 +132,7 @@ def write_message(
         messages.send_message(context.app, account, to, form.get("text"), command)
     except Refusal as reason:
         return _page(context, visitor, 1, form, reason=reason)
-    said = visitor.wording.names(names_by_seat(context.app, to))
+    said = visitor.wording.names(names_by_seat(context.app, to, visitor.language))
     return redirect_to(f"/messages?{urlencode({'sent': said})}")
 
 

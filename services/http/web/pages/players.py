@@ -70,7 +70,7 @@ def show_ratings(
     wanted, place = name.strip().lower(), _place_of(context, key, name)
     start = first_row(page) if place is None else (place - 1) // PAGE_SIZE * PAGE_SIZE
     rows = app.ratings.of(key, start, PAGE_SIZE)
-    names = names_of(app, (row.account for row in rows))
+    names = names_of(app, (row.account for row in rows), visitor.language)
     table = [
         RatingRow(place, names[row.account], row.rating)
         for place, row in enumerate(rows, start + 1)
@@ -174,8 +174,8 @@ def show_player(
         counts=app.lists.counts(account),
         games=games,
         record=record_of(games),
-        going=rated_rows(context, going, account),
-        finished=rated_rows(context, finished, account),
+        going=rated_rows(context, going, visitor.language, account),
+        finished=rated_rows(context, finished, visitor.language, account),
         blocked=bool(visitor.account and app.blocks.by([visitor.account], account)),
         followed=bool(visitor.account and app.follows.follows(visitor.account, account)),
         against=head_to_head_of(app, account, opponent or visitor.name),

@@ -8,6 +8,7 @@ from litestar.params import QueryParameter
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
 from services.app.matches import board_svg
+from services.app.sentences import SAY
 from services.http.anonymous_limit import WEIGHT
 from services.http.web.params import (
     MAX_PLY,
@@ -60,7 +61,7 @@ def show_embedded(
     state = table.state
     shown = state.ply if ply is None else ply
     if state.has_no_position and ply is not None:
-        raise Refusal(Code.NOT_STARTED, "the match has no position yet")
+        raise Refusal(Code.NOT_STARTED, SAY("record-empty"))
     if not state.has_no_position:
         table.check_ply(shown)
     answer = render(

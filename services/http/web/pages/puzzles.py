@@ -72,7 +72,7 @@ def show_puzzles(context: ContextDependency, visitor: VisitorDependency) -> Resp
         "puzzles.html",
         visitor,
         puzzles=[
-            (game_card(rules, visitor), leaderboard(context, rules, 3, visitor)) for rules in alone
+            (game_card(rules, visitor), leaderboard(context, rules, visitor, 3)) for rules in alone
         ],
     )
 
@@ -80,30 +80,34 @@ def show_puzzles(context: ContextDependency, visitor: VisitorDependency) -> Resp
 def leaderboard(
     context: ApiContext,
     rules: AnyRules,
+    visitor: Visitor,
     count: int = _MAX_SCORES,
-    visitor: Visitor | None = None,
 ) -> Leaderboard:
     """Return the best scores of a puzzle with its default options, and the visitor's own points."""
     # all rows are needed to find the visitor's
     rows = best_scores(context.app, rules)
-    own = [row for row in rows if visitor and row.account == visitor.account]
+    own = [row for row in rows if row.account == visitor.account]
     points = Points.of(rules, rows, own[0].rank if own else None)
-    return _leaderboard_of(context, rules, rows[:count], points)
+    return _leaderboard_of(context, rules, rows[:count], points, visitor.language)
 
 
 def leaderboard_page(
-    context: ApiContext, rules: AnyRules, start: int, count: int
+    context: ApiContext, rules: AnyRules, visitor: Visitor, start: int, count: int
 ) -> tuple[Leaderboard, int]:
     """Return a part of a puzzle's scores, one for each player, and their total; O(total)."""
     rows = best_scores(context.app, rules)
-    shown = rows[start : start + count]
-    return _leaderboard_of(context, rules, shown, Points.of(rules, rows, None)), len(rows)
+    shown, points = rows[start : start + count], Points.of(rules, rows, None)
+    return _leaderboard_of(context, rules, shown, points, visitor.language), len(rows)
 
 
 def _leaderboard_of(
-    context: ApiContext, rules: AnyRules, rows: Sequence[LeaderboardRow], points: Points | None
+    context: ApiContext,
+    rules: AnyRules,
+    rows: Sequence[LeaderboardRow],
+    points: Points | None,
+    language: str,
 ) -> Leaderboard:
-    names = names_by_seat(context.app, [row.account for row in rows])
+    names = names_by_seat(context.app, [row.account for row in rows], language)
     start = rules.score(rules.start(rules.read_options(()), 1, None))
     found = [
         ScoreRow(name, row.board, row.at, score_of(context.app, row).text)

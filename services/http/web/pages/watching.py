@@ -7,6 +7,7 @@ from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from services.app import follows
+from services.app.sentences import SAY
 from services.http.web.params import (
     BoardNumber,
     ContextDependency,
@@ -36,11 +37,13 @@ def show_watching(
     account, app, _ = visitor.require_account(), context.app, visitor.wording.gettext
     labels = {_MATCHES: _("Watched matches"), _PLAYED: _("Played by those you follow")}
     if listed not in labels:
-        raise Refusal(Code.NOT_FOUND, f"there is no list {listed!r}; try {', '.join(labels)}")
+        raise Refusal(
+            Code.NOT_FOUND, SAY("no-such-list", word=listed[:24], known=", ".join(labels))
+        )
     followed, start = app.follows.of(account), first_row(page)
     shown = {
-        _MATCHES: watched_part(context, followed, start, PAGE_SIZE),
-        _PLAYED: played_part(context, account, followed, start, PAGE_SIZE),
+        _MATCHES: watched_part(context, followed, start, PAGE_SIZE, visitor.language),
+        _PLAYED: played_part(context, account, followed, start, PAGE_SIZE, visitor.language),
     }
     part = ListPart.of(
         labels[listed],

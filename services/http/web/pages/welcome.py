@@ -54,7 +54,7 @@ def _live_match(context: ApiContext, language: str) -> LiveMatch | None:
         for row in context.app.lists.playing(rules.key, 0, 1):
             state = load_state(context.app, row.board)
             if not state.has_no_position:
-                names = names_by_seat(context.app, state.seats)
+                names = names_by_seat(context.app, state.seats, language)
                 svg = draw_match(state, state.ply, names, language=language)
                 return LiveMatch(row.board, rules.title, names, svg, state.ply, state.seq)
     return None

@@ -72,7 +72,7 @@ class CasePage(msgspec.Struct, frozen=True):
 
 def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> CasePage:
     """Return the page of a case; `damaged` if the match can't be read."""
-    scene = NamedMatch.of(app, case.board, state)
+    scene = NamedMatch.of(app, case.board, state, words.language)
     with refuse_damaged(app.damage, case.board):
         match = read_match(app.store, case.board)
         assert match is not None
@@ -86,7 +86,7 @@ def case_page(app: App, state: MatchState, case: CaseView, words: Wording) -> Ca
         steps=_steps(app, scene, case.steps, words),
         svg=_board(app, replay(match.events[: case.number]), case.ply, words.language),
         turns=tuple(turns),
-        refusals=_refusals(app, match),
+        refusals=_refusals(app, match, words.language),
         leaves=len(match.leaves),
         index=index,
         published=index
@@ -105,7 +105,7 @@ def _index_of(match: ReadMatch, seq: int) -> int:
 def _steps(
     app: App, scene: NamedMatch, steps: Sequence[CaseStep], words: Wording
 ) -> tuple[StepView, ...]:
-    names = names_of(app, [step.event.actor for step in steps])
+    names = names_of(app, [step.event.actor for step in steps], words.language)
     return tuple(
         StepView(
             step.event.at,
@@ -121,10 +121,11 @@ def _steps(
 def _board(app: App, state: MatchState, ply: int, language: str) -> Markup | None:
     if state.has_no_position:
         return None
-    return draw_match(state, ply, names_by_seat(app, state.seats), language=language)
+    names = names_by_seat(app, state.seats, language)
+    return draw_match(state, ply, names, language=language)
 
 
-def _refusals(app: App, match: ReadMatch) -> tuple[RefusalView, ...]:
+def _refusals(app: App, match: ReadMatch, language: str) -> tuple[RefusalView, ...]:
     found: list[RefusedLeaf] = [decode_refusal(leaf) for leaf in match.leaves if not is_event(leaf)]
-    names = names_of(app, [one.actor for one in found])
+    names = names_of(app, [one.actor for one in found], language)
     return tuple(RefusalView(one.at, names[one.actor], one.move or "", one.code) for one in found)

@@ -14,7 +14,7 @@ from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import MOST_NOTICES, PlayerNotice, newest_text
 from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
-from services.app.names import shown_name
+from services.app.names import shown_names
 from services.app.waiting import WaitingMatches, in_order
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
@@ -61,7 +61,7 @@ class HomeView(msgspec.Struct, frozen=True):
         return _shown(self.open)
 
 
-def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
+def read_home(context: ApiContext, account: AccountId, now: int, language: str) -> HomeView:
     """Return the contents of an account's home page, in three round trips.
 
     The mark comes from the first of them, so that a later change reaches the page as news.
@@ -104,7 +104,7 @@ def read_home(context: ApiContext, account: AccountId, now: int) -> HomeView:
         notices=notices,
         rows=known,
         open=open_,
-        names=dict(zip(accounts, map(shown_name, userids), strict=True)),
+        names=dict(zip(accounts, shown_names(userids, language), strict=True)),
     )
 
 

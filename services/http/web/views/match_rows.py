@@ -92,15 +92,21 @@ def finished_row(row: FinishedMatchRow) -> MatchListRow:
 
 
 def match_rows(
-    context: ApiContext, rows: Sequence[MatchListRow], account: AccountId | None = None
+    context: ApiContext,
+    rows: Sequence[MatchListRow],
+    language: str,
+    account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return matches as rows of a list; `account` is its owner, None for a public list."""
-    found = names_of(context.app, (seat for row in rows for seat in row.seats))
+    found = names_of(context.app, (seat for row in rows for seat in row.seats), language)
     return named_rows(rows, found, account)
 
 
 def rated_rows(
-    context: ApiContext, rows: Sequence[MatchListRow], account: AccountId | None = None
+    context: ApiContext,
+    rows: Sequence[MatchListRow],
+    language: str,
+    account: AccountId | None = None,
 ) -> list[MatchRow]:
     """Return the rows with the ratings of the players, and what each match changed for the owner."""
     app, games = context.app, [row.game for row in rows]
@@ -114,7 +120,9 @@ def rated_rows(
     )
     known = dict(zip(players, ratings, strict=True))
     shown = []
-    for item, row, change in zip(match_rows(context, rows, account), rows, changes, strict=True):
+    for item, row, change in zip(
+        match_rows(context, rows, language, account), rows, changes, strict=True
+    ):
         others = [seat for seat in row.seats if seat != account]
         rated = [known[row.game, seat] for seat in others]
         opponents = tuple(

@@ -18,7 +18,7 @@ from infra.redis.reads import Read, read_all
 from services.app.analyses import may_be_analysed
 from services.app.context import App
 from services.app.matches import check_exists, check_ply, read_snapshot
-from services.app.names import FORMER_PLAYER, shown_names
+from services.app.names import shown_name, shown_names
 from services.http.context import ApiContext
 from services.http.match_json import Match, match_json
 from services.http.streams.page_marks import digest_of
@@ -80,8 +80,8 @@ class MatchView(msgspec.Struct, frozen=True):
         view = match_json(board, snapshot, users, now, legal=False, language=visitor.language)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
         disputable = seat is not None or bool(visitor.profile and visitor.profile.arbiter)
-        names, key = shown_names(users), uuid4().hex
         language = visitor.language
+        names, key = shown_names(users, language), uuid4().hex
         return cls(board, state, view, names, now, seat, key, own, locator, disputable, language)
 
     @property
@@ -103,7 +103,7 @@ class MatchView(msgspec.Struct, frozen=True):
     def repeatable(self) -> bool:
         """Whether the visitor can ask for a rematch."""
         again = self.seat is not None and self.state.over and not self.puzzle
-        return again and FORMER_PLAYER not in self.names
+        return again and shown_name(None, self.language) not in self.names
 
     @property
     def draws(self) -> bool:
@@ -230,7 +230,7 @@ def match_writing(context: ApiContext, table: MatchView, visitor: Visitor) -> Ma
     chat = [
         ChatLine(
             line.at,
-            senders.get(line.sender, FORMER_PLAYER),
+            senders.get(line.sender) or shown_name(None, table.language),
             line.text,
             line.sender != account and line.at > read,
             line.sender == account,

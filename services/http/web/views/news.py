@@ -13,7 +13,7 @@ from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.listed_matches import with_older
-from services.app.names import FORMER_PLAYER, names_of
+from services.app.names import names_of, shown_name
 from services.http.context import ApiContext
 from services.http.web.session import Visitor
 from services.http.web.views.match_rows import verdict_for
@@ -75,7 +75,8 @@ def news_items(
     app = context.app
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
-    names = names_of(app, (seat for row in rows.values() for seat in row.seats))
+    seats = (seat for row in rows.values() for seat in row.seats)
+    names = names_of(app, seats, visitor.language)
     reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
     return named_news(notices, rows, names, reader)
 
@@ -108,7 +109,7 @@ def _item(
     return NewsItem(
         path=_path(notice),
         at=notice.at,
-        text=news_text(_subject(notice, row, names, account), verdict, words, current=current),
+        text=news_text(_subject(notice, row, names, reader), verdict, words, current=current),
         note=reason_label(row.reason, words) if row and verdict else "",
         tone=verdict,
         current=current,
@@ -121,10 +122,11 @@ def _subject(
     notice: PlayerNotice,
     row: MatchListRow | None,
     names: Mapping[AccountId, str],
-    account: AccountId,
+    reader: NewsReader,
 ) -> NewsSubject:
     if row is None:  # a message, or a match that can't be read
-        return NewsSubject(notice.kind, "", (FORMER_PLAYER,))
+        return NewsSubject(notice.kind, "", (shown_name(None, reader.words.language),))
+    account = reader.account
     detail = notice.detail
     seat = detail.seat if detail and detail.seat < len(row.seats) else None
     return NewsSubject(

@@ -58,7 +58,8 @@ def offers(
     context: ApiContext, found: Sequence[Challenge], visitor: Visitor
 ) -> list[OpenChallengeRow]:
     """Return challenges as rows of a list for a visitor, with the challengers' ratings."""
-    names = names_of(context.app, (player for one in found for player in one.players))
+    players = (player for one in found for player in one.players)
+    names = names_of(context.app, players, visitor.language)
     rows = named_offers(found, names, visitor)
     return [
         msgspec.structs.replace(row, rating=_rating(context, row.game, one.account))

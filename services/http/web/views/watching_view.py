@@ -27,27 +27,36 @@ class ShownPart(msgspec.Struct, frozen=True):
 NOTHING: Final = ShownPart((), 0, ())
 
 
-def watched_part(context: ApiContext, followed: FollowList, start: int, count: int) -> ShownPart:
+def watched_part(
+    context: ApiContext, followed: FollowList, start: int, count: int, language: str
+) -> ShownPart:
     """Return some of the matches that an account watches."""
     if not followed.boards:
         return NOTHING
     found = watched_matches(context.app, followed, start, count)
-    return shown_part(context, found, len(followed.boards))
+    return shown_part(context, found, len(followed.boards), language)
 
 
 def played_part(
-    context: ApiContext, account: AccountId, followed: FollowList, start: int, count: int
+    context: ApiContext,
+    account: AccountId,
+    followed: FollowList,
+    start: int,
+    count: int,
+    language: str,
 ) -> ShownPart:
     """Return some of the matches that followed players play now, without those of the account itself."""
     if not followed.accounts:
         return NOTHING
     boards = followed_boards(context.app, account, followed)
     rows = listed_matches(context.app, boards[start : start + count])
-    return shown_part(context, list(rows.values()), len(boards))
+    return shown_part(context, list(rows.values()), len(boards), language)
 
 
-def shown_part(context: ApiContext, rows: Sequence[MatchListRow], total: int) -> ShownPart:
+def shown_part(
+    context: ApiContext, rows: Sequence[MatchListRow], total: int, language: str
+) -> ShownPart:
     """Return these rows as a part of a public list of so many."""
     live = [f"{row.board}:{row.seq}" for row in rows if not row.over]
     # without an owner, so that each row names all its players
-    return ShownPart(rated_rows(context, rows), total, live)
+    return ShownPart(rated_rows(context, rows, language), total, live)
