@@ -184,11 +184,15 @@ def test_head_and_body_of_an_answer_are_written_together():
 
 
 def test_silent_sockets_over_the_limit_leave_others_served(api):
+    began = time.monotonic()
     with ExitStack() as stack:
         silent = [stack.enter_context(closing(connected(api))) for _ in range(40)]
+        # on a busy machine the first are closed before the last come
+        rounds = 1 + int((time.monotonic() - began) / HURRIED.head_seconds)
         assert healthy(api)
         refused = [said for one in silent if (said := all_of(one))]
-    assert len(refused) == 40 - HURRIED.by_address
+    most = 40 - HURRIED.by_address
+    assert max(1, 40 - HURRIED.by_address * rounds) <= len(refused) <= most
     assert all(said.startswith(b"HTTP/1.1 503 ") for said in refused)
     assert all(b"retry-after: 60" in said for said in refused)
     assert healthy(api, "127.0.0.1")

@@ -170,7 +170,7 @@ def test_a_silent_stream_says_that_it_is_still_there(api, pair):
 
 def test_many_watchers_share_one_subscription(api, pair):
     one, _, board = pair
-    before, begun = following(api), []
+    begun = []
 
     def watch(number: int) -> list[str]:
         with api.stream(f"/api/matches/{board}/events") as told:
@@ -181,7 +181,8 @@ def test_many_watchers_share_one_subscription(api, pair):
     with ThreadPoolExecutor(12) as pool:
         watching = [pool.submit(watch, number) for number in range(12)]
         until(lambda: len(begun) == 12)
-        assert following(api) <= before + 1
+        # a reader that an earlier test has left may come back for a moment
+        assert following(api) <= 2
         assert one.move(board, MOVES[0]).is_success
         assert [each.result(10) for each in watching] == [["match-started", "moved"]] * 12
 

@@ -16,13 +16,14 @@ SMALLEST = 24
 """Pixels that what is touched has at least, as WCAG 2.2 asks; links within sentences apart."""
 
 
-@pytest.fixture(scope="module")
+# of the package, because the tests of a module need not follow each other in a process
+@pytest.fixture(scope="package")
 def pair(api) -> tuple[Player, Player]:
     """Two who have signed up."""
     return api.player(name="gerd"), api.player(name="hugo")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def board(api, pair) -> int:
     """A match of gerd's and hugo's, in which it is gerd's turn, and others that end up in lists."""
     gerd, hugo = pair

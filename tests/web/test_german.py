@@ -33,7 +33,7 @@ SAID = "come and play with the others"
 """What a player writes, which stays as it is in every language."""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def world(api: Api) -> tuple[Player, int]:
     """Make a player with a match in each state, mail, notices, a claim and an open challenge."""
     irma, jochen = api.player(name="irma"), api.player(name="jochen")

@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 MANY = 53
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def busy(api):
     """Greta, for whom 53 matches wait, the newest for a day only, an offer, and one to accept."""
     greta, other = api.player(name="greta"), api.player(name="gustav")

@@ -24,7 +24,7 @@ BOXES = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def pair(api):
     return api.player(name="sieglinde"), api.player(name="siegfried")
 
