@@ -57,6 +57,34 @@ def text_in(text: Text, language: str) -> str:
     return text if isinstance(text, str) else text.in_language(language)
 
 
+def pack_text(text: Text) -> list[Any]:
+    """Return a text for MessagePack: its key and arguments, or an empty key and the plain text."""
+    if isinstance(text, str):
+        return ["", text]
+    return [text.key, *(pack_text(arg) if isinstance(arg, Sentence) else arg for arg in text.args)]
+
+
+def unpack_text(packed: list[Any]) -> Text:
+    """Return the text that `pack_text` has packed; `ValueError` for any other list."""
+    match packed:
+        case ["", str(plain)]:
+            return plain
+        case [str(key), *stored] if key:
+            return Sentence(key, tuple(map(_argument, stored)))
+        case _:
+            raise ValueError("a stored sentence has another form")
+
+
+def _argument(stored: Any) -> Argument:
+    match stored:
+        case [str(key), *more]:
+            return Sentence(key, tuple(map(_argument, more)))
+        case str() | int() | bytes():
+            return stored
+        case _:
+            raise ValueError("an argument of a sentence has another form")
+
+
 class SentenceTemplate:
     """The words of one sentence, in each language."""
 

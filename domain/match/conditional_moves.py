@@ -6,12 +6,13 @@ any other, marked as queued. `decide` takes them beside the state.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from domain.match.decoding import RecordDecoder
 from domain.rules import Seat
+from domain.sentences import Text, pack_text, unpack_text
 
 CONDITIONAL_MOVES_LIMIT: Final = 100
 """The most conditional moves of a seat in a match."""
@@ -41,7 +42,7 @@ class ConditionalMoves(msgspec.Struct, frozen=True, array_like=True):
     """The conditional moves of a seat, and notes about dropped ones."""
 
     moves: tuple[ConditionalMove, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Text, ...] = ()
 
 
 ConditionalMovesBySeat = Mapping[Seat, ConditionalMoves]
@@ -49,22 +50,46 @@ ConditionalMovesBySeat = Mapping[Seat, ConditionalMoves]
 
 NO_CONDITIONAL_MOVES: Final[ConditionalMovesBySeat] = {}
 
+
+class _StoredMoves(msgspec.Struct, frozen=True, array_like=True):
+    moves: tuple[ConditionalMove, ...] = ()
+    notes: tuple[str | list[Any], ...] = ()
+    """Plain ones, and others as `pack_text` returns them."""
+
+
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_DECODER: Final = RecordDecoder(dict[Seat, ConditionalMoves])
+_DECODER: Final = RecordDecoder(dict[Seat, _StoredMoves])
 
 
 def pack(replies: ConditionalMovesBySeat) -> bytes:
     """Return the bytes to store; empty if there is nothing to store."""
     # in the order of the seats, because equal values must have equal bytes
     stored = {
-        seat: replies[seat] for seat in sorted(replies) if replies[seat] != ConditionalMoves()
+        seat: _stored(replies[seat])
+        for seat in sorted(replies)
+        if replies[seat] != ConditionalMoves()
     }
     return _ENCODER.encode(stored) if stored else b""
 
 
 def unpack(data: bytes | None) -> ConditionalMovesBySeat:
     """Read the stored bytes; raises `msgspec.DecodeError` or `ValidationError` for any others."""
-    return _DECODER.decode(data) if data else NO_CONDITIONAL_MOVES
+    if not data:
+        return NO_CONDITIONAL_MOVES
+    return {seat: _read(stored) for seat, stored in _DECODER.decode(data).items()}
+
+
+def _stored(own: ConditionalMoves) -> _StoredMoves:
+    notes = (one if isinstance(one, str) else pack_text(one) for one in own.notes)
+    return _StoredMoves(own.moves, tuple(notes))
+
+
+def _read(stored: _StoredMoves) -> ConditionalMoves:
+    try:
+        notes = [one if isinstance(one, str) else unpack_text(one) for one in stored.notes]
+    except ValueError as error:
+        raise msgspec.DecodeError(str(error)) from error
+    return ConditionalMoves(stored.moves, tuple(notes))
 
 
 def find_due(
@@ -120,7 +145,7 @@ def _is_for_same_moves(old: ConditionalMove, new: ConditionalMove) -> bool:
 
 
 def drop(
-    replies: ConditionalMovesBySeat, seat: Seat, reply: ConditionalMove, note: str
+    replies: ConditionalMovesBySeat, seat: Seat, reply: ConditionalMove, note: Text
 ) -> ConditionalMovesBySeat:
     """Remove a conditional move that can't be played, and add a note for its player."""
     own = replies.get(seat, ConditionalMoves())

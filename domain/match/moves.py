@@ -59,7 +59,7 @@ def play_conditional_moves(
     while due := _due_conditional_move(decision, after, remaining):
         played = _try_conditional_move(due, after)
         if isinstance(played, Refusal):
-            note = f"{due.move} at #{after.ply} was dropped: {played.sentence}"
+            note = SAY("dropped", move=due.move, ply=after.ply, why=played.text)
             remaining = drop(remaining, seat_to_move(after), due, note)
             break
         after = _state_after(played, after)

@@ -279,6 +279,10 @@ SAY = Sentences(
             "noch haben sich nicht alle Spieler festgelegt; danach kann der Text offengelegt werden",
         ),
         "revealed": ("your text is revealed already", "der Text ist schon offengelegt"),
+        "dropped": (
+            "{move} at #{ply} was dropped: {why}",
+            "{move} bei #{ply} ist weggefallen: {why}",
+        ),
         # a start
         "no-chance-here": (
             "chance decides nothing here, so it takes no entropy",

@@ -17,7 +17,7 @@ import msgspec
 
 from domain.errors import Code
 from domain.match.decoding import RecordDecoder
-from domain.sentences import Argument, Sentence, Text
+from domain.sentences import Text, pack_text, unpack_text
 
 NUMBERED_CODES: Final = (
     "",
@@ -76,7 +76,7 @@ _TAILS: Final = RecordDecoder(list[Any])
 def tail(code: str, seq: int, text: Text = "") -> bytes:
     """Return the part of the stored form that is known before the commit."""
     stored_code = _NUMBERS.get(code, str(code))
-    return _ENCODER.encode([stored_code, seq, *(_packed(text) if text else ())])
+    return _ENCODER.encode([stored_code, seq, *(pack_text(text) if text else ())])
 
 
 def encode_stored(digest: bytes, index: int, outcome_tail: bytes) -> bytes:
@@ -91,7 +91,7 @@ def parse(data: bytes) -> CommandOutcome:
         case [int() | str() as code, int(seq)]:
             return CommandOutcome(data[:8], int(index), _code(code), seq)
         case [int() | str() as code, int(seq), *packed]:
-            return CommandOutcome(data[:8], int(index), _code(code), seq, _unpacked(packed))
+            return CommandOutcome(data[:8], int(index), _code(code), seq, unpack_text(packed))
         case _:
             raise ValueError("the tail of an outcome has another form")
 
@@ -102,29 +102,3 @@ def _code(stored: int | str) -> str:
     if not 0 <= stored < len(NUMBERED_CODES):
         raise ValueError(f"no code has the number {stored}")
     return str(NUMBERED_CODES[stored])
-
-
-def _packed(text: Text) -> list[Any]:
-    if isinstance(text, str):
-        return ["", text]
-    return [text.key, *(_packed(arg) if isinstance(arg, Sentence) else arg for arg in text.args)]
-
-
-def _unpacked(packed: list[Any]) -> Text:
-    match packed:
-        case ["", str(plain)]:
-            return plain
-        case [str(key), *stored] if key:
-            return Sentence(key, tuple(map(_argument, stored)))
-        case _:
-            raise ValueError("the reason of a refusal has another form")
-
-
-def _argument(stored: Any) -> Argument:
-    match stored:
-        case [str(key), *more]:
-            return Sentence(key, tuple(map(_argument, more)))
-        case str() | int() | bytes():
-            return stored
-        case _:
-            raise ValueError("an argument of a sentence has another form")

@@ -22,6 +22,7 @@ from domain.match.conditional_moves import (
 )
 from domain.match.decide import Decision
 from domain.match.history import BrokenHistory
+from domain.sentences import text_in
 from tests.domain.clocks_given import three
 from tests.domain.replies_given import (
     AND_BACK,
@@ -45,7 +46,9 @@ def test_an_illegal_reply_is_dropped_with_a_note_and_the_match_stands() -> None:
     assert match.do(ALICE, PlayMove(text=OUT)) == (moved(1, 0, OUT, 1),)
     assert match.state.next == DARK
     (note,) = match.replies[DARK].notes
-    assert note.startswith("a13-b4 at #1 was dropped: a13-b4: ")
+    assert str(note).startswith("a13-b4 at #1 was dropped: a13-b4: ")
+    (note,) = unpack(pack(match.replies))[DARK].notes
+    assert text_in(note, "de").startswith("a13-b4 bei #1 ist weggefallen: a13-b4: ")
     assert waiting(match, DARK) == (ConditionalMove(3, None, FORTH),)
     assert match.play(FORTH) == [moved(2, 1, FORTH, 0)]
     match.holds()
@@ -66,7 +69,7 @@ def test_an_unreadable_reply_is_dropped_with_a_note() -> None:
     match = Match(pow2())
     match.lay(DARK, ConditionalMove(1, None, "hello"))
     assert match.play(OUT) == [moved(1, 0, OUT, 1)]
-    assert match.replies[DARK].notes[0].startswith("hello at #1 was dropped: ")
+    assert str(match.replies[DARK].notes[0]).startswith("hello at #1 was dropped: ")
 
 
 def test_an_illegal_reply_is_tried_once() -> None:

@@ -173,7 +173,7 @@ def test_a_reply_that_turns_out_illegal_is_dropped_with_a_note(bench: Bench) -> 
     assert moves(bench.store) == [(OUT, False)]
     dark = unpack(laid(bench.store))[1]
     assert dark.moves == ()
-    assert dark.notes[0].startswith("a13-m1 at #1 was dropped: ")
+    assert str(dark.notes[0]).startswith("a13-m1 at #1 was dropped: ")
 
 
 def test_a_match_that_is_over_has_nothing_laid_ready(bench: Bench) -> None:

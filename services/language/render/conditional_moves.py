@@ -6,7 +6,7 @@ from domain.match.conditional_moves import ConditionalMove, ConditionalMoves
 def conditional_move_lines(stored: ConditionalMoves) -> list[str]:
     """Return a line for each move that waits, and for each that was dropped."""
     waiting = [_line(move) for move in sorted(stored.moves, key=_order)]
-    return [*waiting, *stored.notes]
+    return [*waiting, *map(str, stored.notes)]
 
 
 def _order(move: ConditionalMove) -> tuple[int, tuple[str, ...]]:

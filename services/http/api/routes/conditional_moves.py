@@ -154,5 +154,7 @@ def drop_replies(
 def _conditional_moves_json(board: int, stored: ConditionalMoves) -> LaidReady:
     moves = sorted(stored.moves, key=lambda move: (move.ply, move.path or ()))
     return LaidReady(
-        board, tuple(Reply(one.ply, one.path, one.move) for one in moves), stored.notes
+        board,
+        tuple(Reply(one.ply, one.path, one.move) for one in moves),
+        tuple(map(str, stored.notes)),
     )
