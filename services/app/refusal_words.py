@@ -340,16 +340,8 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "{game} wird nicht zu {count} gespielt",
     ),
     "too-many-between": (
-        (
-            "{player} has not taken up {most} matches that you have started, and that is the most; "
-            "wait until they move in one. One that you resign or decline before that counts for a "
-            "day from its start"
-        ),
-        (
-            "{player} hat in {most} Partien, die von diesem Konto kommen, noch nichts getan, und mehr "
-            "sind nicht möglich; erst muss in einer ein Zug kommen. Eine, die vorher aufgegeben oder "
-            "abgelehnt wird, zählt noch einen Tag lang ab ihrem Beginn"
-        ),
+        "{player} has not taken up {most} matches that you have started, and that is the most; wait until they move in one. One that you resign or decline before that counts for a day from its start",
+        "{player} hat in {most} Partien, die von diesem Konto kommen, noch nichts getan, und mehr sind nicht möglich; erst muss in einer ein Zug kommen. Eine, die vorher aufgegeben oder abgelehnt wird, zählt noch einen Tag lang ab ihrem Beginn",
     ),
     "damaged": (
         "match {board} can't be read; its operator sees why with `matchpost verify {board}`",
@@ -399,10 +391,6 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "no-better-line": (
         "the analysis of match {board} has no better line at move {move}",
         "die Analyse der Partie {board} hat bei Zug {move} keine bessere Zugfolge",
-    ),
-    "record-empty": (
-        "the match has no position yet",
-        "die Partie hat noch keine Stellung",
     ),
     "no-file": ("there is no such file", "eine solche Datei gibt es nicht"),
 }

@@ -31,6 +31,15 @@ def _winners(names: str, language: str) -> str:
 SAY: Final = Sentences(
     "app",
     {
+        # answers of pages
+        "bad-address": (
+            "the address of this page has a value that can't be used",
+            "die Adresse dieser Seite hat einen Wert, der hier nicht passt",
+        ),
+        "pending": (
+            "your request was accepted and is not decided yet; load the page again in a moment",
+            "die Anfrage ist angenommen und noch nicht entschieden; bitte die Seite gleich noch einmal laden",
+        ),
         # notifications in browsers
         "push-off": (
             "this server sends no notifications",

@@ -59,9 +59,13 @@ def test_an_unknown_player_and_an_unknown_match_are_explained_in_german(come):
 
 def test_what_has_no_words_in_german_says_so(come):
     guest = come(**GERMAN)
-    answer = guest.get("/static/1/nothing.js")
-    assert answer.status_code == 404
-    assert re.search(r'<p class="lead" lang="en">There is no such file', answer.text)
+    answer = guest.http.post("/login", content="x", headers={"content-type": "text/plain"})
+    assert answer.status_code >= 400
+    assert '<p class="lead" lang="en">' in answer.text
+    answer = guest.get("/players", params={"page": "x"})
+    assert answer.status_code == 400
+    assert "Die Adresse dieser Seite hat einen Wert, der hier nicht passt" in answer.text
+    assert "Eine solche Datei gibt es nicht" in guest.get("/static/1/nothing.js").text
     answer = guest.get("/games/pow2/try", params={"players": "7"})
     assert answer.status_code == 422
     assert "The Power of Two wird nicht zu 7 gespielt" in answer.text

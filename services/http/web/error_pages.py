@@ -5,13 +5,14 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 from litestar import Request, Response
-from litestar.exceptions import HTTPException
+from litestar.exceptions import HTTPException, ValidationException
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.sentences import LANGUAGES, Text, text_in
 from services.app.commands import OutcomeNotDurable, OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure
+from services.app.sentences import SAY
 from services.http.accept_language import wanted_language
 from services.http.api import problem_details
 from services.http.web.display_settings import read_display
@@ -86,7 +87,7 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
 
 def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
     """Answer that the outcome is not known yet, or that it is not durable."""
-    sentence = "your request was accepted and is not decided yet; load the page again in a moment"
+    sentence: Text = SAY("pending")
     if isinstance(why, OutcomeNotDurable):
         sentence = f"your request was carried out, but {why}"
     return error_page(request, CODE_INFO[Code.PENDING].status, sentence, Code.PENDING)
@@ -105,8 +106,10 @@ def answer_rebuilding(request: AnyRequest, error: LookupError) -> Response[Any]:
 
 
 def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Any]:
-    """Answer an error that the framework raised."""
-    return error_page(request, error.status_code, error.detail or "the request can't be answered")
+    """Answer an error that the framework raised, such as for a value that is no number."""
+    wrong_value = isinstance(error, ValidationException)
+    text = SAY("bad-address") if wrong_value else error.detail or "the request can't be answered"
+    return error_page(request, error.status_code, text)
 
 
 def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]:

@@ -61,7 +61,7 @@ def show_embedded(
     state = table.state
     shown = state.ply if ply is None else ply
     if state.has_no_position and ply is not None:
-        raise Refusal(Code.NOT_STARTED, SAY("record-empty"))
+        raise Refusal(Code.NOT_STARTED, SAY("no-position", board=board))
     if not state.has_no_position:
         table.check_ply(shown)
     answer = render(
