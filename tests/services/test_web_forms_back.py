@@ -1,5 +1,6 @@
 """What stands below a form that was answered with a page: switches that lead to a page which exists."""
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -52,3 +53,16 @@ def test_the_switches_of_a_page_keep_its_query(guest):
     found = _BACK.search(guest.page("/new?game=pow2"))
     assert found
     assert found[1] == "/new?game=pow2"
+
+
+@pytest.mark.parametrize("page", ["/login", "/signup"])
+def test_the_switches_below_a_refused_login_keep_the_wanted_page(api, page):
+    with door(api) as come:
+        guest = come()
+        fields = {"userid": "nobody-here", "password": "wrong", "next": "/m/7?move=a b"}
+        answer = guest.send(page, fields, on=page)
+        found = _BACK.search(answer.text)
+        assert found
+        sent = guest.send("/display", {"theme": "dark", "back": html.unescape(found[1])})
+        shown = guest.page(sent.headers["location"])
+        assert 'name="next" value="/m/7?move=a b"' in shown

@@ -1,5 +1,7 @@
 """Signing up, logging in and out."""
 
+from urllib.parse import urlencode
+
 from litestar import Response, get, post
 
 from domain.errors import Code, Refusal
@@ -56,7 +58,13 @@ def _login(
         name=name,
         feedback=feedback,
         resettable=password_reset.can_reset(context.app),
+        returns_to=_with_next("/login", wanted),
     )
+
+
+def _with_next(page: str, wanted: str) -> str:
+    """Return the address of a form after which a visitor comes to the page that they wanted."""
+    return page if wanted in ("", "/") else f"{page}?{urlencode({'next': wanted}, safe='/')}"
 
 
 @post("/login", sync_to_thread=True)
@@ -109,6 +117,7 @@ def _signup(
         address=form.get("address"),
         at=field,
         feedback=feedback,
+        returns_to=_with_next("/signup", wanted),
     )
 
 
