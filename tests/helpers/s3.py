@@ -12,11 +12,28 @@ from threading import Event, Thread
 
 BUCKET = "matches"
 
+_MOTO = """
+from threading import Lock
+
+from moto.server import DomainDispatcherApplication, create_backend_app
+from werkzeug.serving import run_simple
+
+app, lock = DomainDispatcherApplication(create_backend_app), Lock()
+
+
+def one_by_one(environ, start):
+    with lock:  # moto looks for an object and stores it in two steps, and S3 in one
+        return app(environ, start)
+
+
+run_simple("127.0.0.1", 0, one_by_one, threaded=True)
+"""
+
 
 @contextmanager
 def s3_server() -> Iterator[str]:
     """Run moto's server with one bucket, and return its address."""
-    argv = [sys.executable, "-c", "from moto.server import main; main(['-p', '0'])"]
+    argv = [sys.executable, "-c", _MOTO]
     with subprocess.Popen(
         argv, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ}
     ) as server:

@@ -93,6 +93,21 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
     assert load_state(api.parts, board).moves.split() == list(MOVES)
 
 
+def test_a_place_chosen_for_a_tried_move_outlasts_a_line_of_chat(person, pair, board):
+    page = person(pair[0]).goes_to(f"/m/{board}#at=1")
+    page.get_by_role("link", name="Try it here").click()
+    page.locator(".study-frame.choosing").wait_for()
+    page.locator('.study-frame [data-place="a13"] .hit').click()
+    says = page.locator(".trial .says")
+    expect(says).to_have_text("Chosen: a13.")
+    assert pair[1].post(f"/api/matches/{board}/chat", {"text": "a long think"}).is_success
+    expect(page.locator(".chat")).to_contain_text("a long think")
+    page.wait_for_timeout(300)
+    expect(says).to_have_text("Chosen: a13.")
+    page.locator('.study-frame [data-place="d7"] .hit').click()
+    expect(page.locator(".branch a.now")).to_have_text("a13-d7")
+
+
 def test_moves_are_tried_from_the_list_with_the_keyboard_alone(api, person, board):
     page = person().goes_to(f"/m/{board}#at=1")
     expect(page.locator("#study-turn")).to_contain_text("Earlier position")

@@ -102,6 +102,10 @@ function study(on) {
 function show(found) {
   canvas.innerHTML = found.svg;
   canvas.classList.toggle("tried", at.trying);
+  showPlates(found);
+}
+
+function showPlates(found) {
   for (const place of ["above", "below"]) plates(place).innerHTML = found.plates[place];
 }
 
@@ -297,9 +301,20 @@ document.addEventListener("htmx:afterSettle", () => {
     at = { ply: last, line: [], trying: false };
     return close();
   }
+  if (same && trial?.marks && canvas.isConnected) return redraw();
   if (!same) played = moves().at(-1) ?? "";
   go(at.ply, at.line, at.trying);
 });
+
+/** Bring everything around the board up to date, and keep the places that are chosen on it. */
+async function redraw() {
+  const number = asked;
+  const found = await position(at.ply, at.line).catch(() => null);
+  if (number !== asked || !found) return;
+  showPlates(found);
+  if (live) study(true);
+  refresh(found);
+}
 
 /** Show the match's own board again, and mark its last move. */
 function close() {
