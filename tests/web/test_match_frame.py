@@ -47,6 +47,25 @@ def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api,
     page.wait_for_url(f"**/m/{one.other}")
 
 
+def test_news_before_the_answer_to_a_move_leave_one_of_each_part(api, person):
+    one = opened(api, person, "nia")
+    page, held = one.page, []
+    one.picks("m13-j7")
+    page.route("**/act", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
+    page.locator("#confirm").click()
+    expect(page.locator("#confirm")).to_have_class(re.compile("pending"))
+    (sent,) = held
+    answer = sent.fetch()
+    # the form that was sent is gone before its answer comes
+    expect(page.locator("#turn")).to_contain_text("’s turn")
+    expect(page.locator("#play")).to_have_count(0)
+    with page.expect_response("**/act"):
+        sent.fulfill(response=answer)
+    expect(page.locator("#next-match")).to_contain_text("Next: Mū tōrere against")
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+
+
 def test_times_are_those_of_the_browser_and_clocks_run(api, person):
     one = opened(api, person, "zona", timezone_id="Asia/Tokyo", locale="en-GB")
     page = one.goes_to(f"/m/{one.other}")

@@ -227,6 +227,14 @@ function showUnreadCount() {
   document.title = document.title.replace(/^✉ /, "");
 }
 
+// htmx looks for these when the answer is there, and news may have replaced the form that was sent
+document.addEventListener("htmx:beforeRequest", ({ detail: { elt } }) => {
+  for (const name of ["hx-select", "hx-select-oob", "hx-swap"]) {
+    const holder = elt.closest(`[${name}]`);
+    if (holder) elt.setAttribute(name, holder.getAttribute(name));
+  }
+});
+
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { requestConfig, serverResponse, target, xhr } = event.detail;
   // a part stays as it is if the request for it fails
