@@ -53,6 +53,31 @@ def test_earlier_positions_are_shown_in_place_and_news_are_announced(person, pai
     assert page.url.endswith(f"/m/{board}")
 
 
+def test_steps_go_on_from_a_position_that_is_still_being_fetched(person, board):
+    page, held = person().page, []
+    page.route("**/if/board*", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
+
+    def slow(*does):
+        for do in does:
+            with page.expect_request("**/if/board*"):
+                do()
+        page.wait_for_timeout(100)
+        while held:
+            held.pop().continue_()
+
+    label = page.locator("#study-turn")
+    page.goto(f"/m/{board}")
+    page.locator("#steps").wait_for()
+    slow(*[lambda: page.keyboard.press("ArrowLeft")] * 2)
+    expect(label).to_contain_text("After move 2 of 4")
+    page.goto("/")
+    slow(
+        lambda: page.goto(f"/m/{board}#at=1"),
+        lambda: page.get_by_role("link", name="A move back").click(),
+    )
+    expect(label).to_contain_text("The start.")
+
+
 def test_a_move_that_is_being_chosen_outlasts_a_look_back(person, pair, board):
     one = person(pair[0])
     one.goes_to(f"/m/{board}")

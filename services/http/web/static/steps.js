@@ -20,10 +20,11 @@ const run = bar.querySelector("#run");
 const tryLink = bar.querySelector("#try");
 const tree = new Tree(board);
 const runner = new Runner(run, { ply: () => at.ply, last: () => last, go: (ply) => go(ply, [], false) });
-const known = new Map(); // positions that were fetched, by their addresses
+const known = new Map(); // promises of positions, by their addresses
 
 let last = Number(bar.dataset.last);
-let at = { ply: Number(bar.dataset.ply), line: [], trying: false };
+let at = { ply: Number(bar.dataset.ply), line: [], trying: false }; // what is shown
+let wanted = at; // what is shown as soon as it is fetched; steps go on from there
 let asked = 0;
 let played = ""; // a move of the match that came while another position is shown
 
@@ -61,26 +62,37 @@ function isNow(one = at) {
   return one.ply === last && !one.line.length && !one.trying;
 }
 
-async function position(ply, line) {
+/** Return the promise of a position; one that is on its way already is not fetched twice. */
+function position(ply, line) {
   const query = line.length ? `?${new URLSearchParams({ line: line.join(" ") })}` : "";
   const url = `/m/${board}/${ply}/if/board${query}`;
-  if (!known.has(url)) {
-    const answer = await fetch(url, { headers: { Accept: "application/json" } });
-    if (!answer.ok) throw new Error(answer.status);
-    known.set(url, await answer.json());
-  }
+  if (!known.has(url)) known.set(url, fetched(url));
   return known.get(url);
 }
 
+async function fetched(url) {
+  try {
+    const answer = await fetch(url, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(answer.status);
+    return await answer.json();
+  } catch (error) {
+    known.delete(url);
+    throw error;
+  }
+}
+
 /** Show a position: after `ply` moves of the match and a line of tried ones. */
-async function go(ply, line = [], trying = at.trying, byKeys = false) {
+async function go(ply, line = [], trying = wanted.trying, byKeys = false) {
   [ply, line] = onMatch(moves(), ply, line);
   if (ply < 0 || ply > last) return;
-  const wanted = { ply, line, trying: trying || line.length > 0 };
+  wanted = { ply, line, trying: trying || line.length > 0 };
   const number = ++asked;
   const found = live && isNow(wanted) ? null : await position(ply, line).catch(() => undefined);
   if (number !== asked) return; // another position was asked for meanwhile
-  if (found === undefined) return runner.stop();
+  if (found === undefined) {
+    wanted = at;
+    return runner.stop();
+  }
   const focused = document.activeElement?.dataset?.step;
   at = wanted;
   if (line.length) tree.add(ply, line);
@@ -247,13 +259,13 @@ function follow() {
 /** Go a step: back from a tried move, or on to the next, of the line or of the match. */
 function step(name) {
   runner.stop();
-  const { ply, line } = at;
+  const { ply, line, trying } = wanted;
   if (name === "first") return go(0, []);
-  if (name === "last") return go(last, [], live ? false : at.trying);
+  if (name === "last") return go(last, [], live ? false : trying);
   if (name === "back") return line.length ? go(ply, line.slice(0, -1)) : go(ply - 1, []);
   const [next] = tree.next(ply, line);
   if (line.length) return next ? go(ply, [...line, next]) : null;
-  if (ply < last) return go(ply + 1, [], at.trying && !(live && ply + 1 === last));
+  if (ply < last) return go(ply + 1, [], trying && !(live && ply + 1 === last));
   return next ? go(ply, [next], true) : null;
 }
 
@@ -263,11 +275,11 @@ document.addEventListener("click", (event) => {
   if (!target) return;
   event.preventDefault();
   if (target === run) runner.toggle();
-  else if (target === tryLink) go(at.ply, at.line, true, event.detail === 0);
+  else if (target === tryLink) go(wanted.ply, wanted.line, true, event.detail === 0);
   else if (target.dataset.step) step(target.dataset.step);
   else {
     runner.stop();
-    go(Number(target.dataset.go), [], at.trying && !(live && Number(target.dataset.go) === last));
+    go(Number(target.dataset.go), [], wanted.trying && !(live && Number(target.dataset.go) === last));
   }
 });
 
@@ -298,12 +310,14 @@ document.addEventListener("htmx:afterSettle", () => {
   last = ply;
   if (!same) tree.follow(moves());
   if (wasNow || at.ply > last) {
-    at = { ply: last, line: [], trying: false };
+    const now = { ply: last, line: [], trying: false };
+    if (wanted === at) wanted = now;
+    at = now;
     return close();
   }
   if (same && trial?.marks && canvas.isConnected) return redraw();
   if (!same) played = moves().at(-1) ?? "";
-  go(at.ply, at.line, at.trying);
+  go(wanted.ply, wanted.line, wanted.trying);
 });
 
 /** Bring everything around the board up to date, and keep the places that are chosen on it. */
