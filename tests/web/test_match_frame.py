@@ -57,7 +57,7 @@ def test_news_before_the_answer_to_a_move_leave_one_of_each_part(api, person):
     (sent,) = held
     answer = sent.fetch()
     # the form that was sent is gone before its answer comes
-    expect(page.locator("#turn")).to_contain_text("’s turn")
+    expect(page.locator("#turn")).to_contain_text("s turn")
     expect(page.locator("#play")).to_have_count(0)
     with page.expect_response("**/act"):
         sent.fulfill(response=answer)
