@@ -61,7 +61,8 @@ def test_steps_go_on_from_a_position_that_is_still_being_fetched(person, board):
         for do in does:
             with page.expect_request("**/if/board*"):
                 do()
-        page.wait_for_timeout(100)
+        while len(held) < len(does):
+            page.wait_for_timeout(20)
         while held:
             held.pop().continue_()
 
