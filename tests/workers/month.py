@@ -192,7 +192,7 @@ class Month(TimedBench):
             self.figures["replies laid"] += done and more != laid
 
     def _say(self, board: int, actor: bytes, command: Command) -> None:
-        """Hand a command in as a door does."""
+        """Submit a command as a front end does."""
         self.send(actor, command, board)
         self.figures["commands of players"] += 1
         self.lanes.request(SHAPE.lane_of(board))

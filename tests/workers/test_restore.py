@@ -75,7 +75,7 @@ def test_a_month_of_matches_is_restored_as_it_was(
     wanted = comparable(redis_client)
     put_back(redis_client, copies[0])
     ends = [len(month.store.leaves(shard, 0, 100_000)) for shard in range(4)]
-    assert sum(sizes) - sum(ends) > 300
+    assert sum(sizes) - sum(ends) > 150
     restore_all(redis_client, month, objects)
     assert list(damaged_matches(month.store, range(1, MATCHES + 1))) == []
     found = comparable(redis_client)

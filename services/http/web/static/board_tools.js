@@ -1,5 +1,7 @@
 // Below a board: turn it, change how boards look, and fold the legend once it is known.
 
+import { keepSetting } from "./settings.js";
+
 const KNOWN = 3; // matches of a game after which its legend is folded
 const root = document.documentElement;
 
@@ -42,9 +44,8 @@ document.addEventListener("submit", (event) => {
   const look = form && looks[event.submitter?.name];
   if (!look) return; // the board has to be drawn again
   event.preventDefault();
-  const body = new URLSearchParams(new FormData(form, event.submitter));
+  keepSetting(form, event.submitter);
   look(event.submitter, form);
-  fetch(form.action, { method: "POST", body, headers: { "HX-Request": "true" } }).catch(() => {});
 });
 
 // --- the legend: open in the first matches of a game, until somebody folds it

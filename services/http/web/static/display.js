@@ -1,5 +1,7 @@
 // The switches at the foot of each page take effect at once. Without this script they reload the page.
 
+import { keepSetting } from "./settings.js";
+
 const root = document.documentElement;
 const form = document.querySelector("#display-form");
 
@@ -27,9 +29,8 @@ form?.addEventListener("submit", (event) => {
   const change = changes[event.submitter?.name];
   if (!change) return; // a language needs the page again
   event.preventDefault();
-  const body = new URLSearchParams(new FormData(form, event.submitter));
+  keepSetting(form, event.submitter);
   change(event.submitter);
-  fetch(form.action, { method: "POST", body, headers: { "HX-Request": "true" } }).catch(() => {});
 });
 
 if (root.dataset.sound) import("./sound.js");
