@@ -8,6 +8,7 @@ import msgspec
 from domain.errors import Code, Refusal
 from domain.rules.protocol import AnyRules
 from domain.rules.registry import game_by_key
+from domain.sentences import LANGUAGES, text_in
 
 
 class TextInput(msgspec.Struct, frozen=True):
@@ -48,11 +49,15 @@ def text_places(
 
 
 def draw_text(
-    rules: AnyRules, position: msgspec.Struct, display: str, names: Sequence[str] = ()
+    rules: AnyRules,
+    position: msgspec.Struct,
+    display: str,
+    names: Sequence[str] = (),
+    language: str = LANGUAGES[0],
 ) -> str:
     """Draw a position, with the ending below if there is one; without trailing blanks or line end.
 
-    `names` are the players' names by seat, for drawings that show them.
+    `names` are the players' names by seat, for drawings that show them; the ending is in `language`.
     """
     if display not in rules.displays:
         known = ", ".join(rules.displays)
@@ -61,4 +66,4 @@ def draw_text(
         )
     drawing = game_by_key(rules.key).draw(TextInput(rules.to_json(position), display, names))
     outcome = rules.outcome(position)
-    return f"{drawing}\n\n{outcome.detail}" if outcome else drawing
+    return f"{drawing}\n\n{text_in(outcome.text, language)}" if outcome else drawing

@@ -39,6 +39,7 @@ from domain.match.state import (
     without_leavers,
 )
 from domain.rules import AnyRules, MissingRules, Seat, pack_position, rules_by_id
+from domain.sentences import LANGUAGES
 
 DOCUMENT: Final = "document"
 """The kind of a source that is a match document."""
@@ -50,14 +51,16 @@ _ENVELOPE: Final = 128
 """More bytes than an event has beside its body."""
 
 
-def describe_source(source: MatchSource) -> str:
+def describe_source(source: MatchSource, language: str = LANGUAGES[0]) -> str:
     """Return a clause about where an imported match comes from, and what proves it."""
-    if source.kind != DOCUMENT:
-        return "imported from a record: unproven"
     host = source.origin.partition("/")[0]
-    if not host:
-        return f"imported from board {source.board} of another server; no log proves it"
-    return f"imported from {host}, board {source.board}; proven by its log"
+    if source.kind != DOCUMENT:
+        said = SAY("from-record")
+    elif not host:
+        said = SAY("from-board", board=source.board)
+    else:
+        said = SAY("from-server", host=host, board=source.board)
+    return said.in_language(language)
 
 
 def describe_import(imported: ImportedMatch) -> str:

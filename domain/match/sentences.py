@@ -43,6 +43,19 @@ SAY = Sentences(
             "dieser Platz ist aus der Partie ausgeschieden, und die anderen spielen weiter",
         ),
         "over": ("the match is over", "die Partie ist zu Ende"),
+        # where an imported match comes from
+        "from-record": (
+            "imported from a record: unproven",
+            "aus einer Mitschrift übernommen: unbewiesen",
+        ),
+        "from-board": (
+            "imported from board {board} of another server; no log proves it",
+            "übernommen von Partie {board} eines anderen Servers; kein Protokoll beweist es",
+        ),
+        "from-server": (
+            "imported from {host}, board {board}; proven by its log",
+            "übernommen von {host}, Partie {board}; von dessen Protokoll bewiesen",
+        ),
         # moves
         "too-long": (
             "the text has {length} characters; {most} are the most",

@@ -192,7 +192,7 @@ class Rules(ABC, Generic[P, M, O]):
         """Return the recorded form: sorted, hyphenated, defaults left out."""
         return write_options(options)
 
-    def option_warning(self, options: O) -> str:
+    def option_warning(self, options: O) -> Text:
         """Return a warning about the options, which a challenge shows; empty if there is none."""
         del options
         return ""

@@ -7,6 +7,7 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import Seat
+from domain.sentences import LANGUAGES
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem
 from infra.people.messages import PlayerMessage
@@ -18,6 +19,7 @@ class EmailText(msgspec.Struct, frozen=True):
 
     subject: str
     body: str
+    language: str = LANGUAGES[0]
 
 
 class MatchUpdate(msgspec.Struct, frozen=True):

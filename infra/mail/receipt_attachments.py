@@ -7,16 +7,18 @@ signature is over the bytes of a file.
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from domain.sentences import LANGUAGES
 from infra.mail.email import Attachment
 
 if TYPE_CHECKING:
     from infra.log.proofs import LogProofs
     from infra.log.receipt_signer import ReceiptSigner
 
-RECEIPT_LINE: Final = (
-    "Attached is the server's signed promise that this is recorded. Keep this e-mail.\n"
-)
-"""The line below a text to which a receipt is attached."""
+_RECEIPT_LINES: Final = {
+    "en": "Attached is the server's signed promise that this is recorded. Keep this e-mail.\n",
+    "de": "Angehängt ist die signierte Zusage des Servers, dass dies festgehalten ist. Heb diese Mail auf.\n",
+}
+"""The line below a text to which a receipt is attached, in each language."""
 
 
 def receipt_attachments(
@@ -31,10 +33,12 @@ def _numbered(name: str, texts: Sequence[str]) -> Iterator[Attachment]:
         yield Attachment(f"{name}-{number}.txt" if number > 1 else f"{name}.txt", text)
 
 
-def with_receipt_line(body: str, attachments: Sequence[Attachment]) -> str:
+def with_receipt_line(
+    body: str, attachments: Sequence[Attachment], language: str = LANGUAGES[0]
+) -> str:
     """Return the text of an e-mail, which ends with a signature, with a line about its receipts."""
     has_receipt = any(one.name.startswith("receipt") for one in attachments)
-    return f"{body}{RECEIPT_LINE}" if has_receipt else body
+    return f"{body}{_RECEIPT_LINES[language]}" if has_receipt else body
 
 
 class EventAttachments:

@@ -1,37 +1,44 @@
 """The parts of e-mails about disputes: statements, and how to answer."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import EventEnvelope
 from domain.match.state import MatchState
+from domain.sentences import Sentence
 from services.app.context import App
 from services.app.names import shown_names
-
-_ERASED: Final = "(the text was erased)"
-
-_KINDS: Final = {Claimed: "the claim", Ruled: "the reasons", Appealed: "the appeal"}
+from services.mail.sentences import SAY
 
 
-def statement_lines(app: App, board: int, events: Sequence[EventEnvelope]) -> str:
+def statement_lines(app: App, board: int, events: Sequence[EventEnvelope], language: str) -> str:
     """Return the texts of claims, rulings and appeals, each after its author; empty for other events."""
     about = [event for event in events if isinstance(event.body, Claimed | Ruled | Appealed)]
     if not about:
         return ""
     texts = {one.digest: one.text for one in app.statements.of_match(board)}
-    names = shown_names(app.accounts.name_of([event.actor for event in about]))
+    names = shown_names(app.accounts.name_of([event.actor for event in about]), language)
     lines = []
     for event, name in zip(about, names, strict=True):
         assert isinstance(event.body, Claimed | Ruled | Appealed)
-        text = texts.get(event.body.text, _ERASED)
+        text = texts.get(event.body.text, SAY("erased").in_language(language))
         # indented after every kind of line end, so that no line looks like the server's own
         shown = "\n".join(f"    {line}" for line in text.splitlines())
-        lines.append(f"{_KINDS[type(event.body)]} of {name}:\n{shown}")
+        lines.append(f"{_author_line(event.body, name).in_language(language)}\n{shown}")
     return "\n".join(lines)
 
 
-def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope]) -> str:
+def _author_line(statement: Claimed | Ruled | Appealed, name: str) -> Sentence:
+    match statement:
+        case Claimed():
+            return SAY("claim-of", name=name)
+        case Ruled():
+            return SAY("reasons-of", name=name)
+        case Appealed():
+            return SAY("appeal-of", name=name)
+
+
+def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope], language: str) -> str:
     """Return how a player objects to a ruling among these events; empty without one, or if it is final."""
     ruled = [event for event in events if isinstance(event.body, Ruled)]
     if not ruled:
@@ -39,14 +46,14 @@ def how_to_appeal(state: MatchState, events: Sequence[EventEnvelope]) -> str:
     numbers = {getattr(event.body, "claim", None) or event.seq for event in ruled}
     if all(case.final for case in state.cases if case.claim in numbers):
         return ""
-    return "To object to the ruling, once and within 14 days, reply with: appeal TEXT"
+    return SAY("to-appeal").in_language(language)
 
 
-def how_to_rule(board: int, name: str) -> str:
+def how_to_rule(board: int, name: str, language: str) -> str:
     """Return how an arbiter rules on a case."""
     return (
-        f"To see all of it, reply with:\n  case {board} {name} password\n"
-        f"To rule, reply with one of these, with your reasons:\n"
+        f"{SAY('to-see-case').in_language(language)}\n  case {board} {name} password\n"
+        f"{SAY('to-rule').in_language(language)}\n"
         f"  rule {board} {name} password dismissed REASONS\n"
         f"  rule {board} {name} password back #PLY REASONS\n"
         f"  rule {board} {name} password result SIDE REASONS\n"

@@ -1,16 +1,17 @@
-"""The texts of notification e-mails: what happened, the board, and how to reply.
+"""The texts of notification e-mails: what happened, the board, and how to reply, in the reader's language.
 
 The text about a match has only what anybody may see at its board, and nothing that only another
 player may see. It shows the match as it was after the command that caused the e-mail.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from domain.match.events import AccountId, EventEnvelope, MatchStarted, decode_event
 from domain.match.history import replay, unpack_snapshot
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat
+from domain.sentences import LANGUAGES, Sentence
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import lines_since
 from infra.mail.composer import EmailText, MatchUpdate
@@ -24,8 +25,9 @@ from services.app.names import shown_name
 from services.app.sentences import offer_name
 from services.language.handlers.boards import draw
 from services.language.render.match_text import NamedMatch, describe_events, summary
+from services.mail.account_texts import code_text, reset_text
 from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
-from services.mail.reset_texts import reset_text
+from services.mail.sentences import SAY
 
 _EARLIER: Final = 6
 """Earlier commands that a mail repeats, at most."""
@@ -36,26 +38,24 @@ _BOARDS: Final = 20
 _LINES: Final = 50
 """Lines of chat in a mail, at most: the newest."""
 
-_CHAT: Final = "To chat with the other players, reply with: chat TEXT"
-
-_HAPPENED: Final = {
-    NoticeKind.CHALLENGED: "you were challenged",
-    NoticeKind.REVEAL: "the draw waits for your text",
-    NoticeKind.STARTED: "the match has started",
-    NoticeKind.YOUR_TURN: "it became your turn",
-    NoticeKind.OFFER: "a player made a proposal",
-    NoticeKind.ANSWERED: "a player answered a proposal",
-    NoticeKind.REPLIED: "one of your conditional moves was played",
-    NoticeKind.RESIGNED: "a player resigned",
-    NoticeKind.FLAGGED: "a player ran out of time",
-    NoticeKind.RESUMED: "the pause has ended",
-    NoticeKind.DECLINED: "a player declined to play",
-    NoticeKind.OVER: "the match is over",
-    NoticeKind.REMINDER: "your time is running out",
-    NoticeKind.CLAIMED: "a claim was made, on which an arbiter rules",
-    NoticeKind.RULED: "an arbiter ruled",
-    NoticeKind.APPEALED: "a player appealed against a ruling",
-    NoticeKind.CHAT: "there is new chat",
+_HAPPENED: Final[Mapping[NoticeKind, Sentence]] = {
+    NoticeKind.CHALLENGED: SAY("challenged"),
+    NoticeKind.REVEAL: SAY("reveal"),
+    NoticeKind.STARTED: SAY("started"),
+    NoticeKind.YOUR_TURN: SAY("your-turn"),
+    NoticeKind.OFFER: SAY("offer"),
+    NoticeKind.ANSWERED: SAY("answered"),
+    NoticeKind.REPLIED: SAY("replied"),
+    NoticeKind.RESIGNED: SAY("resigned"),
+    NoticeKind.FLAGGED: SAY("flagged"),
+    NoticeKind.RESUMED: SAY("resumed"),
+    NoticeKind.DECLINED: SAY("declined"),
+    NoticeKind.OVER: SAY("over"),
+    NoticeKind.REMINDER: SAY("running-out"),
+    NoticeKind.CLAIMED: SAY("claimed"),
+    NoticeKind.RULED: SAY("ruled"),
+    NoticeKind.APPEALED: SAY("appealed"),
+    NoticeKind.CHAT: SAY("chat"),
 }
 
 
@@ -70,71 +70,80 @@ class NotificationTexts:
 
     def match_update(self, update: MatchUpdate) -> EmailText:
         """Write the mail about events of a match."""
-        scene = self._scene(update.board, update.history)
+        language = self._language(update.account)
+        scene = self._scene(update.board, update.history, language)
         own = [decode_event(data) for data in update.history[update.seq - 1 :]]
         parts = [
             _first(scene, update, own),
-            statement_lines(self._app, update.board, own),
-            self._chat_lines(update.chat),
-            self._earlier(update),
+            statement_lines(self._app, update.board, own, language),
+            self._chat_lines(update.chat, language),
+            self._earlier(update, language),
             summary(scene, self._app.store.now()),
             self._board(scene, update.account),
             _how(scene, update.seat),
-            how_to_appeal(scene.state, own),
+            how_to_appeal(scene.state, own, language),
             _how_to_play_again(scene),
         ]
         text = "\n\n".join(part for part in parts if part)
-        return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(update.account))}")
+        foot = _foot(self._name(update.account, language), language)
+        return EmailText(_subject(scene), f"{text}\n\n{foot}", language)
 
     def case(self, account: AccountId, board: int, history: Sequence[bytes]) -> EmailText:
         """Write the mail to an arbiter about a claim or an appeal."""
-        scene, last = self._scene(board, history), decode_event(history[-1])
-        name = self._name(account)
+        language = self._language(account)
+        scene, last = self._scene(board, history, language), decode_event(history[-1])
+        name = self._name(account, language)
         parts = [
             describe_events(scene, [last.body]),
-            statement_lines(self._app, board, [last]),
+            statement_lines(self._app, board, [last], language),
             summary(scene, self._app.store.now()),
-            how_to_rule(board, name),
-            _server_foot(name, "when a case waits for an arbiter"),
+            how_to_rule(board, name, language),
+            _server_foot(name, SAY("why-case"), language),
         ]
-        return EmailText(f"matchpost: a case waits in match {board}", "\n\n".join(parts))
+        return EmailText(scene.said(SAY("case", board=board)), "\n\n".join(parts), language)
 
     def chat(self, account: AccountId, board: int, said: Sequence[PlayerMessage]) -> EmailText:
         """Write the mail with chat of the other players in a match."""
+        language = self._language(account)
         (data,) = self._app.store.snapshots([board])
-        scene = NamedMatch.of(self._app, board, unpack_snapshot(data).state)
-        how = _how(scene, scene.state.seats.index(account)) or _CHAT
-        parts = [self._chat_lines(said), summary(scene, self._app.store.now()), how]
+        scene = NamedMatch.of(self._app, board, unpack_snapshot(data).state, language)
+        how = _how(scene, scene.state.seats.index(account)) or scene.said(SAY("to-chat"))
+        parts = [self._chat_lines(said, language), summary(scene, self._app.store.now()), how]
         text = "\n\n".join(parts)
-        return EmailText(_subject(scene), f"{text}\n\n{_foot(self._name(account))}")
+        foot = _foot(self._name(account, language), language)
+        return EmailText(_subject(scene), f"{text}\n\n{foot}", language)
 
-    def _chat_lines(self, said: Sequence[PlayerMessage]) -> str:
+    def _chat_lines(self, said: Sequence[PlayerMessage], language: str) -> str:
         """Return chat of the other players, each line after the name of its writer."""
-        earlier = f"... and {len(said) - _LINES} earlier lines; to see them, reply with: chat"
         shown = said[-_LINES:]
         names = self._app.accounts.name_of([line.sender for line in shown])
         lines = [
             # indented after every kind of line end, so that no line looks like the server's own
-            f"{shown_name(name)} says: " + "\n    ".join(line.text.splitlines())
+            f"{SAY('says', name=shown_name(name, language)).in_language(language)} "
+            + "\n    ".join(line.text.splitlines())
             for line, name in zip(shown, names, strict=True)
         ]
-        return "\n".join([earlier, *lines] if len(said) > _LINES else lines)
+        if len(said) > _LINES:
+            earlier = SAY("earlier-lines", count=len(said) - _LINES)
+            lines.insert(0, earlier.in_language(language))
+        return "\n".join(lines)
 
-    def _scene(self, board: int, history: Sequence[bytes]) -> NamedMatch:
-        return NamedMatch.of(self._app, board, replay(history))
+    def _scene(self, board: int, history: Sequence[bytes], language: str) -> NamedMatch:
+        return NamedMatch.of(self._app, board, replay(history), language)
 
-    def _earlier(self, update: MatchUpdate) -> str:
+    def _earlier(self, update: MatchUpdate, language: str) -> str:
         """Return what else happened since the player's own last command."""
         before = [decode_event(data) for data in update.history[: update.seq - 1]]
         since = max((e.seq for e in before if e.actor == update.account), default=1)
         runs = _runs([event for event in before if event.seq > since])[-_EARLIER:]
         lines = [
             describe_events(
-                self._scene(update.board, update.history[: run[-1].seq]), [e.body for e in run]
+                self._scene(update.board, update.history[: run[-1].seq], language),
+                [e.body for e in run],
             )
             for run in runs
         ]
-        return "\n".join(["Before that:", *lines]) if lines else ""
+        return "\n".join([SAY("before").in_language(language), *lines]) if lines else ""
 
     def _board(self, scene: NamedMatch, account: AccountId) -> str:
         """Draw the board in the display that the player prefers."""
@@ -146,37 +155,46 @@ class NotificationTexts:
 
     def digest(self, account: AccountId, items: Sequence[DigestItem]) -> EmailText:
         """Write the daily digest."""
+        language = self._language(account)
         boards = list(dict.fromkeys(item.board for item in items if item.board))
-        parts = [self._of_match(account, board, items) for board in boards[:_BOARDS]]
+        parts = [self._of_match(account, board, items, language) for board in boards[:_BOARDS]]
         if len(boards) > _BOARDS:
-            parts.append(f"... and {len(boards) - _BOARDS} more matches")
-        parts += self._of_messages(account, items)
+            more = SAY("more-matches", count=len(boards) - _BOARDS)
+            parts.append(more.in_language(language))
+        parts += self._of_messages(account, items, language)
         text = "\n\n\n".join(part for part in parts if part)
-        foot = _server_foot(self._name(account), "once a day")
-        return EmailText("matchpost: what happened in your matches", f"{text}\n\n{foot}")
+        foot = _server_foot(self._name(account, language), SAY("why-daily"), language)
+        return EmailText(SAY("digest").in_language(language), f"{text}\n\n{foot}", language)
 
-    def _of_match(self, account: AccountId, board: int, items: Sequence[DigestItem]) -> str:
+    def _of_match(
+        self, account: AccountId, board: int, items: Sequence[DigestItem], language: str
+    ) -> str:
         (data,) = self._app.store.snapshots([board])
         state = unpack_snapshot(data).state
         if account not in state.seats:
             return ""
-        scene, seat = NamedMatch.of(self._app, board, state), state.seats.index(account)
+        scene = NamedMatch.of(self._app, board, state, language)
+        seat = state.seats.index(account)
         kinds = dict.fromkeys(NoticeKind(item.what) for item in items if item.board == board)
-        happened = "\n".join(f"  {_HAPPENED[kind]}" for kind in kinds if kind in _HAPPENED)
+        happened = [f"  {scene.said(_HAPPENED[kind])}" for kind in kinds if kind in _HAPPENED]
         chat = [one.at for one in items if (one.board, one.what) == (board, NoticeKind.CHAT)]
         said = lines_since(self._app.messages, account, board, min(chat)) if chat else []
-        parts = [f"{summary(scene, self._app.store.now())}\nsince the last e-mail:\n{happened}"]
-        parts += [self._chat_lines(said)] if said else []
+        lines = [summary(scene, self._app.store.now()), scene.said(SAY("since")), *happened]
+        parts = ["\n".join(lines)]
+        parts += [self._chat_lines(said, language)] if said else []
         if asked := _asked(scene, seat):
             address = self._addresses.of(board, seat, account)
-            parts += [self._board(scene, account), f"{asked}, in an e-mail to\n{address}"]
+            how = scene.said(SAY("in-mail-to", asked=asked))
+            parts += [self._board(scene, account), f"{how}\n{address}"]
         return "\n\n".join(parts)
 
-    def _of_messages(self, account: AccountId, items: Sequence[DigestItem]) -> list[str]:
+    def _of_messages(
+        self, account: AccountId, items: Sequence[DigestItem], language: str
+    ) -> list[str]:
         senders = [bytes.fromhex(item.what) for item in items if not item.board]
-        name = self._name(account)
+        name = self._name(account, language)
         return [
-            f"{self._name(sender)} has sent you a message; to read it, reply with:\n"
+            f"{SAY('sent', sender=self._name(sender, language)).in_language(language)}\n"
             f"  messages {name} password"
             for sender in dict.fromkeys(senders)
         ]
@@ -185,49 +203,52 @@ class NotificationTexts:
 
     def message(self, account: AccountId, note: QueuedMessage) -> EmailText:
         """Write the mail with a message of another player."""
-        sender, name = self._name(note.sender), self._name(account)
-        to = "you" if note.kind == MessageKind.MESSAGE else "everybody"
-        # indented after every kind of line end, so that no line looks like the server's own
-        text = "\n".join(f"  {line}" for line in note.text.splitlines())
-        how = f"To answer, reply with:\n  message {name} password {sender} YOUR TEXT"
-        foot = _server_foot(name, "when somebody writes to you")
-        return EmailText(
-            f"matchpost: {sender} wrote to {to}",
-            f"{sender} writes to {to}:\n\n{text}\n\n{how}\n\n{foot}",
-        )
+        language = self._language(account)
+        sender, name = self._name(note.sender, language), self._name(account, language)
+        subject, head = SAY("wrote-all", sender=sender), SAY("writes-all", sender=sender)
+        if note.kind == MessageKind.MESSAGE:
+            subject, head = SAY("wrote-you", sender=sender), SAY("writes-you", sender=sender)
+        own_text = SAY("your-text").in_language(language)
+        parts = [
+            head.in_language(language),
+            # indented after every kind of line end, so that no line looks like the server's own
+            "\n".join(f"  {line}" for line in note.text.splitlines()),
+            (
+                f"{SAY('to-answer').in_language(language)}\n"
+                f"  message {name} password {sender} {own_text}"
+            ),
+            _server_foot(name, SAY("why-message"), language),
+        ]
+        return EmailText(subject.in_language(language), "\n\n".join(parts), language)
 
     def code(self, account: AccountId, code: str) -> EmailText:
         """Write the mail with the code that verifies an address."""
-        name, shown = self._name(account), format_code(code)
-        return EmailText(
-            f"matchpost: your code is {shown}",
-            f"Somebody, probably you, entered this e-mail address for the userid {name} on the\n"
-            f"matchpost server {self._addresses.domain}.\n\n"
-            "If it was you, reply to this e-mail to verify the address; the reply may be empty.\n"
-            "Or enter this line at the terminal, or send it by e-mail to\n"
-            f"{self._addresses.server_address}:\n\n  verify {name} password {shown}\n\n"
-            "If it was not you, do nothing. Until the address is verified, the server sends only\n"
-            "such codes to it.\n",
-        )
+        language = self._language(account)
+        name = self._name(account, language)
+        return code_text(language, name, format_code(code), self._addresses)
 
     def reset(self, account: AccountId, link: str) -> EmailText:
         """Write the mail with the link for a new password."""
+        language = self._language(account)
         site = self._app.settings.site or ""
-        return reset_text(self._app.accounts.language_of(account), self._name(account), site, link)
+        return reset_text(language, self._name(account, language), site, link)
 
-    def _name(self, account: AccountId) -> str:
+    def _language(self, account: AccountId) -> str:
+        return self._app.accounts.language_of(account) or LANGUAGES[0]
+
+    def _name(self, account: AccountId, language: str) -> str:
         (name,) = self._app.accounts.name_of([account])
-        return shown_name(name)
+        return shown_name(name, language)
 
 
 def _subject(scene: NamedMatch) -> str:
     """Return the subject of a match's mails. It never changes, so mail programs show them together."""
-    return f"match {scene.board}: {scene.rules.title}{scene.options}"
+    return scene.said(SAY("match", board=scene.board, game=scene.game))
 
 
 def _first(scene: NamedMatch, update: MatchUpdate, own: Sequence[EventEnvelope]) -> str:
     if NoticeKind.REMINDER in update.kinds:
-        return f"{scene.place}: it is your turn, and your time is running out"
+        return scene.said(SAY("reminder", place=scene.place))
     return describe_events(scene, [event.body for event in own])
 
 
@@ -246,13 +267,14 @@ def _how(scene: NamedMatch, seat: Seat) -> str:
         return ""
     asked = _asked(scene, seat)
     if not asked:
-        return f"There is nothing for you to do now.\n{_CHAT}"
+        return f"{scene.said(SAY('nothing'))}.\n{scene.said(SAY('to-chat'))}"
     others = (
         ["chat TEXT"] if scene.state.awaits_entropy else ["resign", "propose draw", "chat TEXT"]
     )
     if scene.state.awaits_entropy or not scene.state.acted >> seat & 1:
         others.insert(0, "decline")
-    return f"{asked}, in the first line of a reply.\nYou can also write: {', '.join(others)}."
+    also = scene.said(SAY("also", commands=", ".join(others)))
+    return f"{scene.said(SAY('in-reply', asked=asked))}.\n{also}."
 
 
 def _how_to_play_again(scene: NamedMatch) -> str:
@@ -260,57 +282,50 @@ def _how_to_play_again(scene: NamedMatch) -> str:
     state = scene.state
     if state.result is None or len(state.seats) == 1 or state.result.reason == Reason.TRANSFERRED:
         return ""
-    return "To play again with the sides exchanged, reply with: rematch"
+    return scene.said(SAY("to-rematch"))
 
 
 def _asked(scene: NamedMatch, seat: Seat) -> str:
     """Return what the player has to do, as instructions; empty if nothing."""
-    state = scene.state
-    if state.over:
+    if scene.state.over:
         return ""
-    if state.awaits_entropy:
-        return _asked_before(state, seat)
-    return "\n".join([*_proposed(scene, state, seat), *_turn(scene, state, seat)])
+    if scene.state.awaits_entropy:
+        found = _asked_before(scene.state, seat)
+    else:
+        found = [*_proposed(scene, seat), *_turn(scene, seat)]
+    return "\n".join(map(scene.said, found))
 
 
-def _asked_before(state: MatchState, seat: Seat) -> str:
+def _asked_before(state: MatchState, seat: Seat) -> list[Sentence]:
     """Return the same before the draw."""
     if seat not in state.waits:
-        return ""
-    if not state.sealed:
-        return "To play, write accept"
-    return (
-        "To play, open the match with the browser or program in which you accepted it: your text "
-        "for the draw is stored there, and is revealed automatically. Or write reveal and the text"
-    )
+        return []
+    return [SAY("write-reveal") if state.sealed else SAY("write-accept")]
 
 
-def _proposed(scene: NamedMatch, state: MatchState, seat: Seat) -> Iterator[str]:
-    offer = state.offer
+def _proposed(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
+    state, offer = scene.state, scene.state.offer
     if (
         offer is not None
         and seat in state.active_seats
         and seat not in (offer.seat, *offer.accepted)
     ):
-        yield f"{scene.who(offer.seat)} proposed {offer_name(offer.kind)}: write accept or reject"
+        what = offer_name(offer.kind, scene.language)
+        yield SAY("write-answer", player=scene.who(offer.seat), offer=what)
 
 
-def _turn(scene: NamedMatch, state: MatchState, seat: Seat) -> Iterator[str]:
-    if state.next == seat:
+def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
+    if scene.state.next == seat:
         move = next(iter(scene.rules.legal_moves(scene.position)), "")
-        yield f"To play, write your move, such as {move}" if move else "To play, write your move"
+        yield SAY("write-move-such-as", move=move) if move else SAY("write-move")
 
 
-def _foot(name: str) -> str:
-    return (
-        f"-- \n{name}, keep the sender's address secret: anybody who knows it can play for you.\n"
-        "To get one e-mail a day, reply with: set notify daily\n"
-        "To get no e-mail, reply with: signoff\n"
-    )
+def _foot(name: str, language: str) -> str:
+    secret = SAY("keep-secret", name=name).in_language(language)
+    daily, none = SAY("to-get-one").in_language(language), SAY("to-get-none").in_language(language)
+    return f"-- \n{secret}.\n{daily}\n{none}\n"
 
 
-def _server_foot(name: str, when: str) -> str:
-    return (
-        f"-- \nYou get e-mail {when}. To change that, reply with\n"
-        f"  set {name} password notify move|daily|none\n"
-    )
+def _server_foot(name: str, why: Sentence, language: str) -> str:
+    how = f"set {name} password notify move|daily|none"
+    return f"-- \n{why.in_language(language)}\n  {how}\n"

@@ -1,33 +1,14 @@
 """Every page in German: no English is left on it, and its language is marked."""
 
-import re
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.helpers.api import Api, Player
+from tests.helpers.english import english_in
 from tests.helpers.page_texts import texts_of
 from tests.helpers.web import Guest
-
-ENGLISH = re.compile(
-    r"\b(the|of|is|are|were|with|your|you|and|to|for|from|by|no|not|yet|has|have|had|it|its|"
-    r"this|that|these|they|their|he|she|his|her|be|been|can|can't|won't|after|before|all|each|"
-    r"every|any|nobody|somebody|who|whose|which|when|where|how|than|then|there|if|or|on|at|as|out|"
-    r"move|moves|match|matches|game|games|player|players|turn|days|day|hours|won|lost|draw|offer)\b",
-    re.IGNORECASE,
-)
-"""Words that no German sentence has."""
-
-NAMES = re.compile(
-    r"The Power of Two|That's My Line|Cooperative That's My Line|David and Goliath|Get a Jump On|"
-    r"One by One|Two by Two|Kadon Enterprises, Inc\.|P o T|(mp_)?\.?board\.svg|"
-    r"-[a-z_]+(=\S+)?|https?://\S+|\S+@\S+|\b[a-z]\d+\b"
-)
-"""Proper names of games and publishers, options and addresses, which are the same everywhere."""
-
-IN_GERMAN_TOO = frozenset({"am", "an", "in", "so", "war", "was", "will", "her", "all", "as", "is"})
-"""English words that are German words as well."""
 
 SAID = "come and play with the others"
 """What a player writes, which stays as it is in every language."""
@@ -83,12 +64,6 @@ PAGES_OF_A_GUEST = (
     "/help",
     "/puzzles",
 )
-
-
-def english_in(text: str) -> bool:
-    """Return whether a text has an English word, apart from names."""
-    found = {word.lower() for word in ENGLISH.findall(NAMES.sub(" ", text))}
-    return bool(found - IN_GERMAN_TOO)
 
 
 def walked(guest: Guest, paths: list[str]) -> Iterator[tuple[str, str]]:

@@ -133,7 +133,7 @@ class EmailBuilder:
                 id=id_,
                 to=address,
                 subject=clean_subject(text.subject),
-                body=with_receipt_line(text.body, attachments),
+                body=with_receipt_line(text.body, attachments, text.language),
                 headers=(*headers, _AUTOMATIC, unsubscribe),
                 purpose=Purpose.NOTICE,
                 account=account,

@@ -38,7 +38,9 @@ from domain.games.halves.position import (
     placeable_cells,
     play,
 )
+from domain.games.halves.sentences import SAY
 from domain.rules.protocol import Chance, Rules, Seat, illegal_move, unreadable_move
+from domain.sentences import Text
 
 _WORDS: Final = {"keep": KEEP, "swap": SWAP}
 _NUMBERS: Final = re.compile("([1-9][0-9]{0,3})(?:,([1-9][0-9]{0,3}))?")
@@ -64,15 +66,11 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     to_json = staticmethod(to_json)
     from_json = staticmethod(from_json)
 
-    def option_warning(self, options: HalvesOptions) -> str:
+    def option_warning(self, options: HalvesOptions) -> Text:
         """Return a warning if all tiles may lack the free edges."""
         if options.free_edges < _STUCK_FROM:
             return ""
-        most = "most" if options.invert_win else "fewest"
-        return (
-            f"with -free_edges={options.free_edges} it can come to a position in which nobody can "
-            f"remove a tile; then the {most} tiles win"
-        )
+        return SAY("may-be-stuck", edges=options.free_edges, winner=int(options.invert_win))
 
     def needs_draw(self, options: HalvesOptions, players: int) -> bool:
         """Return whether chance places the tiles."""

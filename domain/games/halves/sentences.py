@@ -52,6 +52,16 @@ def _each(owners: int, language: str) -> str:
 SAY = Sentences(
     "halves",
     {
+        "may-be-stuck": (
+            (
+                "with -free_edges={edges} it can come to a position in which nobody can remove a tile; "
+                "then the {winner:most} tiles win"
+            ),
+            (
+                "mit -free_edges={edges} kann eine Stellung entstehen, in der niemand ein Plättchen "
+                "wegnehmen kann; dann gewinnen die {winner:most} Plättchen"
+            ),
+        ),
         "form": (
             "a move is a number, as 3, or two, as 4,2 (remove 4, keep the group of 2), or keep or swap",
             (
@@ -175,6 +185,7 @@ SAY = Sentences(
         "out": ("{tiles:tiles}, out", "{tiles:tiles}, ausgeschieden"),
     },
     side=words(*SIDES),
+    most=words("fewest", "most", german=("wenigsten", "meisten")),
     sides=_sides,
     have=_have,
     each=_each,

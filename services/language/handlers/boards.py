@@ -145,7 +145,7 @@ def _turn_after(scene: NamedMatch) -> str:
     mover = scene.rules.to_move(scene.position)
     if mover is None:
         return "the match would be over"
-    return f"it would be {scene.turn(mover)}"
+    return f"it would be {scene.side(mover)}'s turn ({scene.names[mover]})"
 
 
 def draw(scene: NamedMatch, display: str) -> str:
@@ -154,7 +154,7 @@ def draw(scene: NamedMatch, display: str) -> str:
         return scene.rules.sentence
     if scene.position is None:
         return ""
-    return draw_text(scene.rules, scene.position, display, scene.names)
+    return draw_text(scene.rules, scene.position, display, scene.names, scene.language)
 
 
 def match_of_game(call: Invocation, board: int) -> MatchState:

@@ -6,76 +6,84 @@ from domain.clocks import match_clock as clocks
 from domain.clocks.time_control import describe_time_control
 from domain.match.state import MatchState, deadline
 from domain.rules import rules_by_id
+from domain.sentences import LANGUAGES, Text, counted, text_in
+from services.language.render.match_sentences import SAY
 
 _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 
+_days = counted("day", "days", german=("Tag", "Tage"))
+_hours = counted("hour", "hours", german=("Stunde", "Stunden"))
+_minutes = counted("minute", "minutes", german=("Minute", "Minuten"))
 
-def instant(at: int) -> str:
+
+def instant(at: int, language: str = LANGUAGES[0]) -> str:
     """Return an instant to the minute, such as `2026-03-01 12:00 UTC`."""
-    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    when = datetime.fromtimestamp(at / 1000, UTC)
+    year, month, day, clock = f"{when:%Y %m %d %H:%M}".split()
+    return SAY("instant", year=year, month=month, day=day, clock=clock).in_language(language)
 
 
-def span(ms: int) -> str:
+def span(ms: int, language: str = LANGUAGES[0]) -> str:
     """Return a span in its two largest units, rounded down, such as `9 days 3 hours`."""
     days, rest = divmod(max(ms, 0), _DAY)
     hours, rest = divmod(rest, _HOUR)
+    units = [(hours, _hours), (rest // _MINUTE, _minutes)]
     if days:
-        return _units((days, "day"), (hours, "hour"))
-    return _units((hours, "hour"), (rest // _MINUTE, "minute")) or "less than a minute"
+        units = [(days, _days), (hours, _hours)]
+    shown = [unit(count, language) for count, unit in units if count]
+    return " ".join(shown) or SAY("short-span").in_language(language)
 
 
-def _units(*counts: tuple[int, str]) -> str:
-    return " ".join(f"{count} {unit}{'s' * (count != 1)}" for count, unit in counts if count)
-
-
-def clock_lines(state: MatchState, names: tuple[str, ...], now: int) -> list[str]:
+def clock_lines(
+    state: MatchState, names: tuple[str, ...], now: int, language: str = LANGUAGES[0]
+) -> list[str]:
     """Return lines about the clocks of a match at `now`; none for a match without clocks."""
     clock = state.clock
     if clock is None:
         return []
-    lines = [f"time: {describe_time_control(clock.terms)}"]
+    lines: list[Text] = [SAY("time-line", terms=describe_time_control(clock.terms, language))]
     if state.awaits_entropy:
-        return [*lines, *_waiting(deadline(state), now)]
-    if state.over or state.next is None:
-        return lines
-    shown = [
-        f"{side} {name} {_left(state, seat, now)}"
-        for seat, (side, name) in enumerate(
-            zip(rules_by_id(state.rules).sides, names, strict=False)
-        )
-        if seat in state.active_seats
-    ]
-    away = [
-        f"{names[off.seat]} is on vacation until {instant(off.until)}"
-        for off in clock.stops
-        if off.seat != clocks.ALL_SEATS and off.since <= now < off.until
-    ]
-    return [*lines, f"clocks: {', '.join(shown)}", *away, *_deadline(state, state.next, now)]
+        lines += _waiting(deadline(state), now, language)
+    elif not state.over and state.next is not None:
+        rules = rules_by_id(state.rules)
+        shown = [
+            f"{text_in(rules.side_text(seat), language)} {name} {_left(state, seat, now, language)}"
+            for seat, name in enumerate(names)
+            if seat in state.active_seats
+        ]
+        lines.append(SAY("clocks-line", clocks=", ".join(shown)))
+        lines += [
+            SAY("absent", player=names[off.seat], until=instant(off.until, language))
+            for off in clock.stops
+            if off.seat != clocks.ALL_SEATS and off.since <= now < off.until
+        ]
+        lines += _deadline(state, state.next, now, language)
+    return [text_in(line, language) for line in lines]
 
 
-def _waiting(until: int | None, now: int) -> list[str]:
+def _waiting(until: int | None, now: int, language: str) -> list[Text]:
     """Return a line on how long a match waits for its players' parts in the draw."""
     if until is None:
         return []
-    return [
-        f"waits until {instant(until)}, for {span(until - now)}; a player who is late has declined"
-    ]
+    left = span(until - now, language)
+    return [SAY("waits-until", until=instant(until, language), span=left)]
 
 
-def _left(state: MatchState, seat: int, now: int) -> str:
+def _left(state: MatchState, seat: int, now: int, language: str) -> str:
     assert state.clock is not None
     left = clocks.time_left(state.clock, seat, state.next, now)
-    return "without limit" if left is None else span(left)
+    return SAY("no-clock-limit").in_language(language) if left is None else span(left, language)
 
 
-def _deadline(state: MatchState, mover: int, now: int) -> list[str]:
+def _deadline(state: MatchState, mover: int, now: int, language: str) -> list[Text]:
     """Return a line on when the flag of the player to move falls."""
     assert state.clock is not None
     if state.clock.paused:
-        return [f"paused since {instant(state.clock.paused)}; `resume` ends it"]
+        return [SAY("paused-since", since=instant(state.clock.paused, language))]
     deadline = clocks.flag_time(state.clock, mover)
     if deadline is None:
         return []
-    return [f"deadline: {instant(deadline)}, in {span(deadline - now)}"]
+    left = span(deadline - now, language)
+    return [SAY("deadline", until=instant(deadline, language), span=left)]

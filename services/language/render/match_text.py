@@ -1,7 +1,7 @@
 """Sentences about a match and its events."""
 
 from collections.abc import Sequence
-from typing import Any, Self, assert_never
+from typing import Any, Final, Self, assert_never
 
 import msgspec
 
@@ -34,16 +34,20 @@ from domain.match.events import (
 from domain.match.imports import describe_source
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
-from domain.sentences import LANGUAGES
+from domain.sentences import LANGUAGES, Text, text_in
 from services.app.context import App
 from services.app.endings import ending_clause
 from services.app.names import join_names, names_by_seat
-from services.app.sentences import offer_name
+from services.app.sentences import offer_name, side_name
 from services.language.render.dates import clock_lines, instant, span
+from services.language.render.match_sentences import SAY
+
+_AGAINST: Final = dict(zip(LANGUAGES, (" against ", " gegen "), strict=True))
+"""Between the players, in each language."""
 
 
 class NamedMatch(msgspec.Struct, frozen=True):
-    """A match at one moment, with the names of its players."""
+    """A match at one moment, with the names of its players, for sentences in one language."""
 
     board: int
     state: MatchState
@@ -51,6 +55,7 @@ class NamedMatch(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
     position: Any
     """A struct of the game's own type; None before a draw, and of a game not installed."""
+    language: str = LANGUAGES[0]
 
     @classmethod
     def of(cls, app: App, board: int, state: MatchState, language: str = LANGUAGES[0]) -> Self:
@@ -58,28 +63,47 @@ class NamedMatch(msgspec.Struct, frozen=True):
         names = names_by_seat(app, state.seats, language)
         rules = rules_by_id(state.rules)
         unknown = state.has_no_position or isinstance(rules, MissingRules)
-        return cls(board, state, rules, names, None if unknown else position_of(state))
+        position = None if unknown else position_of(state)
+        return cls(board, state, rules, names, position, language)
+
+    def side(self, seat: Seat) -> str:
+        """Return the name of a seat, such as `Light`."""
+        return text_in(self.rules.side_text(seat), self.language)
 
     def who(self, seat: Seat) -> str:
         """Return a player's side and name, such as `Light (alice)`."""
-        return f"{self.rules.sides[seat]} ({self.names[seat]})"
+        return side_name(self.rules.side_text(seat), self.names[seat], self.language)
 
     def everyone(self, seats: Sequence[Seat]) -> str:
         """Return several players, as `who` names them."""
-        return join_names([self.who(seat) for seat in seats])
+        return join_names([self.who(seat) for seat in seats], self.language)
+
+    @property
+    def opponents(self) -> str:
+        """All players against each other, as `who` names them."""
+        return _AGAINST[self.language].join(map(self.who, range(len(self.names))))
 
     def others(self, seat: Seat) -> str:
         """Return all players but one, as `who` names them."""
         return self.everyone([s for s in range(len(self.names)) if s != seat])
 
     def turn(self, seat: Seat) -> str:
-        """Return whose turn it is, such as `Dark's turn (bob)`."""
-        return f"{self.rules.sides[seat]}'s turn ({self.names[seat]})"
+        """Return a clause on whose turn it is, such as `it is Dark's turn (bob)`."""
+        return self.said(SAY("turn", side=self.side(seat), name=self.names[seat]))
+
+    def said(self, text: Text) -> str:
+        """Return a text in the language of the sentences."""
+        return text_in(text, self.language)
 
     @property
     def place(self) -> str:
         """The match and how many moves have been played in it, such as `match 1, #4`."""
-        return f"match {self.board}, #{self.state.ply}"
+        return self.said(SAY("place", board=self.board, ply=self.state.ply))
+
+    @property
+    def game(self) -> str:
+        """The game's name, with the options of the match."""
+        return f"{self.rules.title}{self.options}"
 
     @property
     def options(self) -> str:
@@ -93,13 +117,13 @@ _TURNING = Moved | MatchStarted | Undone | SetBack | TimeGiven | Resigned | Flag
 
 def describe_events(scene: NamedMatch, events: Sequence[Event]) -> str:
     """Return a sentence on the events of a command; `scene` is the match after the last of them."""
-    clauses = [_describe_event(scene, event) for event in events]
+    clauses = [scene.said(_describe_event(scene, event)) for event in events]
     # vacations of players are added to a match after it has started
     last = next((event for event in reversed(events) if not isinstance(event, Absent)), events[-1])
     if isinstance(last, _TURNING) and scene.state.next is not None:
         clauses += _passed_players(scene, last)
         if len(scene.names) > 1:  # a single player is always to move
-            clauses.append(f"it is {scene.turn(scene.state.next)}")
+            clauses.append(scene.turn(scene.state.next))
     return f"{scene.place}: {'; '.join(clauses)}"
 
 
@@ -110,104 +134,118 @@ def _passed_players(scene: NamedMatch, event: Event) -> list[str]:
     count = len(scene.names)
     between = range(event.seat + 1, event.seat + 1 + (event.next - event.seat - 1) % count)
     return [
-        f"{scene.who(seat % count)} can't move and is passed"
+        scene.said(SAY("passed", player=scene.who(seat % count)))
         for seat in between
         if seat % count in scene.state.active_seats
     ]
 
 
-def _describe_event(scene: NamedMatch, event: Event) -> str:  # noqa: C901, PLR0911, PLR0912 - one for each event
+def _describe_event(scene: NamedMatch, event: Event) -> Text:  # noqa: C901, PLR0911, PLR0912 - one for each event
     match event:
         case MatchStarted():
-            players = " against ".join(map(scene.who, range(len(scene.names))))
-            started = f"{scene.rules.title}{scene.options} has started, {players}"
+            started = scene.said(SAY("started", game=scene.game, players=scene.opponents))
             note = scene.rules.option_warning(scene.rules.read_options(scene.state.options))
-            return f"{started} ({note})" if note else started
+            return f"{started} ({scene.said(note)})" if note else started
         case Imported():
-            players = " against ".join(map(scene.who, range(len(scene.names))))
-            plies, everybody = len(event.moves.split()), scene.everyone(range(len(scene.names)))
-            return (
-                f"{scene.rules.title}{scene.options} is to go on here from #{plies}, {players}; "
-                f"{describe_source(event.source)}; it waits for {everybody} to say accept"
+            what = SAY(
+                "goes-on-here",
+                game=scene.game,
+                ply=len(event.moves.split()),
+                players=scene.opponents,
+                source=describe_source(event.source, scene.language),
             )
+            return SAY("waits-accept", what=what, players=scene.everyone(range(len(scene.names))))
         case Challenged():
-            players = " against ".join(map(scene.who, range(len(scene.names))))
-            called = f"{scene.rules.title}{scene.options} is proposed, {players}"
+            called = SAY("proposed", game=scene.game, players=scene.opponents)
             waited = list(range(1, len(scene.names)))
             if isinstance(event, Called):
                 waited = [seat for seat, one in enumerate(event.commitments) if not one.digest]
             if not waited:
                 return called
-            return f"{called}; it waits for {scene.everyone(waited)} to say accept"
+            return SAY("waits-accept", what=called, players=scene.everyone(waited))
         case Committed():
-            return f"{scene.who(event.seat)} accepted and committed to a text for the draw"
+            return SAY("committed", player=scene.who(event.seat))
         case Sealed():
-            sealed = f"all have committed, and seed {event.k} of chain {event.chain} draws"
+            sealed = SAY("sealed", k=event.k, chain=event.chain)
             if not event.waits:
                 return sealed
-            return f"{sealed}; it waits for {scene.everyone(event.waits)} to reveal their texts"
+            return SAY("waits-reveal", what=sealed, players=scene.everyone(event.waits))
         case Revealed():
-            return f"the text of {scene.who(event.seat)} is revealed"
+            return SAY("revealed", player=scene.who(event.seat))
         case Withheld():
-            return f"{scene.who(event.seat)} did not reveal the text for the draw"
+            return SAY("withheld", player=scene.who(event.seat))
         case Gathered():
             if scene.state.imported is not None:
-                return f"{scene.who(event.seat)} accepted"
-            gave = "gave entropy" if event.text else "gave no entropy"
-            return f"{scene.who(event.seat)} accepted and {gave}"
+                return SAY("accepted", player=scene.who(event.seat))
+            if event.text:
+                return SAY("gave-entropy", player=scene.who(event.seat))
+            return SAY("gave-none", player=scene.who(event.seat))
         case Moved():
-            how = "played the conditional move" if event.queued else "played"
-            return f"{scene.who(event.seat)} {how} {event.move}"
+            if event.queued:
+                return SAY("played-conditional", player=scene.who(event.seat), move=event.move)
+            return SAY("played", player=scene.who(event.seat), move=event.move)
         case OfferMade():
-            return f"{scene.who(event.seat)} proposed {offer_name(event.kind)}"
+            offer = offer_name(event.kind, scene.language)
+            return SAY("offered", player=scene.who(event.seat), offer=offer)
         case OfferAnswered():
-            verb = "accepted" if event.accept else "rejected"
-            return f"{scene.who(event.seat)} {verb} the {event.kind}"
+            return _describe_answer(scene, event)
         case Undone():
-            return f"it is taken back to #{event.ply}"
+            return SAY("taken-back", ply=event.ply)
         case Resigned():
-            return f"{scene.who(event.seat)} resigned"
+            return SAY("resigned", player=scene.who(event.seat))
         case Flagged():
-            return f"the time of {scene.who(event.seat)} is over"
+            return SAY("flagged", player=scene.who(event.seat))
         case Nagged():
-            return f"{scene.who(event.seat)} was reminded"
+            return SAY("reminded", player=scene.who(event.seat))
         case Paused():
-            return "all clocks stand still until one of you says resume"
+            return SAY("paused")
         case Resumed():
-            return f"{scene.who(event.seat)} ended the pause"
+            return SAY("resumed", player=scene.who(event.seat))
         case Absent():
-            return f"{scene.who(event.seat)} is on vacation until {instant(event.until)}"
+            until = instant(event.until, scene.language)
+            return SAY("absent", player=scene.who(event.seat), until=until)
         case Returned():
-            return f"{scene.who(event.seat)} ends the vacation on {instant(event.until)}"
+            until = instant(event.until, scene.language)
+            return SAY("returned", player=scene.who(event.seat), until=until)
         case Declined():
-            return f"{scene.who(event.seat)} declined to play"
+            return SAY("declined", player=scene.who(event.seat))
         case Claimed():
-            who = "an arbiter" if event.seat is None else scene.who(event.seat)
-            return f"{who} made a claim about #{event.ply}"
+            if event.seat is None:
+                return SAY("arbiter-claimed", ply=event.ply)
+            return SAY("claimed", player=scene.who(event.seat), ply=event.ply)
         case Ruled():
             return _describe_ruling(event)
         case Appealed():
-            return f"{scene.who(event.seat)} appealed against the ruling on claim {event.claim}"
+            return SAY("appealed", player=scene.who(event.seat), claim=event.claim)
         case SetBack():
-            return f"it is set back to #{event.ply} and goes on there"
+            return SAY("set-back", ply=event.ply)
         case TimeGiven():
-            return f"{scene.who(event.seat)} gets {span(event.ms)} more"
+            more = span(event.ms, scene.language)
+            return SAY("time-given", player=scene.who(event.seat), span=more)
         case Ended() | ResultChanged():
             return ending_sentence(scene)
         case _:  # pragma: no cover - the union is closed
             assert_never(event)
 
 
-def _describe_ruling(event: Ruled) -> str:
+def _describe_answer(scene: NamedMatch, event: OfferAnswered) -> Text:
+    if event.accept:
+        return SAY("offer-accepted", player=scene.who(event.seat), kind=event.kind)
+    return SAY("offer-rejected", player=scene.who(event.seat), kind=event.kind)
+
+
+def _describe_ruling(event: Ruled) -> Text:
     if event.claim is None:
-        return "an arbiter ruled"
-    verb = "upheld" if event.upheld else "dismissed"
-    return f"an arbiter {verb} claim {event.claim}"
+        return SAY("ruled")
+    if event.upheld:
+        return SAY("upheld", claim=event.claim)
+    return SAY("dismissed", claim=event.claim)
 
 
 def ending_sentence(scene: NamedMatch) -> str:
     """Return how a match that is over has ended, and why."""
-    return f"the match is over: {ending_clause(scene.state, scene.names)}"
+    how = ending_clause(scene.state, scene.names, scene.language)
+    return scene.said(SAY("ended", how=how))
 
 
 def summary(scene: NamedMatch, now: int | None = None) -> str:
@@ -216,38 +254,48 @@ def summary(scene: NamedMatch, now: int | None = None) -> str:
     With `now`, in ms, also what the clocks show.
     """
     state = scene.state
-    players = ", ".join(
-        f"{side} {name}" for side, name in zip(scene.rules.sides, scene.names, strict=False)
-    )
+    players = ", ".join(f"{scene.side(seat)} {name}" for seat, name in enumerate(scene.names))
+    title = scene.rules.title
     lines = [
-        f"match {scene.board}: {scene.rules.title} ({state.rules}{scene.options})",
-        f"players: {players}",
+        scene.said(
+            SAY(
+                "game-line",
+                board=scene.board,
+                title=title,
+                rules=state.rules,
+                options=scene.options,
+            )
+        ),
+        scene.said(SAY("players-line", players=players)),
         f"#{state.ply}: {_progress(scene)}",
     ]
     if state.imported is not None:
-        lines.append(describe_source(state.imported.source))
+        lines.append(describe_source(state.imported.source, scene.language))
     if state.offer is not None:
         maker = state.offer.seat
-        lines.append(
-            f"{scene.who(maker)} proposed {offer_name(state.offer.kind)}; "
-            f"{scene.others(maker)} can accept or reject it"
+        asked = SAY(
+            "may-answer",
+            player=scene.who(maker),
+            offer=offer_name(state.offer.kind, scene.language),
+            others=scene.others(maker),
         )
+        lines.append(scene.said(asked))
     if now is not None:
-        lines += clock_lines(state, scene.names, now)
+        lines += clock_lines(state, scene.names, now, scene.language)
     return "\n".join(lines)
 
 
 def _progress(scene: NamedMatch) -> str:
     state = scene.state
     if state.awaits_entropy:
-        do = "reveal their texts" if state.sealed else "say accept"
-        return f"it waits for {scene.everyone(state.waits)} to {do}"
-    now = (
-        ending_sentence(scene)
-        if state.over or state.next is None
-        else f"it is {scene.turn(state.next)}"
-    )
-    return f"{now}; the last move was {state.first_moves(state.ply)[-1]}" if state.ply else now
+        players = scene.everyone(state.waits)
+        if state.sealed:
+            return scene.said(SAY("awaited-reveal", players=players))
+        return scene.said(SAY("awaited-accept", players=players))
+    now = ending_sentence(scene) if state.over or state.next is None else scene.turn(state.next)
+    if not state.ply:
+        return now
+    return scene.said(SAY("last-move", now=now, move=state.first_moves(state.ply)[-1]))
 
 
 def summary_at(scene: NamedMatch, plies: int) -> str:
@@ -263,4 +311,4 @@ def summary_at(scene: NamedMatch, plies: int) -> str:
         offer=None,
     )
     was = summary(msgspec.structs.replace(scene, state=earlier))
-    return f"{was}; now it stands at #{state.ply}"
+    return scene.said(SAY("stands-now", was=was, ply=state.ply))

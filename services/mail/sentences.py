@@ -1,0 +1,158 @@
+"""The sentences of mails. Those that say how to reply name commands, which are the same in every language."""
+
+from typing import Final
+
+from domain.sentences import Sentences
+
+SAY: Final = Sentences(
+    "mail",
+    {
+        # subjects
+        "match": ("match {board}: {game}", "Partie {board}: {game}"),
+        "case": (
+            "matchpost: a case waits in match {board}",
+            "matchpost: in Partie {board} wartet ein Fall",
+        ),
+        "digest": (
+            "matchpost: what happened in your matches",
+            "matchpost: Neues aus deinen Partien",
+        ),
+        "wrote-you": (
+            "matchpost: {sender} wrote to you",
+            "matchpost: {sender} hat dir geschrieben",
+        ),
+        "wrote-all": (
+            "matchpost: {sender} wrote to everybody",
+            "matchpost: {sender} hat an alle geschrieben",
+        ),
+        # what happened
+        "reminder": (
+            "{place}: it is your turn, and your time is running out",
+            "{place}: du bist am Zug, und deine Zeit läuft ab",
+        ),
+        "before": ("Before that:", "Davor:"),
+        "more-matches": ("... and {count} more matches", "... und {count} weitere Partien"),
+        "since": ("since the last e-mail:", "seit der letzten Mail:"),
+        "challenged": ("you were challenged", "du bist herausgefordert"),
+        "reveal": (
+            "the draw waits for your text",
+            "die Auslosung wartet auf deinen Text",
+        ),
+        "started": ("the match has started", "die Partie hat begonnen"),
+        "your-turn": ("it became your turn", "du bist am Zug"),
+        "offer": ("a player made a proposal", "jemand hat etwas vorgeschlagen"),
+        "answered": (
+            "a player answered a proposal",
+            "jemand hat auf einen Vorschlag geantwortet",
+        ),
+        "replied": (
+            "one of your conditional moves was played",
+            "ein Vorauszug von dir wurde gezogen",
+        ),
+        "resigned": ("a player resigned", "jemand hat aufgegeben"),
+        "flagged": ("a player ran out of time", "jemandes Zeit ist abgelaufen"),
+        "resumed": ("the pause has ended", "die Pause ist zu Ende"),
+        "declined": ("a player declined to play", "jemand hat die Partie abgelehnt"),
+        "over": ("the match is over", "die Partie ist zu Ende"),
+        "running-out": ("your time is running out", "deine Zeit läuft ab"),
+        "claimed": (
+            "a claim was made, on which an arbiter rules",
+            "es gibt einen Einspruch, über den ein Schiedsrichter entscheidet",
+        ),
+        "ruled": ("an arbiter ruled", "ein Schiedsrichter hat entschieden"),
+        "appealed": (
+            "a player appealed against a ruling",
+            "jemand hat Berufung gegen eine Entscheidung eingelegt",
+        ),
+        "chat": ("there is new chat", "es gibt neuen Chat"),
+        # what players and arbiters write
+        "says": ("{name} says:", "{name} sagt:"),
+        "earlier-lines": (
+            "... and {count} earlier lines; to see them, reply with: chat",
+            "... und {count} frühere Zeilen; du siehst sie mit der Antwort: chat",
+        ),
+        "writes-you": ("{sender} writes to you:", "{sender} schreibt dir:"),
+        "writes-all": ("{sender} writes to everybody:", "{sender} schreibt an alle:"),
+        "to-answer": ("To answer, reply with:", "Antworte mit:"),
+        "your-text": ("YOUR TEXT", "DEIN TEXT"),
+        "sent": (
+            "{sender} has sent you a message; to read it, reply with:",
+            "{sender} hat dir eine Nachricht geschickt; du liest sie mit der Antwort:",
+        ),
+        "claim-of": ("the claim of {name}:", "Einspruch von {name}:"),
+        "reasons-of": ("the reasons of {name}:", "Begründung von {name}:"),
+        "appeal-of": ("the appeal of {name}:", "Berufung von {name}:"),
+        "erased": ("(the text was erased)", "(der Text wurde gelöscht)"),
+        # how to reply
+        "write-move-such-as": (
+            "To play, write your move, such as {move}",
+            "Zum Ziehen schreib deinen Zug, etwa {move}",
+        ),
+        "write-move": ("To play, write your move", "Zum Ziehen schreib deinen Zug"),
+        "write-accept": ("To play, write accept", "Zum Mitspielen schreib accept"),
+        "write-reveal": (
+            (
+                "To play, open the match with the browser or program in which you accepted it: your text "
+                "for the draw is stored there, and is revealed automatically. Or write reveal and the text"
+            ),
+            (
+                "Zum Mitspielen öffne die Partie in dem Browser oder Programm, in dem du sie angenommen "
+                "hast: Dort liegt dein Text für die Auslosung und wird von selbst gezeigt. Oder schreib "
+                "reveal und den Text"
+            ),
+        ),
+        "write-answer": (
+            "{player} proposed {offer}: write accept or reject",
+            "{player} hat vorgeschlagen: {offer}. Schreib accept oder reject",
+        ),
+        "in-reply": (
+            "{asked}, in the first line of a reply",
+            "{asked}, in der ersten Zeile einer Antwort",
+        ),
+        "in-mail-to": ("{asked}, in an e-mail to", "{asked}, in einer Mail an"),
+        "also": ("You can also write: {commands}", "Du kannst auch schreiben: {commands}"),
+        "nothing": ("There is nothing for you to do now", "Du hast jetzt nichts zu tun"),
+        "to-chat": (
+            "To chat with the other players, reply with: chat TEXT",
+            "Mit den anderen chattest du mit der Antwort: chat TEXT",
+        ),
+        "to-rematch": (
+            "To play again with the sides exchanged, reply with: rematch",
+            "Noch eine Partie, mit getauschten Seiten, bekommst du mit der Antwort: rematch",
+        ),
+        "to-appeal": (
+            "To object to the ruling, once and within 14 days, reply with: appeal TEXT",
+            "Berufung gegen die Entscheidung legst du, einmal und binnen 14 Tagen, ein mit der Antwort: appeal TEXT",
+        ),
+        "to-see-case": ("To see all of it, reply with:", "Alles dazu siehst du mit der Antwort:"),
+        "to-rule": (
+            "To rule, reply with one of these, with your reasons:",
+            "Du entscheidest mit einer dieser Antworten und deiner Begründung:",
+        ),
+        # below the text
+        "keep-secret": (
+            "{name}, keep the sender's address secret: anybody who knows it can play for you",
+            "{name}, halte die Adresse des Absenders geheim: Wer sie kennt, kann für dich ziehen",
+        ),
+        "to-get-one": (
+            "To get one e-mail a day, reply with: set notify daily",
+            "Nur eine Mail am Tag bekommst du mit der Antwort: set notify daily",
+        ),
+        "to-get-none": (
+            "To get no e-mail, reply with: signoff",
+            "Keine Mail bekommst du mit der Antwort: signoff",
+        ),
+        "why-daily": (
+            "You get e-mail once a day. To change that, reply with",
+            "Du bekommst einmal am Tag Mail. Das änderst du mit der Antwort",
+        ),
+        "why-message": (
+            "You get e-mail when somebody writes to you. To change that, reply with",
+            "Du bekommst Mail, wenn dir jemand schreibt. Das änderst du mit der Antwort",
+        ),
+        "why-case": (
+            "You get e-mail when a case waits for an arbiter. To change that, reply with",
+            "Du bekommst Mail, wenn ein Fall auf einen Schiedsrichter wartet. Das änderst du mit der Antwort",
+        ),
+    },
+)
