@@ -18,7 +18,7 @@ from infra.mail.receipt_attachments import with_receipt_line
 from infra.projections.notices import NoticeKind
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
-from tests.helpers.english import english_in
+from tests.helpers.english_words import english_in
 from tests.services.test_mail_composing import MATCHES, NAMES, check, state_of, told
 
 COMMANDS = re.compile(

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.helpers.api import Api, Player
-from tests.helpers.english import english_in
+from tests.helpers.english_words import english_in
 from tests.helpers.page_texts import texts_of
 from tests.helpers.web import Guest
 
