@@ -1,5 +1,7 @@
 """RQ's worker and job, locked down: they run only listed functions, whatever is in Redis."""
 
+import logging
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Final
 
@@ -7,15 +9,20 @@ import redis
 from rq import Queue, SimpleWorker, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
-from rq.worker import BaseWorker
+from rq.worker import BaseWorker, WorkerStatus
 
 from infra.liveness import LIVENESS
+
+logger = logging.getLogger(__name__)
 
 IDLE_SECONDS: Final = 60
 """How long a worker's registration outlives its last sign of life."""
 
 _LOOK_SECONDS: Final = 2
 """How often a worker of several queues looks at all of them."""
+
+_AWAY_SECONDS: Final = 0.2
+"""How often a lost server is tried again."""
 
 _JOB_FIELDS: Final = frozenset(
     b"data origin description status timeout ttl result_ttl failure_ttl created_at enqueued_at meta "
@@ -102,7 +109,31 @@ class _LockedWorker(BaseWorker):
 
 
 class ListedWorker(_LockedWorker, SimpleWorker):
-    """A worker that runs its jobs in its own process."""
+    """A worker that runs its jobs in its own process.
+
+    RQ waits for a server that it loses between two jobs, and ends the worker where it loses it in
+    a job. This worker waits in both cases, so that nobody has to start it again.
+    """
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        """Run a job as RQ does; return once the server of the queue answers."""
+        try:
+            super().execute_job(job, queue)
+        except (redis.ConnectionError, redis.TimeoutError) as error:
+            logger.warning("the server of the queue was lost in a job (%s); waiting for it", error)
+            while not self._is_answered():
+                time.sleep(_AWAY_SECONDS)
+
+    def _is_answered(self) -> bool:
+        """Return whether the server takes the worker's state; let a worker that is to end try no longer."""
+        LIVENESS.step()
+        try:
+            self.set_state(WorkerStatus.IDLE)
+        except (redis.ConnectionError, redis.TimeoutError):
+            if self.stopping:
+                raise
+            return False
+        return True
 
     @property
     def stopping(self) -> bool:

@@ -1,13 +1,16 @@
 """RQ's own tools on our queues: a stock worker, a job that is looked at, workers that are suspended."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
+from types import SimpleNamespace
 
 import pytest
+import redis
 from redis import Redis
 from rq import Queue
 from rq.exceptions import DequeueTimeout
@@ -28,6 +31,7 @@ from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
+from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedServer
 from services import jobs
 from tests.helpers.bench import Bench
@@ -179,6 +183,60 @@ def test_a_locked_worker_runs_no_function_that_is_not_listed(
     assert done == [3]
     assert strange.get_status() == JobStatus.FAILED
     assert "a stranger's words" not in capfd.readouterr().out
+
+
+def test_a_worker_that_loses_the_queues_server_in_a_job_goes_on_once_it_is_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    done: list[str] = []
+    waited: list[float] = []
+
+    def enqueue(name: str) -> None:
+        Queue("first", connection=client, serializer=JSONSerializer).enqueue_call(
+            "services.jobs.work", args=(name,), result_ttl=0
+        )
+
+    def work(name: str) -> None:
+        if name == "before":
+            server.kill()
+        done.append(name)
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 3:
+            server.start()  # and it has forgotten everything
+            enqueue("after")
+
+    monkeypatch.setattr("workers.rq_worker.time", SimpleNamespace(sleep=sleep))
+    with queue_server(tmp_path / "data") as server, server.client(blocking_timeout=5) as client:
+        enqueue("before")
+        worker = ListedWorker(client, "first", {"services.jobs.work": work})
+        worker.work(max_jobs=2, logging_level="CRITICAL")
+        assert done == ["before", "after"]
+        assert client.hget(worker.key, "birth") is not None  # it has said its name again
+    assert "the server of the queue was lost in a job" in caplog.text
+
+
+def test_a_worker_that_waits_for_the_queues_server_can_be_stopped(tmp_path: Path) -> None:
+    def work() -> None:
+        server.kill()
+        Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM)}
+    with queue_server(tmp_path / "data") as server, server.client(blocking_timeout=5) as client:
+        Queue("first", connection=client, serializer=JSONSerializer).enqueue_call(
+            "services.jobs.work"
+        )
+        worker = ListedWorker(client, "first", {"services.jobs.work": work})
+        try:
+            with pytest.raises(
+                redis.ConnectionError
+            ):  # it can't take its name from the server's list
+                worker.work(logging_level="CRITICAL")
+        finally:
+            worker.pubsub_thread.stop()
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
 
 
 def test_no_wake_up_is_enqueued_while_the_workers_are_suspended(redis_client: Redis) -> None:
