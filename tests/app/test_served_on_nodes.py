@@ -104,7 +104,9 @@ class Nodes:
             client.sendmail(sender, to, mail(move, id_=f"<{board}.{ply}@example.org>"))
 
 
-@pytest.fixture(scope="module", params=NODES)
+@pytest.fixture(
+    scope="module", params=["cluster", pytest.param("sentinels", marks=pytest.mark.long)]
+)
 def nodes(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Nodes]:

@@ -53,6 +53,7 @@ def count_trimmed(api: Api, board: int) -> int:
     return kept.trimmed if kept else 0
 
 
+@pytest.mark.long
 def test_it_is_played_on_at_every_front_end_and_looks_the_same(everywhere):
     api = everywhere.api
     one, other = everywhere.player(), everywhere.player()

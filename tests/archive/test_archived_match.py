@@ -54,6 +54,7 @@ def over(bench: Bench) -> list[int]:
     return boards
 
 
+@pytest.mark.long
 def test_every_match_that_is_over_is_made_again_from_its_entry_and_leaves(bench, over):
     refused = 0
     for board in over:

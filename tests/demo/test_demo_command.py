@@ -51,6 +51,7 @@ def page(served: Served, path: str) -> str:
         return str(answer.read().decode())
 
 
+@pytest.mark.long
 def test_a_second_time_it_is_refused(output: tuple[Path, str]):
     done = matchpost("demo", "--data", str(output[0]))
     assert done.returncode == 1
@@ -71,6 +72,7 @@ def test_it_says_how_to_log_in(output: tuple[Path, str], served: Served):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.long
 def test_the_audit_finds_nothing(served: Served):
     def published() -> bool:
         return served.run("verify", "--all").returncode == 0
@@ -162,6 +164,7 @@ def test_nothing_is_filled_where_the_port_is_in_use(tmp_path: Path, capsys):
     assert not (tmp_path / "data").exists()
 
 
+@pytest.mark.long
 def test_recording_needs_no_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
     written: list[Path] = []
 

@@ -40,6 +40,7 @@ def document_of(played: Played, board: int, **more: Any) -> MatchDocument:
     return found
 
 
+@pytest.mark.long
 def test_every_match_has_a_document_with_all_its_leaves(played):
     store = played.archiving.store
     refused = tails = 0

@@ -114,6 +114,7 @@ def test_a_killed_server_leaves_no_process_behind_and_continues_where_it_was(
         assert state_of(client, last.match).ply == 6
 
 
+@pytest.mark.long
 def test_a_graceful_stop_finishes_the_batch_in_hand(tmp_path: Path) -> None:
     played = matches(4, 10)
     served = Served(tmp_path / "data").start()
@@ -128,6 +129,7 @@ def test_a_graceful_stop_finishes_the_batch_in_hand(tmp_path: Path) -> None:
         check(client, played, players)
 
 
+@pytest.mark.long
 def test_a_door_that_dies_after_submitting_has_its_command_decided(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served, served.client() as client:
         served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")

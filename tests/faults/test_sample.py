@@ -72,6 +72,7 @@ def test_a_kill_while_the_log_is_published_restored_or_archived_loses_and_change
     expect(log_kills.at_log_points(points, 1, tmp_path))
 
 
+@pytest.mark.long
 def test_processes_killed_by_chance_lose_nothing(tmp_path: Path) -> None:
     expect(chance.random_kills(2, tmp_path))
 

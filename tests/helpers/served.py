@@ -37,13 +37,16 @@ SERVE = (str(SCRIPT), "serve")
 _API = "The API is at "
 
 
-def until(condition: Callable[[], object], seconds: float = 60) -> float:
-    """Wait for a condition, as long as a busy machine may need; return how long it took."""
+def until(condition: Callable[[], object], seconds: float = 60, pause: float = 0.02) -> float:
+    """Wait for a condition, as long as a busy machine may need; return how long it took.
+
+    `pause` is the time between two looks, in seconds.
+    """
     began = time.monotonic()
     while not condition():
         if time.monotonic() - began > seconds:
             raise AssertionError(f"not within {seconds} s: {condition}")
-        time.sleep(0.02)
+        time.sleep(pause)
     return time.monotonic() - began
 
 

@@ -15,7 +15,7 @@ from tests.helpers.api import Api, Player, code_of
 
 EXAMPLES = json.loads((Path(services.http.api.__file__).parent / "examples.json").read_text())
 
-SETTINGS = settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TELLING = frozenset({"delete_account", "change_password", "log_out_everywhere", "revoke_token"})
 """What would end the account or the token that all others are asked with, if it came to it."""
@@ -132,7 +132,6 @@ BODIES = st.sampled_from(
 )
 
 
-@pytest.mark.long
 @SETTINGS
 @given(name=BODIES, data=st.data())
 def test_a_body_with_one_thing_wrong_is_answered_and_one_thing_more_is_refused(routes, name, data):

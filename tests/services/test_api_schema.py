@@ -14,7 +14,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
         yield api
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(900)  # some 2,000 requests one after the other, 40 s on a quiet machine
 def test_what_schemathesis_asks_is_answered_as_the_document_promises(api):
     report = run(api, examples=2, seed=3)

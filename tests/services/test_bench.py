@@ -29,7 +29,7 @@ def bench(*words: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_pipeline_is_measured_beside_its_peers() -> None:
     found = bench("pipeline", "--matches", "4", "--peer-jobs", "20")
     assert found["unit"] == "moves"
@@ -67,7 +67,7 @@ def test_publishing_is_measured_alone_and_beside_the_path() -> None:
         assert alone.keys() <= beside.keys() <= alone.keys() | {"publisher"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_rows_of_finished_matches_take_less_memory_in_pages() -> None:
     found = bench("rows", "--matches", "2000", "--players", "3")
     details = found["details"]
@@ -84,7 +84,7 @@ def test_the_rules_are_measured_beside_python_chess() -> None:
     assert found["details"]["perft leaves"] == 105_300
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
     found = bench("neighbours", "--matches", "1", "--connections", "4")
     details = found["details"]
@@ -104,7 +104,7 @@ def test_people_are_measured_alone_and_beside_robots() -> None:
     assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_bytes_until_the_first_board_fit_a_slow_line() -> None:
     found = bench("pages", "--repeats", "2")
     sizes = found["details"]["bytes until the first board"]
@@ -162,6 +162,7 @@ def test_replay_is_measured_beside_eventsourcing() -> None:
     assert set(found["peers"]) == {"eventsourcing_sqlite"}
 
 
+@pytest.mark.long
 def test_memory_says_what_a_match_takes_and_where() -> None:
     found = bench("memory", "--matches", "200", "--plies", "40")
     parts = found["details"]["of which, by MEMORY USAGE of one match"]
@@ -181,7 +182,7 @@ def test_start_is_measured_empty_and_with_matches() -> None:
     assert found["details"]["server's load seconds"] > 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_scaling_gives_a_cost_for_each_point() -> None:
     found = bench("scaling", "--counts", "20,40", "--lengths", "4,8", "--moves", "200")
     assert set(found["details"]["us a move, by active matches"]) == {"20", "40"}
@@ -209,6 +210,7 @@ def test_the_memory_that_retired_matches_leave_and_reading_them_is_measured() ->
     assert details["us to read a match"]["median"] > 0
 
 
+@pytest.mark.long
 def test_rebuilds_are_measured_by_where_the_leaves_are() -> None:
     found = bench("rebuild", "--matches", "40", "--plies", "6")
     assert found["unit"] == "leaves"

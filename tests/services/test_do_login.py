@@ -150,6 +150,7 @@ def test_a_command_in_a_match_has_the_fields_of_its_outcome(
     assert moved == {"code": "", "board": board, "accepted": True, "message": "", "seq": 2}
 
 
+@pytest.mark.long
 def test_a_recorded_refusal_has_the_fields_of_its_outcome_too(
     elsewhere: Served, done_as_json: Callable[[str], Any]
 ) -> None:
@@ -173,6 +174,7 @@ def test_the_object_is_that_of_the_api(elsewhere: Served) -> None:
     assert printed == known
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("line", ["games", "pow2 show 999", "dance", "multiple\ngames\ngames"])
 def test_any_other_line_has_text_and_code_and_nothing_else(elsewhere: Served, line: str) -> None:
     local = parsed(elsewhere, "do", "--json", "--data", str(elsewhere.data), line)

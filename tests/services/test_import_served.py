@@ -184,6 +184,7 @@ def test_a_declined_import_is_proposed_again_and_a_forged_one_is_refused(
     assert "the document does not hold: result" in refused(b, "import", str(file))
 
 
+@pytest.mark.long
 def test_wrong_words_are_refused_with_a_sentence(servers: list[Served], tmp_path: Path):
     a, b, _ = servers
     file = exported(a, challenge(a), tmp_path)
@@ -198,6 +199,7 @@ def test_wrong_words_are_refused_with_a_sentence(servers: list[Served], tmp_path
     assert b.run("import", str(tmp_path / "nothing"), "--player", "Light=anna").returncode == 2
 
 
+@pytest.mark.long
 def test_a_record_goes_out_and_comes_in_and_is_called_unproven(
     servers: list[Served], tmp_path: Path
 ):

@@ -248,6 +248,7 @@ def test_a_file_that_others_can_read_is_refused(server: Served, home: Path, mode
     assert server.run("logout").returncode == 0
 
 
+@pytest.mark.long
 def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(
     server: Served, home: Path
 ) -> None:

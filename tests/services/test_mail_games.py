@@ -133,6 +133,7 @@ def check(table, over):
             assert password not in message.as_string()
 
 
+@pytest.mark.long
 def test_three_play_halves_by_mail_alone(table):
     table.players["alice"].command(
         f"halves challenge alice bob carol -tiles_each=4 --password={PASSWORDS['alice']}"

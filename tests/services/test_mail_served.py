@@ -96,6 +96,7 @@ def test_a_mail_delivered_five_times_by_two_doors_is_one_move_and_one_answer(ser
     assert letter.body.startswith("> m13-j7\nmatch 1, #1: Light (alice) played m13-j7; ")
 
 
+@pytest.mark.long
 def test_the_clients_of_the_library_are_served(served, port):
     with smtplib.SMTP("127.0.0.1", port, timeout=20) as client:
         sent = mail("", "pow2 move 1 alice wonderland m13-j7")
@@ -137,6 +138,7 @@ def test_a_killed_process_is_started_again_and_no_mail_is_lost(served, port):
     assert moves(served) == ["m13-j7"]
 
 
+@pytest.mark.long
 def test_when_the_server_of_the_matches_was_killed_mail_is_taken_once_it_is_back(served, port):
     to = seat(served, 0, "alice")
     assert send(("127.0.0.1", port), to, "queue").startswith("250 ")
@@ -193,6 +195,7 @@ def test_the_socket_is_gone_with_the_server(empty):
     assert not (empty.data.parent / "lmtp").exists()
 
 
+@pytest.mark.long
 def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
     with Served(tmp_path / "data") as running:
         assert running.children("mail") == []
@@ -204,6 +207,7 @@ def test_without_a_place_to_take_mail_at_there_is_no_process_for_it(tmp_path):
     assert not (tmp_path / "data" / FILE_NAME).exists()
 
 
+@pytest.mark.long
 def test_a_key_that_can_not_be_one_is_told(empty):
     (empty.data / "bad-key").write_bytes(b"short")
     done = subprocess.run(

@@ -64,6 +64,7 @@ def test_what_happens_is_mailed_within_seconds(served: Served, sink: Sink):
     assert subjects(sink, "bob") == ["match 1: The Power of Two"]
 
 
+@pytest.mark.long
 def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Served, sink: Sink):
     sign_up(served, "alice", "bob")
     sink.stop()
@@ -78,6 +79,7 @@ def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Serv
     assert sorted(subjects(sink, "bob")) == [f"match {n}: The Power of Two" for n in (1, 2)]
 
 
+@pytest.mark.long
 def test_no_password_of_the_relay_is_logged(served: Served, sink: Sink, tmp_path: Path):
     sign_up(served, "alice", "bob")
     sink.stop()
@@ -88,6 +90,7 @@ def test_no_password_of_the_relay_is_logged(served: Served, sink: Sink, tmp_path
     assert "@example.org" not in log.read_text()
 
 
+@pytest.mark.long
 def test_without_a_relay_there_is_no_process_for_it(tmp_path: Path):
     with Served(tmp_path / "data") as running:
         assert running.children(" mailer") == []

@@ -56,7 +56,8 @@ def test_each_command_of_the_page_answers_as_it_says(tmp_path: Path):
             for part in block.removeprefix("$ ").split("\n$ "):
                 line, *wanted = part.strip().splitlines()
                 if line.startswith("matchpost export 1 >"):
-                    until(lambda name=name: is_published(servers[name], tmp_path))
+                    # each look is a process
+                    until(lambda name=name: is_published(servers[name], tmp_path), pause=1)
                 said = run(servers[name], tmp_path, line)
                 for text in wanted:
                     assert text in said, line

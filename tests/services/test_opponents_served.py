@@ -9,6 +9,7 @@ from tests.helpers.served import Served, state_of, until
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.long
 def test_robots_play_from_the_first_minute(tmp_path: Path) -> None:
     with Served(
         tmp_path / "data", {"MATCHPOST_ROBOTS": "1", "MATCHPOST_ROBOT_SECONDS": "0"}
@@ -35,6 +36,7 @@ def test_robots_play_from_the_first_minute(tmp_path: Path) -> None:
             assert not state_of(client, again).clock.terms.rated
 
 
+@pytest.mark.long
 def test_without_robot_processes_none_are_offered(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "0"}) as served:
         assert served.run("do", "robots").stdout == "no robots play here\n"

@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", ["README.md", "docs/tutorial.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", pytest.param("docs/tutorial.md", marks=pytest.mark.long)]
+)
 def test_the_exchange_on_a_page_is_what_one_sees(page: str, tmp_path: Path) -> None:
     text = (ROOT / page).read_text("utf-8")
     shown = "".join(re.findall(r"```console\n(.*?)```", text, re.DOTALL))

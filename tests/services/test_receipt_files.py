@@ -26,7 +26,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-@pytest.fixture(params=["here", "elsewhere"])
+@pytest.fixture(params=["here", pytest.param("elsewhere", marks=pytest.mark.long)])
 def flags(request: pytest.FixtureRequest, server: Served) -> list[str]:
     return [] if request.param == "here" else ["--url", f"http://{server.env['MATCHPOST_HTTP']}"]
 

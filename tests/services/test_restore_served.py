@@ -96,7 +96,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
         yield served
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_old_copy_of_the_data_is_closed_restored_and_opened(
     served: Served, tmp_path: Path
 ) -> None:

@@ -50,6 +50,7 @@ def check(served: Served, *boards: int) -> None:
             assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("point", ["robot.chosen", "robot.sent"])
 def test_a_robot_that_is_killed_in_the_middle_of_a_move_moves_once(
     tmp_path: Path, point: str
@@ -98,6 +99,7 @@ def test_robots_go_on_after_the_server_was_down(tmp_path: Path) -> None:
         check(served, BOARD)
 
 
+@pytest.mark.long
 def test_without_robot_processes_no_robot_moves_and_the_doctor_says_so(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "0"}) as served:
         begin(served, BOARD)
@@ -112,6 +114,7 @@ def doctor(served: Served) -> str:
     return served.run("doctor").stdout
 
 
+@pytest.mark.long
 def test_a_robot_gives_way_to_everything_else(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_ROBOTS": "2"}) as served:
         until(lambda: len(served.children("matchpost robots")) == 2)

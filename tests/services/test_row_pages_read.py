@@ -132,6 +132,7 @@ def everything(api: Api) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_older_rows_are_refused_without_their_pages_and_then_all_is_as_before(
     api: Api, moved: Path, before: dict[str, Any]
 ) -> None:

@@ -103,6 +103,7 @@ def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challeng
         assert board is not None
 
 
+@pytest.mark.long
 def test_while_one_scheduler_is_stopped_the_other_goes_on(tmp_path: Path) -> None:
     with (
         Served(tmp_path / "data") as served,

@@ -59,6 +59,7 @@ def machine(tmp_path: Path) -> Iterator[Machine]:
                 one.kill(role)
 
 
+@pytest.mark.long
 def test_moves_are_played_over_tls_and_another_certificate_is_refused(
     machine: Machine, tmp_path: Path
 ) -> None:

@@ -61,6 +61,7 @@ def some_board(server: AuditedServer, shard: int = 1) -> int:
     raise AssertionError("no match is published wholly")
 
 
+@pytest.mark.long
 def test_a_server_by_chance_holds(server):
     found = server.check()
     assert [*found.faults] == []
@@ -73,6 +74,7 @@ def test_a_server_by_chance_holds(server):
     assert all(0 < one.published < one.end for one in found.shards.values())
 
 
+@pytest.mark.long
 def test_it_holds_after_trimming_too(server):
     server.publish()
     before = server.check()
@@ -293,6 +295,7 @@ def test_matches_that_go_on_meanwhile_do_no_harm(server, monkeypatch):
     assert server.faults() == []
 
 
+@pytest.mark.long
 def test_matches_of_the_archive_hold_and_are_compared_with_the_log(valkey, redis_client, tmp_path):
     server = AuditedServer(valkey, redis_client, tmp_path)
     now = server.bench.store.now

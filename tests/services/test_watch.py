@@ -244,6 +244,7 @@ def test_a_server_that_is_not_there_ends_it(server: Served) -> None:
     assert done.stderr.startswith("unavailable: http://127.0.0.1:9 does not answer")
 
 
+@pytest.mark.long
 def test_a_token_that_is_ended_ends_it(server: Served, proxy: TcpProxy, alice: Client) -> None:
     body = {"userid": "bob", "password": "builder2", "label": "short", "scopes": ["read"]}
     token = alice.post("/api/tokens", body)

@@ -71,6 +71,7 @@ def test_a_follower_notices_a_fork(api: Api, tmp_path: Path):
     )
 
 
+@pytest.mark.long
 def test_the_publisher_asks_a_witness_that_is_killed_and_comes_back(api: Api, tmp_path: Path):
     words = [
         *COMMAND, "--name", "w1.example.org", "--folder", str(tmp_path / "w"),

@@ -21,13 +21,15 @@ def test_there_is_something_of_every_kind_to_change(bench: TamperBench) -> None:
     assert bench.tampering.kinds == {*RECORDS, *FILES}
 
 
-def test_every_change_is_found(bench: TamperBench) -> None:
-    found = {seed: bench.find(seed) for seed in range(SAMPLE)}
+@pytest.mark.parametrize("count", [16, pytest.param(SAMPLE, marks=pytest.mark.long)])
+def test_every_change_is_found(bench: TamperBench, count: int) -> None:
+    found = {seed: bench.find(seed) for seed in range(count)}
     missed = {
         seed: one.change for seed, one in found.items() if not one.who or STOPPED in one.sentence
     }
     assert missed == {}
-    assert {one.change.kind for one in found.values()} == bench.tampering.kinds
+    kinds = {one.change.kind for one in found.values()}
+    assert len(kinds) == min(len(bench.tampering.kinds), count)
     assert all(": " in one.sentence or "shard" in one.sentence for one in found.values())
 
 

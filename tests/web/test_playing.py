@@ -188,6 +188,7 @@ def test_what_is_said_is_read_by_the_other_and_typing_is_not_disturbed(person):
     expect(dark.page.get_by_label("Say something")).to_have_value("half a sent")
 
 
+@pytest.mark.long
 def test_a_whole_game_of_powerdrain(api, person):
     plus, minus = person("pia"), person("mia")
     board = challenge(plus, minus, game="powerdrain")

@@ -102,7 +102,7 @@ def test_a_web_process_learns_of_the_lanes_without_a_restart(
     asyncio.run(asyncio.wait_for(change(), 30))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_lanes_changed_under_load_lose_nothing_and_stop_nobody(tmp_path: Path) -> None:
     played = matches(8, 16)
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "2"}) as served:

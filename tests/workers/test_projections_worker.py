@@ -236,7 +236,7 @@ def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served:
         until(lambda: served.run("doctor").returncode == 0)

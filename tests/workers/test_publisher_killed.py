@@ -122,6 +122,7 @@ def test_a_publisher_that_is_killed_is_followed_by_one_that_writes_the_rest(
     assert list(log.leaves(0, log.refresh())) == LEAVES
 
 
+@pytest.mark.long
 def test_a_stopped_publisher_that_goes_on_after_another_took_over_changes_nothing(
     publisher: PublisherProcess,
     wait_until: Callable[[Callable[[], object]], None],

@@ -61,7 +61,7 @@ def comparable(client: Redis) -> dict[str, object]:
     return found
 
 
-@pytest.mark.parametrize("step", [7, 1_024])
+@pytest.mark.parametrize("step", [7, pytest.param(1_024, marks=pytest.mark.long)])
 def test_a_month_of_matches_is_restored_as_it_was(
     redis_client: Redis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
@@ -162,7 +162,7 @@ def test_another_history_is_closed_and_left_as_it_is(bench: Bench) -> None:
     assert bench.store.leaves(1, 0, 100) == other
 
 
-@pytest.mark.parametrize("days", [2, 6])
+@pytest.mark.parametrize("days", [2, pytest.param(6, marks=pytest.mark.long)])
 def test_a_history_that_went_another_way_is_discarded_and_the_published_one_restored(
     redis_client: Redis, tmp_path: Path, days: int
 ) -> None:

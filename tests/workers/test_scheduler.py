@@ -223,6 +223,7 @@ def test_what_a_full_inbox_turned_away_is_sent_by_the_next_tick(
     assert alarms(caplog) == []
 
 
+@pytest.mark.long
 def test_a_backlog_is_sent_in_parts_that_do_not_flood_the_inboxes(
     bench: TimedBench, keeper: Scheduler
 ) -> None:

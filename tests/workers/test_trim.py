@@ -131,6 +131,7 @@ def test_a_match_is_verified_by_the_published_log(
     assert DamagedMatches(trimmed.client).all() == {}
 
 
+@pytest.mark.long
 def test_a_publisher_goes_on_after_trimming(trimmed: TrimBench):
     catch_up(trimmed.store, trimmed.client)
     trim(trimmed.client, SHARDS, kept=0)
@@ -187,6 +188,7 @@ def test_a_leaf_lost_in_the_middle_is_not_taken_for_a_trimmed_one(filled: TrimBe
     assert filled.reader().leaves(1, 100, 2)[0][0] == 101
 
 
+@pytest.mark.long
 def test_readers_learn_a_key_that_was_replaced_without_a_restart(trimmed: TrimBench):
     catch_up(trimmed.store, trimmed.client)
     trim(trimmed.client, SHARDS, kept=0)

@@ -132,7 +132,7 @@ def test_nothing_is_requested_where_no_list_can_be_too_long(redis_client, tmp_pa
     assert waiting(redis_client) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_job_that_is_killed_at_any_point_is_done_by_the_next(settings, bench):
     before = shown(settings)
     environment = {**os.environ, **settings.environment()}
@@ -153,6 +153,7 @@ def test_a_job_that_is_killed_at_any_point_is_done_by_the_next(settings, bench):
     assert rebuild.run(["lists", "history"], check=True, settings=settings) == 0
 
 
+@pytest.mark.long
 def test_rows_are_moved_when_the_server_has_no_memory_left(settings, bench):
     before = shown(settings)
     with App(settings) as app:

@@ -35,7 +35,7 @@ from tests.helpers.side import catch_up, settle
 from workers.projections import offload
 
 
-@pytest.mark.parametrize("buckets", [1, 3])
+@pytest.mark.parametrize("buckets", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_lists_are_complete_and_in_order_across_pages(
     played: TimedLogs, redis_client: Redis, objects: FileObjects, pages: RowPages, buckets: int
 ) -> None:
@@ -55,7 +55,7 @@ def test_lists_are_complete_and_in_order_across_pages(
         assert difference(played, redis_client, pages, projection) == ""
 
 
-@pytest.mark.parametrize("buckets", [1, 3])
+@pytest.mark.parametrize("buckets", [pytest.param(1, marks=pytest.mark.long), 3])
 def test_a_row_leaves_redis_when_no_list_needs_it(
     played: TimedLogs, redis_client: Redis, objects: FileObjects, buckets: int
 ) -> None:
