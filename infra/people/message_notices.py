@@ -44,11 +44,12 @@ class MessageNotice(msgspec.Struct, frozen=True):
     message_at: int
     """Time of the message, ms."""
     kind: NoticeKind
+    sender: AccountId
 
     @property
     def notice(self) -> PlayerNotice:
         """Return it in the form that notices of matches have."""
-        return PlayerNotice(self.at, self.board, 0, self.kind)
+        return PlayerNotice(self.at, self.board, 0, self.kind, sender=self.sender)
 
 
 NoticeLists: TypeAlias = tuple[list[MessageNotice], list[MessageNotice]]
@@ -140,5 +141,7 @@ def parse_notices(found: Iterable[tuple[bytes, Any]]) -> list[MessageNotice]:
 
 
 def _message_notice(member: bytes, score: Any) -> MessageNotice:
-    board, sent_at, kind, _ = member.decode().split(":")
-    return MessageNotice(int(score), int(board), int(sent_at), NoticeKind(kind))
+    board, sent_at, kind, sender = member.decode().split(":")
+    return MessageNotice(
+        int(score), int(board), int(sent_at), NoticeKind(kind), bytes.fromhex(sender)
+    )

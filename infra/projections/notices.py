@@ -96,6 +96,8 @@ class PlayerNotice(msgspec.Struct, frozen=True):
     kind: NoticeKind
     detail: NoticeDetail | None = None
     """Empty for a kind that says all."""
+    sender: AccountId = b""
+    """Who wrote a message; empty for a notice of a match."""
 
     @property
     def member(self) -> str:

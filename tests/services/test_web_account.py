@@ -73,7 +73,7 @@ def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
     assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
     home = two.page("/")
     assert "New in the chat of" in home
-    assert "Somebody wrote to you" in home
+    assert f"{one.name} wrote to you" in home
     assert "/m/0" not in home
     assert "hello - you" in two.page(f"/m/{board}")
     assert api.parts.unread.counts(account) == UnreadCounts({}, 1)

@@ -413,3 +413,17 @@ def test_news_are_new_until_their_page_was_visited(api, come):
     api.caught_up()
     assert len(new.findall(guest.page("/notices"))) == 1
     assert later.count('class="day-of-news"') == 1
+
+
+def test_only_the_turn_that_stands_is_called_ones_turn(api, come):
+    one, two = api.player(), api.player()
+    board = api.match(one, two)
+    for mover, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-m5")):
+        assert mover.move(board, move).status_code == 200
+    api.caught_up()
+    guest = come()
+    guest.log_in(two.name)
+    news = re.findall(
+        r'<a href="/m/\d+">([^<]*)</a>', guest.page("/notices").partition('id="notices"')[2]
+    )
+    assert [text.partition(" in ")[0] for text in news[:2]] == ["Your turn", "It was your turn"]

@@ -18,7 +18,7 @@ from services.app.names import shown_names
 from services.app.waiting import WaitingMatches, in_order
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
-from services.http.web.views.news import Rows, newest_of_each, rows_of_notices
+from services.http.web.views.news import Rows, newest_of_each, rows_of_notices, senders_of
 
 MAX_CARDS: Final = 12
 """Matches with a picture of their board."""
@@ -88,7 +88,9 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: str) 
     # a match that ended between the two reads may have no row
     waiting = [rows[board] for board in boards.waiting if board in rows]
     known = rows_of_notices(app, notices, rows)
-    accounts = _players((row.seats for row in known.values()), _shown(open_))
+    accounts = _players(
+        [*(row.seats for row in known.values()), senders_of(notices)], _shown(open_)
+    )
     snapshots, userids = read_all(
         app.data,
         read_snapshots(app.store.layout().shard_of, [row.board for row in waiting]),
@@ -114,8 +116,8 @@ def _shown(open_: ChallengesOverview) -> list[Challenge]:
 
 
 def _players(
-    matches: Iterable[Sequence[AccountId]], challenges: Sequence[Challenge]
+    groups: Iterable[Sequence[AccountId]], challenges: Sequence[Challenge]
 ) -> list[AccountId]:
-    """Return the players of matches and challenges, each once."""
-    seats = [seat for some in matches for seat in some]
-    return list(dict.fromkeys([*seats, *(one for each in challenges for one in each.players)]))
+    """Return the players of groups, such as matches, and of challenges, each once."""
+    found = [one for group in groups for one in group]
+    return list(dict.fromkeys([*found, *(one for each in challenges for one in each.players)]))

@@ -76,9 +76,14 @@ def news_items(
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     seats = (seat for row in rows.values() for seat in row.seats)
-    names = names_of(app, seats, visitor.language)
+    names = names_of(app, [*seats, *senders_of(notices)], visitor.language)
     reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
     return named_news(notices, rows, names, reader)
+
+
+def senders_of(notices: Sequence[PlayerNotice]) -> list[AccountId]:
+    """Return who wrote the messages among notices."""
+    return [one.sender for one in notices if one.sender]
 
 
 def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Rows:
@@ -125,7 +130,8 @@ def _subject(
     reader: NewsReader,
 ) -> NewsSubject:
     if row is None:  # a message, or a match that can't be read
-        return NewsSubject(notice.kind, "", (shown_name(None, reader.words.language),))
+        gone = shown_name(None, reader.words.language)
+        return NewsSubject(notice.kind, "", (gone,), names.get(notice.sender, ""))
     account = reader.account
     detail = notice.detail
     seat = detail.seat if detail and detail.seat < len(row.seats) else None
@@ -160,7 +166,7 @@ def _is_current(
         return True
     seat = row.seats.index(account)
     if notice.kind in _OF_A_TURN:
-        return seat in row.waits
+        return seat in row.waits and notice.at >= row.since
     if notice.kind is NoticeKind.OFFER:
         return seat in row.asked
     return notice.kind is not NoticeKind.OVER or row.over

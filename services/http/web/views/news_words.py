@@ -114,7 +114,11 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
     NoticeKind.CHAT: lambda words, game, others, _: words.gettext(
         "New in the chat of %(game)s against %(players)s", game=game, players=others
     ),
-    NoticeKind.MESSAGE: lambda words, _game, _others, _: words.gettext("Somebody wrote to you"),
+    NoticeKind.MESSAGE: lambda words, _game, _others, name: (
+        words.gettext("%(name)s wrote to you", name=name)
+        if name
+        else words.gettext("Somebody wrote to you")
+    ),
 }
 
 
