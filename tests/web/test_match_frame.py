@@ -121,3 +121,38 @@ def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
         }"""
     )
     assert gaps[0] == pytest.approx(gaps[1])
+
+
+def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, person):
+    one = person("proposer")
+    other = api.player(name="decliner")
+    board = api.match(api.player_of(one.name), other)
+    page = one.goes_to(f"/m/{board}")
+    one.plays("m13-j7")
+    assert other.move(board, "a13-d7").status_code == 200
+    action = page.locator("#action")
+
+    def proposes(label: str) -> None:
+        if page.locator("#proposing").get_attribute("open") != "":
+            page.locator("#proposing summary").click()
+        page.get_by_role("button", name=label).click()
+        expect(action.get_by_role("button", name="Take back")).to_be_visible()
+
+    proposes("Propose a draw")
+    top = page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top")
+    other.give(board, {"do": "reject"})
+    expect(action.get_by_role("status").first).to_have_text("decliner declined the draw.")
+    assert page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top") == top
+    # it gives way to the next proposal; one's own taking back and what is accepted are no refusals
+    proposes("Propose a pause")
+    action.get_by_role("button", name="Take back").click()
+    expect(action.locator(".offer")).to_have_count(0)
+    proposes("Propose a pause")
+    other.give(board, {"do": "accept"})
+    expect(page.get_by_role("region", name="Pause")).to_be_visible()
+    expect(action.locator(".offer")).to_have_count(0)
+    page.get_by_role("button", name="End the pause").click()
+    proposes("Ask to take back")
+    other.give(board, {"do": "accept"})
+    page.locator('#board-area[data-ply="0"]').wait_for()
+    expect(action.locator(".offer")).to_have_count(0)

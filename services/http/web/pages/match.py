@@ -16,6 +16,7 @@ from services.http.web.views.conditional_lines import conditional_lines
 from services.http.web.views.match_view import MatchView, MatchWriting, match_writing, own_writing
 from services.http.web.views.match_words import agreed_words
 from services.http.web.views.move_list import MoveList
+from services.http.web.views.news_words import declined
 from services.http.web.views.next_match import NextMatchLink, next_match_link
 from services.http.web.views.offer_words import offer_button, offered, own_offer
 from services.http.web.views.plates import board_plates
@@ -90,6 +91,7 @@ def match_page(
         offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
         answer=table.answers,
         offer_text=offer and _offer_text(table, words),
+        if_declined=_if_declined(table, words),
         recorded=recorded,
         agreed=agreed_words(words, table.rules, state),
     )
@@ -117,6 +119,16 @@ def _offer_text(table: MatchView, words: Wording) -> str:
     if offer.seat == table.seat:
         return own_offer(offer.kind, words)
     return offered(offer.kind, table.names[offer.seat], words)
+
+
+def _if_declined(table: MatchView, words: Wording) -> str:
+    """Return what to say when the visitor's own proposal is declined; empty for all others."""
+    offer = table.state.offer
+    if offer is None or offer.seat != table.seat or offer.kind in table.rules.offers:
+        return ""
+    others = [name for seat, name in enumerate(table.names) if seat != offer.seat]
+    name = others[0] if len(others) == 1 else words.gettext("A player")
+    return f"{declined(offer.kind, name, words)}."
 
 
 def _can_keep(table: MatchView) -> bool:

@@ -20,6 +20,10 @@ function begin() {
   chooser.open(before);
 }
 
+function shownPly() {
+  return document.querySelector("#board-area").dataset.ply;
+}
+
 document.addEventListener("pointerdown", (event) => {
   pressed = event.target.closest?.("#board-area *") ?? null;
   if (!pressed) chooser?.forgetClick();
@@ -32,6 +36,24 @@ document.addEventListener("pointerup", (event) => {
 });
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.target.id === "board-area" || event.target.querySelector?.("#board-area")) begin();
+});
+// the visitor's proposal is gone, and nothing has come of it: it was declined
+let proposed = null;
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  const offer = document.querySelector("[data-declined]");
+  const news = detail.requestConfig.elt.id === "news";
+  proposed = news && offer && { says: offer.dataset.declined, ply: shownPly() };
+});
+document.addEventListener("htmx:afterSettle", () => {
+  if (!proposed) return;
+  const { says, ply } = proposed;
+  proposed = null;
+  if (document.querySelector(".offer, [data-paused], #turn:not([data-state=active])") || shownPly() !== ply) return;
+  const answer = document.createElement("p");
+  answer.className = "offer answered";
+  answer.setAttribute("role", "status");
+  answer.textContent = says;
+  document.querySelector("#action").prepend(answer);
 });
 // N leads to the next match that waits
 document.addEventListener("keydown", (event) => {

@@ -60,7 +60,7 @@ def news_text(subject: NewsSubject, verdict: str, words: Wording, *, current: bo
     if subject.kind is NoticeKind.OFFER:
         return offered(subject.offer, name, words).rstrip(".")
     if subject.kind is NoticeKind.ANSWERED:
-        return (_accepted if subject.accepted else _declined)(subject.offer, name, words)
+        return (_accepted if subject.accepted else declined)(subject.offer, name, words)
     if subject.kind is NoticeKind.FLAGGED and subject.own:
         return _("You ran out of time in %(game)s; the others play on", game=game)
     return _WORDS[subject.kind](words, game, others, name)
@@ -148,7 +148,8 @@ def _accepted(kind: str, name: str, words: Wording) -> str:
     return known.get(kind) or _("%(name)s accepted the proposal", name=name)
 
 
-def _declined(kind: str, name: str, words: Wording) -> str:
+def declined(kind: str, name: str, words: Wording) -> str:
+    """Return that a player has declined a proposal."""
     _ = words.gettext
     known = {
         "draw": _("%(name)s declined the draw", name=name),
