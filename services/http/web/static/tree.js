@@ -159,8 +159,22 @@ export function drawTree(tree, list, shown, acts) {
   }
 }
 
-/** Return a form that keeps a line as conditional moves; null if the visitor can keep none. */
+/** Return whether the page has a line among the conditional moves; they end with a move of the visitor. */
+function isKept(line) {
+  return [...document.querySelectorAll(".conditional .steps-of a")].some((one) => {
+    const moves = [...one.children].map((step) => step.textContent);
+    return begins(moves, line) || (begins(line, moves) && line.length === moves.length + 1);
+  });
+}
+
+/** Return a form that keeps a line as conditional moves, or that it is kept; null if the visitor can keep none. */
 export function keepForm(line) {
+  if (isKept(line)) {
+    const says = document.createElement("span");
+    says.className = "quiet";
+    says.textContent = gettext("Kept");
+    return says;
+  }
   const form = document.querySelector("#keep-line")?.content.firstElementChild.cloneNode(true);
   if (!form) return null;
   form.querySelector('[name="line"]').value = line.join(" ");
