@@ -74,6 +74,9 @@ def test_a_turning_point_leads_to_its_board_and_its_line(parts, person, board, o
     page = person(**options).goes_to(f"/m/{board}/analysis")
     assert faults_of(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    caption = page.locator(".plotted p").bounding_box()
+    heading = page.get_by_role("heading", name="Turning points").bounding_box()
+    assert heading["y"] - (caption["y"] + caption["height"]) >= 24
     page.locator("svg.plot a").click()
     page.wait_for_url(f"**/m/{board}/3")
     page.get_by_role("link", name="Analysis").click()
