@@ -66,3 +66,13 @@ def test_a_move_that_ends_the_match_is_said_to():
     found = preview_move(rules, position, move, ("ann", "bob"))
     assert found.said.startswith("This ends the match: ")
     assert not preview_move(rules, after, move, ()).legal
+
+
+def test_a_free_cell_that_gets_another_number_is_no_change():
+    rules = latest_rules("halves")
+    position = start_of_try(rules, rules.read_options(["-manual_start"]), 3, "x")
+    for _ in range(8):
+        moves_of = list(rules.legal_moves(position))
+        changes = preview_move(rules, position, moves_of[0], ("ann", "bob", "cid")).changes
+        assert not [one for one in changes if "free" in (one.was, one.now)]
+        position = rules.play(position, rules.check(position, rules.read(moves_of[0])))

@@ -178,7 +178,7 @@ SAY = Sentences(
         # drawings
         "tile-of": ("{owner:side}'s tile", "Plättchen von {owner:side}"),
         "tiles-of": ("{owner:side}'s tiles", "Plättchen von {owner:side}"),
-        "free": ("{cell}: free", "{cell}: frei"),
+        "free": ("{cell}, free", "{cell}, frei"),
         "is-gone": ("{cell} is gone", "{cell} ist weg"),
         "cells": ("Cells where a tile can be placed", "Stellen für ein neues Plättchen"),
         "tiles": ("{tiles:tiles}", "{tiles:tiles}"),
