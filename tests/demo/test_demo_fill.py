@@ -253,6 +253,7 @@ class _Silent:
         """Do nothing."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hours", [37, 5 * 24 + 23])
 def test_a_server_can_be_filled_on_any_day_and_at_any_hour(
     valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path, hours: int

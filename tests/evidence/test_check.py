@@ -28,6 +28,7 @@ TAMPERINGS = 60
 """Changes of each document."""
 
 
+@pytest.mark.long
 def test_every_match_that_was_played_holds(played):
     seen: set[str] = set()
     for board in played.boards:

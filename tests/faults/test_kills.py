@@ -52,6 +52,7 @@ def test_workers_killed_under_load_decide_everything_once(tmp_path: Path) -> Non
             check(client, played, players)
 
 
+@pytest.mark.long
 def test_rqs_keys_flushed_in_the_middle_cost_seconds_and_no_move(tmp_path: Path) -> None:
     played = matches(6, 20)
     with Served(tmp_path / "data") as served, served.client() as client, served.queue() as queue:
@@ -87,6 +88,7 @@ def test_the_same_command_sent_five_times_at_once_is_one_event_and_five_equal_an
     assert len(set(map(repr, answers))) == 1
 
 
+@pytest.mark.long
 def test_a_server_stopped_and_started_again_continues_where_it_was(tmp_path: Path) -> None:
     ((*first, last),) = matches(1, 6)
     served = Served(tmp_path / "data")

@@ -43,6 +43,7 @@ def test_a_door_keeper_or_start_killed_at_any_point_leaves_exactly_one_outcome(
     expect(kills.at_points(points, 1, tmp_path))
 
 
+@pytest.mark.long
 def test_a_web_process_killed_at_any_point_of_the_way_in_leaves_exactly_one_outcome(
     tmp_path: Path,
 ) -> None:

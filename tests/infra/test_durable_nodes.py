@@ -247,7 +247,7 @@ def names(sentinel: Node, server: Node) -> bool:
     return int(port) == server.port
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_primary_that_sentinels_promote_is_verified_before_anything_is_written(
     pair: SentinelPair, redis_client: Redis
 ) -> None:

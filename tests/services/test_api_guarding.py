@@ -83,6 +83,7 @@ def status_of(connection: socket.socket) -> int:
     return int(connection.recv(65_536).split()[1])
 
 
+@pytest.mark.long
 def test_pages_and_health_do_not_wait_behind_three_hundred_passwords(gated):
     api, hasher = gated
     hasher.gate.clear()  # so that no password is through before all else was answered

@@ -191,7 +191,7 @@ def test_scaling_gives_a_cost_for_each_point() -> None:
     assert {role for point in used.values() for role in point} == {"valkey-server", "worker"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_server_is_measured_with_more_and_more_matches() -> None:
     words = ("--counts", "20,60", "--plies", "3", "--moves", "100")
     points = bench("active", *words)["details"]["by active matches"]

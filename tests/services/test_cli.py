@@ -363,6 +363,7 @@ def test_a_history_that_is_not_there_is_refused(server, board):
     assert done.stderr.startswith("unknown-board: ")
 
 
+@pytest.mark.long
 def test_a_tampered_history_is_found(server):
     board = int(server.run("do", "pow2 challenge bob alice").stdout.split()[1].strip(","))
     server.run("do", f"pow2 move {board} bob builder2 m13-j7")

@@ -126,6 +126,7 @@ def test_what_is_kept_is_for_nobody_else_to_read_and_survives_a_client_that_ends
     assert list((tmp_path / "alice").iterdir()) == []
 
 
+@pytest.mark.long
 def test_a_repetition_with_its_key_commits_to_the_same_text(
     server: Served, alice: Client, bob: Client
 ) -> None:

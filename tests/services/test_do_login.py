@@ -39,6 +39,7 @@ def parsed(server: Served, *words: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(line)
 
 
+@pytest.mark.long
 def test_a_line_goes_to_the_server_of_the_login_which_is_named(elsewhere: Served) -> None:
     board = new_match(elsewhere)
     done = elsewhere.run("do", "pow2", "move", str(board), "m13-j7")

@@ -128,6 +128,7 @@ def test_swaks_is_served(served, port):
     assert moves(served) == ["m13-j7"]
 
 
+@pytest.mark.long
 def test_a_killed_process_is_started_again_and_no_mail_is_lost(served, port):
     to = seat(served, 0, "alice")
     assert send(("127.0.0.1", port), to, "show").startswith("250 ")

@@ -243,7 +243,7 @@ def test_it_is_printed_again_each_interval(parts: App, capsys, monkeypatch) -> N
     assert [len(json.loads(line)["lanes"]) for line in lines] == [2, 2]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_on_a_real_server_it_shows_the_last_turn(tmp_path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as served:
         served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")

@@ -22,7 +22,8 @@ STUBBORN = (
 
 # supervises two children, one of which ignores SIGTERM, and prints their ids
 PROGRAM = f"""
-import sys
+import signal, sys
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # `nohup make test` would have it ignored
 from services.serve.child import ProcessChild
 from services.serve.logging import log_to_stderr
 from services.serve.supervisor import Supervisor

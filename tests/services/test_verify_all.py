@@ -279,6 +279,7 @@ def test_the_whole_command_says_what_holds_and_what_does_not(server, capsys):
         assert f"match {damaged} does not hold" in said.err
 
 
+@pytest.mark.long
 def test_matches_that_go_on_meanwhile_do_no_harm(server, monkeypatch):
     scan = verify_all.scan_shard
 

@@ -207,6 +207,7 @@ def test_a_stream_hears_of_moves_at_the_other_and_resumes_there(
         assert next(lines) == "id: 3"
 
 
+@pytest.mark.long
 def test_each_is_watched_and_the_other_answers_while_one_is_started_again(two: Two) -> None:
     before = two.served.children("matchpost web")
     assert len(before) == 2

@@ -118,6 +118,7 @@ def test_a_look_takes_effect_at_once_and_stays(person):
     expect(page.locator("#board-area .label").first).to_be_hidden()
 
 
+@pytest.mark.long
 def test_boards_in_pictures_follow_the_theme_of_the_page_and_of_boards(person, api):
     one = person(api.player(name="painter"))
     page = one.page

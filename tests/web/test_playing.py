@@ -216,6 +216,7 @@ def test_three_play_halves(api, person):
         one.page.locator("#turn.ended").wait_for()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("game", ["goliath", "line", "torere"])
 def test_some_moves_of_every_other_game(api, person, game):
     one, two = person(f"{game}-1"), person(f"{game}-2")

@@ -82,8 +82,8 @@ def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
             },
         )
 
-    push("/m/7", "Your turn")
-    until(lambda: notified(page) == [["Your turn", "/m/7"]])
+    # a browser that is busy starting the worker may lose what it is given; the same tag shows once
+    until(lambda: push("/m/7", "Your turn") or notified(page) == [["Your turn", "/m/7"]])
     # the page of this one is open and seen
     push("/account", "Seen already")
     push("/m/8", "Another")

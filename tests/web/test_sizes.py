@@ -29,7 +29,14 @@ def pair(api):
     return api.player(name="sieglinde"), api.player(name="siegfried")
 
 
-@pytest.mark.parametrize("game", game_keys())
+QUICK = ("pow2", "halves", "powerdrain")
+"""Games whose boards differ most."""
+
+
+@pytest.mark.parametrize(
+    "game",
+    [pytest.param(one, marks=[] if one in QUICK else pytest.mark.long) for one in game_keys()],
+)
 def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, game):
     alone = latest_rules(game).players == (1,)
     board = api.match(*pair[: 1 if alone else 2], game=game)

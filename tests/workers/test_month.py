@@ -41,6 +41,7 @@ def test_in_a_month_every_reminder_and_flag_comes_once_and_at_its_time(
     assert figures["drains killed before the commit"] > 5
 
 
+@pytest.mark.long
 def test_where_nothing_goes_wrong_nothing_is_excused(server: Redis, tmp_path: Path) -> None:
     month = Month(server, tmp_path / "seeds", matches=30, seed=2, lucky=True)
     month.run(days=31)

@@ -108,6 +108,7 @@ def test_several_buckets_answer_as_one_does(client: Redis, seed: int) -> None:
     assert {key.split(":")[1] for key in parts} == {f"b{number}" for number in range(SEVERAL)}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("buckets", [1, SEVERAL])
 @pytest.mark.parametrize("seed", range(6))

@@ -104,6 +104,7 @@ def test_leaves_are_the_same_before_and_after(trimmed: TrimBench):
         assert store.leaves(shard, len(rows), 5) == []
 
 
+@pytest.mark.long
 def test_a_rebuild_reads_the_published_log_and_gives_the_same(trimmed: TrimBench):
     catch_up(trimmed.store, trimmed.client)
     live = contents(trimmed.client)

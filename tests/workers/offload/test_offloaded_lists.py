@@ -125,6 +125,7 @@ def test_a_run_that_is_killed_anywhere_loses_no_row_and_shows_none_twice(
         assert difference(played, redis_client, pages, projection) == ""
 
 
+@pytest.mark.long
 def test_a_rebuilt_generation_has_all_rows_and_pages_of_its_own(
     played: TimedLogs, redis_client: Redis, objects: FileObjects, pages: RowPages
 ) -> None:
