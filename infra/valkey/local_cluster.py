@@ -4,10 +4,10 @@ Its nodes are primaries without replicas. Each has the settings of an embedded s
 socket, because the nodes of a cluster know each other by port.
 """
 
+import secrets
 import socket
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -22,22 +22,20 @@ SLOTS: Final = 16_384
 _BUS: Final = 10_000
 """How much higher the port is that nodes use among themselves."""
 
-_HIGHEST_PORT: Final = 65_535
+_PORTS: Final = range(11_000, 22_000)
+"""Ports that no system gives to connections, so that a node that was killed finds its own again."""
+
 _SECONDS_TO_FORM: Final = 60.0
 
 
 def free_ports(count: int) -> list[int]:
     """Return ports on which nothing listens, nor on those that nodes use beside them."""
-    found: list[int] = []
-    with ExitStack() as stack:
-        while len(found) < count:
-            # it stays open until the end, because the system would offer its port again
-            one = stack.enter_context(socket.socket())
-            one.bind((LOOPBACK, 0))
-            port = one.getsockname()[1]
-            if port + _BUS <= _HIGHEST_PORT and not _listens(port + _BUS):
-                found.append(port)
-    return found
+    found: set[int] = set()
+    while len(found) < count:
+        port = secrets.choice(_PORTS)
+        if not _listens(port) and not _listens(port + _BUS):
+            found.add(port)
+    return list(found)
 
 
 def _listens(port: int) -> bool:
