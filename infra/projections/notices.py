@@ -97,7 +97,7 @@ class PlayerNotice(msgspec.Struct, frozen=True):
     detail: NoticeDetail | None = None
     """Empty for a kind that says all."""
     sender: AccountId = b""
-    """Who wrote a message; empty for a notice of a match."""
+    """The account that wrote a message; empty for a notice of a match."""
 
     @property
     def member(self) -> str:

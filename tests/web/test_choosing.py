@@ -59,8 +59,9 @@ def test_play_is_off_until_the_move_is_whole(api, mover):
     expect(play).to_be_disabled()
     mover.chooses("j7")
     expect(play).to_be_enabled()
-    mover.page.get_by_role("button", name="Back").click()
-    expect(play).to_be_disabled()
+    for _ in "m13", "j7":
+        mover.page.get_by_role("button", name="Back").click()
+        expect(play).to_be_disabled()
     field.fill("A1 - C11")  # what somebody writes is theirs to judge
     expect(play).to_be_enabled()
     field.fill("")

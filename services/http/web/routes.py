@@ -17,6 +17,7 @@ from services.http.web.pages.account import (
     log_out_everywhere,
     make_token,
     revoke_token,
+    set_display,
     show_account,
     take_vacation,
     verify_address,
@@ -42,7 +43,6 @@ from services.http.web.pages.challenges import (
     take,
     withdraw,
 )
-from services.http.web.pages.display import set_display
 from services.http.web.pages.exports import (
     download_document,
     export_film,

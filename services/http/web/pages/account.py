@@ -1,13 +1,14 @@
-"""The page of the visitor's account: preferences, addresses, sessions, tokens, vacation, deletion."""
+"""The page of the visitor's account, with what each of its forms changes; and this browser's display."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Any, Final, TypeAlias
 from uuid import uuid4
 
 from litestar import Response, get, post
 from litestar.params import QueryParameter
 from litestar.response import Redirect
+from litestar.status_codes import HTTP_204_NO_CONTENT
 
 from domain.clocks.calendar import DAY, year_of
 from domain.clocks.vacation import DAYS_A_YEAR
@@ -25,9 +26,10 @@ from services.app.recent_password import FRESH_MS, check_recent_password, is_fre
 from services.app.sentences import SAY
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
+from services.http.web.display_settings import change_display, display_cookie
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
-from services.http.web.render import redirect_to, render
+from services.http.web.render import local_path, redirect_to, render
 from services.http.web.session import Form, Visitor, session_cookie
 
 SavedSection = Annotated[str, QueryParameter(max_length=16)]
@@ -300,3 +302,16 @@ def delete_account(
         status, said = CODE_INFO[reason.code].status, reason.in_language(visitor.language)
         return _page(context, visitor, feedback=said, at="deletion", status=status)
     return redirect_to("/", [session_cookie(visitor, "")])
+
+
+@post("/display", sync_to_thread=False)
+def set_display(form: FormDependency, visitor: VisitorDependency) -> Response[Any]:
+    """Keep the settings of the display that the form names, and return to the page that it was on.
+
+    A script has shown the change already, and stays on its page.
+    """
+    settings = change_display(visitor.display, {name: form.get(name) for name in form.fields})
+    cookie = display_cookie(settings, secure=visitor.secure)
+    if visitor.partial:
+        return Response(None, status_code=HTTP_204_NO_CONTENT, cookies=[cookie])
+    return redirect_to(local_path(form.get("back") or "/"), [cookie])
