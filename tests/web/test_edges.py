@@ -51,6 +51,31 @@ def test_the_switches_work_without_scripts(person):
     assert page.url.endswith("/games")
 
 
+LINKS_IN_SIGHT = """() => {
+  const bottom = document.querySelector("header.top").getBoundingClientRect().bottom;
+  const seen = [...document.querySelectorAll("header.top a")].map((link) => link.getBoundingClientRect());
+  return seen.filter((box) => box.width && box.bottom <= bottom && box.right <= innerWidth).length;
+}"""
+ONE_LINE = 54  # pixels
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("who", ["", "edge-of-a-long-name"])
+def test_the_header_is_one_line_and_the_foot_has_what_finds_no_room_there(person, who, language):
+    page = person(f"{who}{language[0]}" if who else "", locale=language).goes_to("/challenges")
+    for width in (844, 768, 600, 521, 390, 360, 320):
+        page.set_viewport_size({"width": width, "height": 700})
+        assert page.locator("header.top").bounding_box()["height"] <= ONE_LINE, width
+        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
+        # at least the first page, games, puzzles; and both links of a guest or a player
+        assert page.evaluate(LINKS_IN_SIGHT) >= 5, width
+    for path in ("/ratings", "/playing"):
+        expect(page.locator(f'.foot a[href="{path}"]')).to_be_visible()
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert page.evaluate(LINKS_IN_SIGHT) >= 7
+    expect(page.locator('.foot a[href="/ratings"]')).to_be_hidden()
+
+
 def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
     one, two = api.player(name="edgeears"), api.player(name="edgemouth")
     board = api.match(one, two)
