@@ -29,21 +29,6 @@ def test_the_theme_changes_at_once_and_stays(person):
     assert page.url.endswith("/puzzles")
 
 
-@pytest.mark.parametrize("width", [320, 390, 768])
-@pytest.mark.parametrize("name", ["", "edgewithaname"])
-def test_in_german_the_header_is_one_line_and_no_list_is_wider_than_the_page(person, name, width):
-    one = person(
-        name and f"{name}{width}", locale="de-DE", viewport={"width": width, "height": 700}
-    )
-    for path in ("/", "/challenges", "/players", "/games/pow2"):
-        page = one.goes_to(path)
-        assert page.locator("header.top").evaluate("(top) => top.offsetHeight") < 60, path
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        # what does not fit is reached by swiping, or by the keyboard
-        page.locator("header.top a", has_text="Wertungen").focus()
-        expect(page.locator("header.top a", has_text="Wertungen")).to_be_in_viewport()
-
-
 def test_the_switches_work_without_scripts(person):
     page = person("", java_script_enabled=False, color_scheme="light").goes_to("/games")
     page.locator("#display-form").get_by_role("button", name="Dark").click()
