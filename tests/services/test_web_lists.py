@@ -221,6 +221,14 @@ def test_messages_are_read_once_and_counted(api, come):
     assert "new message" not in guest.page("/")
 
 
+def test_a_list_without_own_matches_leads_to_a_new_one(api, come):
+    guest = come()
+    guest.log_in(api.player().name)
+    for path in ("/matches", "/matches?state=others"):
+        assert '<a class="button quiet-button" href="/new">Start a match</a>' in guest.page(path)
+    assert "Start a match" not in guest.page("/matches?state=finished")
+
+
 def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):
     one, two = api.player(), api.player()
     board = api.match(one, two)
@@ -231,7 +239,7 @@ def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(a
     api.caught_up()
     home = guest.page("/")
     assert "✉ 2 matchpost</title>" in home
-    assert f"2 new lines in the chat of match {board}" in home
+    assert f"2 new lines of chat: The Power of Two against {one.name}" in home
     assert "2 new lines of chat" in section(home, "others")
     partial = guest.page(f"/m/{board}", headers={"HX-Request": "true"})
     assert "are you there?" not in partial  # what is asked for in the background reads nothing

@@ -69,7 +69,7 @@ def test_a_home_page_with_24_matches_takes_few_commands(
         opponent.send(f"/m/{boards[0]}/chat", {"text": "hello"}, on=f"/m/{boards[0]}")
         guest.log_in(one.name)
         wait_until(lambda: all(f"/m/{board}" in guest.page("/") for board in boards))
-        assert "1 new line in the chat of match" in guest.page("/")
+        assert "1 new line of chat: " in guest.page("/")
         made, trips = fewest(api, round_trips, lambda: guest.page("/"))
     assert sum(made.values()) < 18, made
     assert trips <= 5, made

@@ -253,6 +253,9 @@ def test_after_the_login_one_is_where_one_wanted_to_be(come):
     come().sign_up("ida")
     guest = come()
     assert guest.get("/new").headers["location"] == "/login?next=/new"
+    for path in ("/login", "/signup"):
+        assert "After that it goes on where you were." in guest.page(f"{path}?next=/new")
+        assert "After that" not in guest.page(path)
     fields = {"userid": "ida", "password": PASSWORD, "next": "/new"}
     assert guest.send("/login", fields, on="/login").headers["location"] == "/new"
 

@@ -38,6 +38,8 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     asked = [one for one in waiting if one.offer]
     to_move = [one for one in waiting if not one.offer]
     others = with_unread(named_rows(home.others, home.names, account), unread.boards)
+    talked = [home.rows[board] for board in unread.boards if board in home.rows]
+    matches = {one.board: one for one in named_rows(talked, home.names, account)}
     reader = NewsReader(account, visitor.wording, unread, visitor.now)
     news = named_news(home.notices, home.rows, home.names, reader)
     return render(
@@ -46,7 +48,9 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         mark=home.mark,
         messages=unread.messages,
         # also in matches that are over or not shown here
-        chats=sorted(unread.boards.items()),
+        chats=[
+            (board, lines, matches.get(board)) for board, lines in sorted(unread.boards.items())
+        ],
         now=visitor.now,
         waiting=len(mine.rows),
         asked=[(one, offered(one.offer, one.offered_by, visitor.wording)) for one in asked],
