@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from services.app.matches import load_state
@@ -96,6 +97,19 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
         expect(page.locator(f"#{described}")).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert faults_of(page) == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(800, 700), (390, 664), (844, 390)])
+def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person, width, height):
+    one = person(f"hidden{width}", viewport={"width": width, "height": height})
+    page = one.goes_to("/new")
+    page.get_by_label("A player by name").check()
+    page.get_by_label("Name of your opponent").fill("nobody-at-all")
+    one.starts()
+    expect(page.get_by_label("Name of your opponent")).to_be_focused()
+    mistake = page.get_by_text("There is no player named").bounding_box()
+    bar = page.locator(".offer-bar").bounding_box()
+    assert mistake["y"] + mistake["height"] <= bar["y"]
 
 
 def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person):
