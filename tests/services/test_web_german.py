@@ -69,3 +69,11 @@ def test_what_has_no_words_in_german_says_so(come):
     answer = guest.get("/games/pow2/try", params={"players": "7"})
     assert answer.status_code == 422
     assert "The Power of Two wird nicht zu 7 gespielt" in answer.text
+
+
+def test_a_short_month_ends_no_sentence_because_it_has_a_full_stop_of_its_own(api, come):
+    made = api.player().post("/api/challenges", {"game": "torere"}).json()
+    shown = come(**GERMAN).page(f"/c/{made['id']}")
+    found = re.search(r"Sie ist bis (.*?) offen\.", re.sub(r"<[^>]*>", "", shown))
+    assert found, shown
+    assert ".." not in found[0]

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.helpers.browser import PHONE
+
 pytestmark = pytest.mark.slow
 
 MANY = 53
@@ -71,3 +73,11 @@ def test_a_list_is_gone_through_forth_and_back(person, busy):
     expect(page.locator(".row-item")).to_have_count(1)
     page.get_by_role("link", name=re.compile("Finished 0")).click()
     expect(page.locator("main")).to_contain_text("No match fits this search")
+
+
+def test_a_comparison_is_in_sight_at_once_on_a_phone(person, busy):
+    page = person(**PHONE).goes_to("/players/gustav")
+    page.get_by_label("Compare with").fill(busy["greta"].name)
+    page.get_by_role("button", name="Compare").click()
+    page.wait_for_url("**/players/gustav?with=greta#against")
+    expect(page.get_by_text("gustav and greta have finished no match yet.")).to_be_in_viewport()
