@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 
 import services.http.api
 from tests.helpers.api import Api, Player, code_of
+from tests.helpers.examples import examples
 
 EXAMPLES = json.loads((Path(services.http.api.__file__).parent / "examples.json").read_text())
 
-SETTINGS = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(examples(100, 400), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 TELLING = frozenset({"delete_account", "change_password", "log_out_everywhere", "revoke_token"})
 """What would end the account or the token that all others are asked with, if it came to it."""
