@@ -46,9 +46,11 @@ from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled,
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
+    Accepted,
     Called,
     Challenged,
     Committed,
+    DealProposed,
     Declined,
     Ended,
     Event,
@@ -56,6 +58,7 @@ from domain.match.events import (
     Flagged,
     Gathered,
     Imported,
+    MatchProposed,
     MatchStarted,
     Moved,
     Nagged,
@@ -160,6 +163,7 @@ def _recorded_context(group: Sequence[EventEnvelope]) -> DecisionContext:
             body.seat: body.text[:STORED_TEXT_BYTES] for body in later if isinstance(body, Revealed)
         },
         away={e.actor: e.body.until for e in group[1:] if isinstance(e.body, Absent)},
+        unseen=frozenset(e.body.seat for e in group if isinstance(e.body, Declined)),
     )
 
 
@@ -215,6 +219,8 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return [_import_command(event)]
         case MatchStarted() | Challenged():
             return [_start_command(event)]
+        case Accepted():
+            return [AnswerOffer(accept=True)]
         case Committed():
             return [AnswerOffer(accept=True, commitment=event.commitment)]
         case Revealed():
@@ -241,10 +247,10 @@ def possible_commands(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case Returned():
             return [EndVacation(until=event.until)]
         case Declined() | Withheld() if first.actor == SERVER_ACCOUNT:
-            return [FlagPlayer(ply=0), FlagPlayer()]
+            return [FlagPlayer(ply=ply), FlagPlayer()]
         case Declined() | Withheld():
-            # rejecting a match that waits for entropy declines it, too
-            return [DeclineMatch(), AnswerOffer(accept=False)]
+            # rejecting or resigning a match that not all have accepted declines it, too
+            return [DeclineMatch(), AnswerOffer(accept=False), ResignMatch()]
         case Claimed():
             return [MakeClaim(ply=event.ply, text=event.text)]
         case Appealed():
@@ -289,10 +295,14 @@ def _start_command(event: MatchStarted | Challenged) -> StartMatch:
     start = StartMatch(
         rules=event.rules, options=event.options, seats=event.seats, terms=event.terms
     )
+    if isinstance(event, MatchProposed | DealProposed):
+        start = replace(start, lapse=event.lapse)
     if isinstance(event, MatchStarted):
         # the entropy of a start that draws nothing is not recorded
         return replace(start, text=event.draw.texts[0] if event.draw else b"")
     commitments = event.commitments if isinstance(event, Called) else UNSET
+    if isinstance(event, DealProposed) and event.server_deals:
+        start = replace(start, server_deals=True)
     return replace(start, text=event.text, gather=True, commitments=commitments)
 
 

@@ -1,5 +1,7 @@
 """Commands about clocks: reminders and flags, the end of a pause, vacations."""
 
+from collections.abc import Collection
+
 from domain.clocks import match_clock as clocks
 from domain.errors import Code, Refusal
 from domain.match.commands import (
@@ -8,6 +10,7 @@ from domain.match.commands import (
     RemindPlayer,
     StartVacation,
 )
+from domain.match.commit_reveal import end_without_texts
 from domain.match.decision import Decision, seat_to_move
 from domain.match.events import (
     SERVER_ACCOUNT,
@@ -20,7 +23,6 @@ from domain.match.events import (
     Nagged,
     Resumed,
     Returned,
-    Withheld,
 )
 from domain.match.moves import leave_match
 from domain.match.robots import robot_level
@@ -41,7 +43,8 @@ def is_robots_turn(state: MatchState) -> bool:
 
 def late_seats(state: MatchState, now: int) -> list[Seat]:
     """Return the seats that are to act and whose time is over at `now`, ms."""
-    return [seat for seat in state.waits if (deadline_of(state, seat) or now + 1) <= now]
+    seats = state.invited or state.waits
+    return [seat for seat in seats if (deadline_of(state, seat) or now + 1) <= now]
 
 
 def all_late_are_robots(state: MatchState, now: int) -> bool:
@@ -62,7 +65,7 @@ def check_time(state: MatchState, now: int) -> None:
 
 
 def check_commit_time(state: MatchState, now: int) -> None:
-    """Refuse a command after the time to commit or to reveal is over, because the match ends then.
+    """Refuse a command after the time to accept or to reveal is over, because the match ends then.
 
     As long as only robots are late, it waits for them.
     """
@@ -72,16 +75,26 @@ def check_commit_time(state: MatchState, now: int) -> None:
 
 
 def decide_timeout(
-    command: RemindPlayer | FlagPlayer, actor: AccountId, state: MatchState, now: int
+    command: RemindPlayer | FlagPlayer,
+    actor: AccountId,
+    state: MatchState,
+    now: int,
+    unseen: Collection[Seat] = (),
 ) -> Decision:
-    """Decide a command of the scheduler; nobody else may send it."""
+    """Decide a command of the scheduler; nobody else may send it. `unseen` is as in the context."""
     if actor != SERVER_ACCOUNT:
         raise Refusal(Code.NOT_A_PLAYER, SAY("server-only"))
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
-    if state.awaits_entropy and isinstance(command, FlagPlayer) and state.gather is not None:
-        return _end_unstarted_match(state, now)
-    if state.over or state.next is None or state.clock is None:
+    unstarted = state.invitation or (state.awaits_entropy and state.gather is not None)
+    if unstarted and isinstance(command, FlagPlayer):
+        _check_due(deadline(state), now)
+        late = late_seats(state, now)
+        if state.sealed:
+            return end_without_texts(late, unseen)
+        ended = Ended(winners=(), reason=Reason.DECLINED)
+        return Decision((*(Declined(seat=seat) for seat in late), ended))
+    if state.over or state.next is None or state.clock is None or state.invitation:
         raise Refusal(Code.MATCH_OVER, SAY("no-clock"))
     rules = rules_by_id(state.rules)
     if isinstance(rules, MissingRules):
@@ -96,15 +109,6 @@ def decide_timeout(
         return Decision((Nagged(seat=mover),))
     _check_due(deadline(state), now)
     return leave_match(Flagged(seat=mover), Reason.TIME, state)
-
-
-def _end_unstarted_match(state: MatchState, now: int) -> Decision:
-    """End a match because some players did not commit or reveal in time."""
-    _check_due(deadline(state), now)
-    late = late_seats(state, now)
-    kind = Withheld if state.sealed else Declined
-    ended = Ended(winners=(), reason=Reason.DECLINED)
-    return Decision((*(kind(seat=seat) for seat in late), ended))
 
 
 def _check_due(instant: int | None, now: int) -> None:

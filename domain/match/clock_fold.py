@@ -9,6 +9,7 @@ from domain.match.events import (
     Event,
     Flagged,
     Imported,
+    MatchProposed,
     MatchStarted,
     Moved,
     Nagged,
@@ -59,6 +60,9 @@ def _first_clock(event: Event, at: int) -> MatchClock | None:
     if not isinstance(event, Challenged | MatchStarted) or event.terms is None:
         return None
     started = clocks.start_clock(event.terms, at)
+    if isinstance(event, MatchProposed):
+        # it runs once all have accepted
+        return clocks.after_pause(started, at)
     if isinstance(event, Imported):
         return clocks.with_turns(started, event.turns, event.given)
     return started

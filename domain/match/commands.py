@@ -40,6 +40,10 @@ class StartMatch(CommandBase, frozen=True, tag="start"):
     # not encoded if unset, because the digests of older commands must stay the same
     commitments: tuple[Commitment, ...] | UnsetType = UNSET
     """With `gather`: the commitments so far, by seat."""
+    lapse: int | UnsetType = UNSET
+    """How long the other players have to accept, ms; unset for players who have all agreed before."""
+    server_deals: bool | UnsetType = UNSET
+    """With `gather` and `lapse`: whether nobody is to reveal a text, because the server keeps all."""
 
 
 class PlayMove(CommandBase, frozen=True, tag="move"):

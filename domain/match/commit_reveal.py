@@ -4,6 +4,8 @@ No player has an advantage: all commit before any text is known, and the last co
 seed before the first text. The player who reveals last can compute the draw, but can only decline.
 """
 
+from collections.abc import Collection, Sequence
+
 import msgspec
 
 from domain.fairness import ChainSeed, DrawStream, SetupDraw, draw_key
@@ -11,6 +13,7 @@ from domain.match.commitments import CommitState
 from domain.match.decision import Decision, DecisionContext, ending_events
 from domain.match.events import (
     Challenged,
+    Declined,
     Ended,
     Event,
     MatchStarted,
@@ -92,10 +95,15 @@ def advance_commitments(
         follow(Revealed(seat=seat, text=text))
     if state.waits:
         return Decision(tuple(found))
+    return draw_sealed(state, board, context, *found)
+
+
+def draw_sealed(state: MatchState, board: int, context: DecisionContext, *first: Event) -> Decision:
+    """Draw with the sealed seed and start the match; a text that is missing counts as empty."""
     if _commit_state(state).seal != (_seed_of(context).chain, _seed_of(context).k):
         raise ValueError("the seed is not the one that was sealed")
     texts = tuple(text or b"" for text in state.texts)
-    return draw_and_start(proposal_of(state), texts, board, context, *found)
+    return draw_and_start(proposal_of(state), texts, board, context, *first)
 
 
 def _seed_of(context: DecisionContext) -> ChainSeed:
@@ -123,10 +131,15 @@ def reveal_text(
     return advance_commitments(evolve(state, revealed, state.at), board, context, revealed)
 
 
-def end_without_texts(seats: tuple[Seat, ...]) -> Decision:
-    """End a match because these seats did not reveal their texts."""
-    withheld = tuple(Withheld(seat=seat) for seat in seats)
-    return Decision((*withheld, Ended(winners=(), reason=Reason.DECLINED)))
+def end_without_texts(seats: Sequence[Seat], unseen: Collection[Seat]) -> Decision:
+    """End a sealed match because these seats did not reveal their texts.
+
+    One whose browser with the text has not been seen since the seal could not, and declines.
+    """
+    missing = tuple(
+        Declined(seat=seat) if seat in unseen else Withheld(seat=seat) for seat in seats
+    )
+    return Decision((*missing, Ended(winners=(), reason=Reason.DECLINED)))
 
 
 def _commit_state(state: MatchState) -> CommitState:

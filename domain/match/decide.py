@@ -7,7 +7,13 @@ any process. It needs no names, clocks or passwords, because the front ends have
 from typing import assert_never
 
 from domain.errors import Code, Refusal
-from domain.match.clock_commands import check_time, decide_timeout, decide_vacation, end_pause
+from domain.match.clock_commands import (
+    check_commit_time,
+    check_time,
+    decide_timeout,
+    decide_vacation,
+    end_pause,
+)
 from domain.match.commands import (
     AnswerOffer,
     Command,
@@ -38,7 +44,13 @@ from domain.match.decision import (
 )
 from domain.match.disputes import decide_dispute
 from domain.match.imports import import_match
-from domain.match.moves import decide_resignation, decline_match, play_conditional_moves, play_move
+from domain.match.moves import (
+    accept_invitation,
+    decide_resignation,
+    decline_match,
+    play_conditional_moves,
+    play_move,
+)
 from domain.match.offers import OFFER_KINDS, answer_offer, make_offer
 from domain.match.sentences import SAY
 from domain.match.start import (
@@ -79,6 +91,9 @@ RunningCommand = (
 )
 PlayerCommand = RunningCommand | ResignMatch
 
+_REFUSING = DeclineMatch | ResignMatch
+"""Commands by which a player refuses a match that not all have accepted, or takes it back."""
+
 
 def decide(
     sent: CommandEnvelope, state: MatchState, context: DecisionContext = NO_CONTEXT
@@ -101,11 +116,11 @@ def _decide(sent: CommandEnvelope, state: MatchState, context: DecisionContext) 
     now = max(context.received, state.at)
     match sent.command:
         case StartMatch() as command:
-            return start_match(command, sent.match, state, context)
+            return start_match(sent, command, state, context)
         case ImportMatch() as command:
             return import_match(command, sent.actor, state)
         case RemindPlayer() | FlagPlayer() as command:
-            return decide_timeout(command, sent.actor, state, now)
+            return decide_timeout(command, sent.actor, state, now, context.unseen)
         case MakeClaim() | GiveRuling() | MakeAppeal() as command:
             return decide_dispute(command, sent.actor, state, now)
         case command:
@@ -127,6 +142,14 @@ def _decide_for_player(
         return decide_before_draw(sent, seat, state, context)
     if seat not in state.active_seats:
         raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
+    if state.invitation is not None:
+        check_commit_time(state, now)
+        if isinstance(command, _REFUSING) or command == AnswerOffer(accept=False):
+            return decline_match(seat, state)
+        if isinstance(command, AnswerOffer):
+            return accept_invitation(seat, state)
+        if isinstance(command, MakeOffer | ResumeMatch):
+            raise Refusal(Code.NOT_STARTED, SAY("invited"))
     if isinstance(command, ResignMatch):
         return decide_resignation(seat, state)
     check_time(state, now)

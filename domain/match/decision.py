@@ -9,7 +9,15 @@ from domain.errors import Code, Refusal
 from domain.fairness import ChainSeed, SetupDraw
 from domain.match.commands import TEXT_LIMIT
 from domain.match.conditional_moves import ConditionalMovesBySeat
-from domain.match.events import AccountId, Ended, Event, MatchStarted, Revealed, Sealed
+from domain.match.events import (
+    AccountId,
+    Ended,
+    Event,
+    MatchStarted,
+    OfferAnswered,
+    Revealed,
+    Sealed,
+)
 from domain.match.sentences import SAY
 from domain.match.state import MatchState
 from domain.rules import AnyRules, GameOutcome, Seat
@@ -31,7 +39,7 @@ class Decision(msgspec.Struct, frozen=True):
             match event:
                 case Sealed():
                     return event.chain, event.k
-                case Revealed():
+                case Revealed() | OfferAnswered():
                     return None  # it counts as used since it was sealed
                 case MatchStarted(draw=SetupDraw() as draw):
                     return draw.chain, draw.k
@@ -51,6 +59,8 @@ class DecisionContext(msgspec.Struct, frozen=True):
     """The texts that the server stores, for players who don't keep one themselves."""
     away: Mapping[AccountId, int] = msgspec.field(default_factory=dict)
     """The end of each vacation, ms, among the players of a match that begins."""
+    unseen: frozenset[Seat] = frozenset()
+    """The seats whose browsers, which keep their texts, have not been seen since the seal."""
 
 
 NO_CONTEXT: Final = DecisionContext()

@@ -61,6 +61,23 @@ class MatchStarted(EventBody, frozen=True, tag="match-started"):
     """The time control; None for a match without clocks."""
 
 
+class MatchProposed(MatchStarted, frozen=True, kw_only=True, tag="match-proposed"):
+    """A match by name began that not all players have accepted: until then no clock runs."""
+
+    invited: tuple[Seat, ...]
+    """The seats that have yet to accept, or to move."""
+    lapse: int
+    """How long they have, ms."""
+
+
+class Accepted(EventBody, frozen=True, tag="accepted"):
+    """An invited seat accepted a match by name, without a move."""
+
+    seat: Seat
+    next: Seat | None
+    """The seat to move."""
+
+
 class Challenged(EventBody, frozen=True, tag="challenged"):
     """A match was proposed. Before its draw it waits for every player's entropy."""
 
@@ -188,6 +205,15 @@ class Called(Challenged, frozen=True, tag="called"):
     """The commitments so far, by seat."""
 
 
+class DealProposed(Called, frozen=True, kw_only=True, tag="deal-proposed"):
+    """A match by name was proposed that is dealt once all players have accepted it."""
+
+    lapse: int
+    """How long those who have not committed have to accept, ms."""
+    server_deals: bool
+    """Whether the server keeps every text, so that it deals at once and nobody reveals anything."""
+
+
 class Committed(EventBody, frozen=True, tag="committed"):
     """A player accepted a match that waits, and committed to a text."""
 
@@ -292,6 +318,9 @@ Event = (
     | ResultChanged
     | TimeGiven
     | Imported
+    | MatchProposed
+    | Accepted
+    | DealProposed
 )
 
 

@@ -15,7 +15,7 @@ from domain.match.conditional_moves import (
     still_possible,
 )
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
-from domain.match.events import Declined, Ended, Flagged, Moved, Resigned
+from domain.match.events import Accepted, Declined, Ended, Flagged, Moved, Resigned
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, Reason, evolve, position_of
 from domain.rules import Seat, pack_position, rules_by_id
@@ -98,9 +98,17 @@ def _try_conditional_move(due: ConditionalMove, state: MatchState) -> Decision |
     return Decision((msgspec.structs.replace(moved, queued=True), *rest), decision.position)
 
 
+def accept_invitation(seat: Seat, state: MatchState) -> Decision:
+    """Accept a match by name without a move."""
+    if seat not in state.invited:
+        raise Refusal(Code.OFFER_STANDS, SAY("joined"))
+    return Decision((Accepted(seat=seat, next=state.next),))
+
+
 def decline_match(seat: Seat, state: MatchState) -> Decision:
-    """Refuse to play, before one's first move or before an imported match goes on."""
-    if state.acted >> seat & 1 and not state.awaits_entropy:
+    """Refuse to play, before one's first move or before all have accepted the match."""
+    unaccepted = state.awaits_entropy or state.invitation is not None
+    if state.acted >> seat & 1 and not unaccepted:
         raise Refusal(Code.TOO_LATE, SAY("moved"))
     return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
 

@@ -23,6 +23,9 @@ from domain.rules import AnyRules, Seat, pack_position, rules_by_id
 OFFER_KINDS: Final = ("draw", "undo", "abort", "pause", "transfer")
 """The offers of every game."""
 
+DEAL: Final = "deal"
+"""The offer that the server deals without the texts that players have not revealed."""
+
 _REPETITIONS: Final = 3
 """The number of times that a position must have stood for a draw without consent."""
 
@@ -45,6 +48,22 @@ def make_offer(command: MakeOffer, seat: Seat, state: MatchState) -> Decision:
     if command.kind == "draw" and _repetitions(state) >= _REPETITIONS:
         return Decision((offered, Ended(winners=state.active_seats, reason=Reason.REPETITION)))
     return Decision((offered,))
+
+
+def offer_deal(command: MakeOffer | AnswerOffer, seat: Seat, state: MatchState) -> Decision:
+    """Propose that the server deals without the missing texts, or answer that, in a sealed match.
+
+    The caller deals once all have agreed, which leaves no offer open.
+    """
+    if isinstance(command, AnswerOffer):
+        return answer_offer(command, seat, state)
+    if command.kind != DEAL:
+        raise Refusal(Code.NOT_STARTED, SAY("unrevealed"))
+    if state.offer is None:
+        return Decision((OfferMade(seat=seat, kind=DEAL),))
+    if state.offer.seat == seat:
+        raise Refusal(Code.OFFER_STANDS, SAY("offered", kind=DEAL))
+    return answer_offer(AnswerOffer(accept=True), seat, state)
 
 
 def _check_offer(kind: str, rules: AnyRules, state: MatchState) -> None:
@@ -90,6 +109,8 @@ def _after_agreement(answered: OfferAnswered, current: CurrentOffer, state: Matc
             ended = (Ended(winners=(), reason=Reason.TRANSFERRED),)
         case "pause":
             ended = (Paused(),)
+        case "deal":
+            ended = ()
         case "undo":
             return _undo_moves(answered, _ply_before_last_move_of(current.seat, state), state)
         case kind:

@@ -12,6 +12,7 @@ _GERMAN_KINDS: Final[Mapping[str, str]] = {
     "pause": "Pause",
     "transfer": "Umzug auf einen anderen Server",
     "count": "Zählung",
+    "deal": "Auslosung durch den Server",
 }
 
 
@@ -246,6 +247,10 @@ SAY = Sentences(
         "joined": (
             "you have accepted this match already",
             "diese Partie ist schon angenommen",
+        ),
+        "invited": (
+            "the match has not begun, because not all players have accepted it",
+            "die Partie hat noch nicht begonnen, weil noch nicht alle sie angenommen haben",
         ),
         "waits": (
             "the match waits until all players have accepted it; say accept or decline",

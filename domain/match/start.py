@@ -13,8 +13,10 @@ from domain.match.commands import (
     CommandEnvelope,
     DeclineMatch,
     EndVacation,
+    FlagPlayer,
     GiveRuling,
     ImportMatch,
+    MakeOffer,
     RevealText,
     StartMatch,
     StartVacation,
@@ -22,14 +24,27 @@ from domain.match.commands import (
 from domain.match.commit_reveal import (
     advance_commitments,
     draw_and_start,
+    draw_sealed,
     end_without_texts,
     proposal_of,
     reveal_text,
 )
 from domain.match.decision import Decision, DecisionContext
-from domain.match.events import AccountId, Called, Challenged, Committed, Gathered
+from domain.match.events import (
+    AccountId,
+    Called,
+    Challenged,
+    Committed,
+    DealProposed,
+    Gathered,
+    MatchProposed,
+    MatchStarted,
+    OfferAnswered,
+)
 from domain.match.imports import check_seats, start_imported
 from domain.match.moves import decline_match
+from domain.match.offers import offer_deal
+from domain.match.robots import robot_level
 from domain.match.sentences import SAY
 from domain.match.state import MatchState, evolve
 from domain.rules import Seat, rules_by_id
@@ -53,7 +68,8 @@ def needs_seed(sent: CommandEnvelope, state: MatchState) -> bool:
 
 def sealed_seed(sent: CommandEnvelope, state: MatchState) -> tuple[int, int] | None:
     """Return chain and number of the sealed seed that this decision may need, if any."""
-    if isinstance(sent.command, RevealText) and state.awaits_entropy and state.gather is not None:
+    dealing = RevealText | MakeOffer | AnswerOffer
+    if isinstance(sent.command, dealing) and state.awaits_entropy and state.gather is not None:
         return state.gather.seal
     return None
 
@@ -64,6 +80,8 @@ def accounts_needed(sent: CommandEnvelope, state: MatchState) -> tuple[AccountId
         case StartMatch() | ImportMatch() as start if not state.started:
             return start.seats
         case AnswerOffer(accept=True) | RevealText() if state.awaits_entropy:
+            return state.seats
+        case MakeOffer() | DeclineMatch() | AnswerOffer() | FlagPlayer() if state.sealed:
             return state.seats
         case GiveRuling(back_to=int()) if state.over:
             # vacations that began after the end are not on its clock
@@ -82,9 +100,10 @@ def needs_chance(name: str, flags: tuple[str, ...], players: int) -> bool:
 
 
 def start_match(
-    command: StartMatch, board: int, state: MatchState, context: DecisionContext
+    sent: CommandEnvelope, command: StartMatch, state: MatchState, context: DecisionContext
 ) -> Decision:
-    """Start a match, or propose one that waits for its players' entropy."""
+    """Start a match, or propose one that waits for its players' consent or entropy."""
+    board = sent.match
     if state.started:
         raise Refusal(Code.ALREADY_STARTED, SAY("started"))
     rules = rules_by_id(command.rules)
@@ -100,13 +119,32 @@ def start_match(
     commitments = _commitments(command)
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
-        return draw_and_start(challenged, texts, board, context)
+        decision = draw_and_start(challenged, texts, board, context)
+        return decision if command.lapse is UNSET else _invite(decision, sent.actor, command.lapse)
     if not rules.needs_draw(options, len(command.seats)) or len(command.seats) == 1:
         raise Refusal(Code.BAD_OPTION, SAY("no-draw"))
     if not commitments:
         return Decision((challenged,))
-    call = Called(**msgspec.structs.asdict(challenged), commitments=commitments)
+    proposed = {**msgspec.structs.asdict(challenged), "commitments": commitments}
+    call = Called(**proposed)
+    if command.lapse is not UNSET:
+        call = DealProposed(
+            **proposed, lapse=command.lapse, server_deals=command.server_deals is True
+        )
     return advance_commitments(evolve(state, call, state.at), board, context, call)
+
+
+def _invite(decision: Decision, challenger: AccountId, lapse: int) -> Decision:
+    """Return the decision by which a match starts, with its players invited; robots accept at once."""
+    started, *rest = decision.events
+    assert isinstance(started, MatchStarted)
+    invited = tuple(
+        seat
+        for seat, account in enumerate(started.seats)
+        if account != challenger and robot_level(account) is None
+    )
+    proposed = MatchProposed(**msgspec.structs.asdict(started), invited=invited, lapse=lapse)
+    return msgspec.structs.replace(decision, events=(proposed, *rest))
 
 
 def _commitments(command: StartMatch) -> tuple[Commitment, ...]:
@@ -139,8 +177,13 @@ def decide_before_draw(
     match command:
         case StartVacation() | EndVacation():
             return Decision((decide_vacation(command, seat, state, now),))
+        case AnswerOffer() | MakeOffer() if state.sealed and (
+            state.offer is not None or isinstance(command, MakeOffer)
+        ):
+            return _offer_deal(command, seat, state, sent.match, context)
         case DeclineMatch() | AnswerOffer(accept=False):
-            return end_without_texts((seat,)) if state.sealed else decline_match(seat, state)
+            sealed = end_without_texts((seat,), context.unseen) if state.sealed else None
+            return sealed or decline_match(seat, state)
         case RevealText():
             return reveal_text(
                 _checked_text(command, seat, state), seat, state, sent.match, context
@@ -151,6 +194,22 @@ def decide_before_draw(
             raise Refusal(Code.OFFER_STANDS, SAY("joined"))
         case _:
             raise Refusal(Code.NOT_STARTED, SAY("unrevealed") if state.sealed else SAY("waits"))
+
+
+def _offer_deal(
+    command: MakeOffer | AnswerOffer,
+    seat: Seat,
+    state: MatchState,
+    board: int,
+    context: DecisionContext,
+) -> Decision:
+    """Propose that the server deals without the missing texts, or answer that; deal once all agree."""
+    decision = offer_deal(command, seat, state)
+    (event,) = decision.events
+    agreed = isinstance(event, OfferAnswered) and event.accept
+    if agreed and evolve(state, event, state.at).offer is None:
+        return draw_sealed(state, board, context, event)
+    return decision
 
 
 def _accept_match(

@@ -22,6 +22,7 @@ def start_command(
 ) -> StartMatch:
     """Return the command that starts a match; `flags` are the game's options.
 
+    Where chance sets up a match of several, all of them add to the draw, also if the server deals at once.
     Refused as the game refuses its options, as `bad-players`, and as `bad-option` for entropy if
     chance decides nothing.
     """
@@ -30,12 +31,13 @@ def start_command(
     draws = rules.needs_draw(options, len(seats))
     if chosen.draws and not draws:
         raise Refusal(Code.BAD_OPTION, SAY("no-chance-here"))
+    gather = chosen.gather or (draws and len(seats) > 1)
     return StartMatch(
         rules=rules_id(rules),
         options=rules.write_options(options),
         seats=tuple(seats),
-        text=entropy_text(command, chosen.word) if draws and not chosen.gather else b"",
-        gather=chosen.gather,
+        text=entropy_text(command, chosen.word) if draws and not gather else b"",
+        gather=gather,
         terms=chosen.terms,
     )
 

@@ -22,6 +22,7 @@ from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled,
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
+    Accepted,
     AccountId,
     Called,
     Challenged,
@@ -47,6 +48,7 @@ from domain.match.events import (
     Withheld,
 )
 from domain.match.imported import ImportedMatch
+from domain.match.invitation import Invitation, evolve_invitation
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
 
 
@@ -112,11 +114,18 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     """Claims, with all that followed them."""
     imported: ImportedMatch | None = None
     """None for a match that began here."""
+    invitation: Invitation | None = None
+    """Of a match by name that some of its players have yet to accept; None otherwise."""
 
     @property
     def started(self) -> bool:
         """Whether there is a match."""
         return bool(self.rules)
+
+    @property
+    def invited(self) -> tuple[Seat, ...]:
+        """The seats that have yet to accept a match by name."""
+        return self.invitation.seats if self.invitation is not None else ()
 
     @property
     def awaits_entropy(self) -> bool:
@@ -132,7 +141,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     def waits(self) -> tuple[Seat, ...]:
         """The seats to act: the one to move, or those to accept, commit or reveal."""
         if not self.awaits_entropy:
-            return () if self.next is None else (self.next,)
+            mover = () if self.next is None else (self.next,)
+            return mover if not self.invited else tuple(dict.fromkeys((*mover, *self.invited)))
         if self.gather is not None and self.gather.seal is None:
             return self.gather.missing
         return tuple(seat for seat, text in enumerate(self.texts) if text is None)
@@ -191,18 +201,21 @@ def evolve(
     """
     after = _evolve(state, event, position)
     clock = evolve_clock(state.clock, event, at, state.next)
+    invitation = evolve_invitation(state.invitation, event, at)
+    if state.invitation is not None and invitation is None and clock is not None:
+        clock = clocks.after_resume(clock, at)
     if isinstance(event, Claimed | Ruled | Appealed):
         seq, ply = state.seq + 1, state.ply
         cases = evolve_cases(state.cases, event, seq=seq, ply=ply, at=at, actor=actor)
         after = replace(after, cases=cases)
-    return replace(after, seq=state.seq + 1, at=at, clock=clock)
+    return replace(after, seq=state.seq + 1, at=at, clock=clock, invitation=invitation)
 
 
 def next_due(state: MatchState) -> int:
     """Return the time of the next reminder or flag, ms; 0 if none is due without another event."""
-    if state.over or state.clock is None:
+    if state.over or (state.clock is None and state.invitation is None):
         return 0
-    if state.next is None:
+    if state.next is None or state.clock is None or state.invitation is not None:
         return deadline(state) or 0
     return clocks.next_due(state.clock, state.next) or 0
 
@@ -211,8 +224,10 @@ def deadline(state: MatchState) -> int | None:
     """Return the time of the next flag, ms; None if none is due without another event.
 
     A player has as long to commit or to reveal as a move may take, without vacations. There is no
-    limit for accepting a match without commitments.
+    limit for accepting a match without commitments. An invitation has its own time.
     """
+    if state.invitation is not None:
+        return state.invitation.lapses
     if state.clock is None:
         return None
     if state.next is not None:
@@ -226,6 +241,8 @@ def deadline(state: MatchState) -> int | None:
 
 def deadline_of(state: MatchState, seat: Seat) -> int | None:
     """Return when the time of a seat to act is over, ms; None without a limit."""
+    if state.invitation is not None:
+        return state.invitation.lapses
     return None if state.clock is None else clocks.flag_time(state.clock, seat)
 
 
@@ -234,7 +251,7 @@ def reminder_is_due(state: MatchState, now: int = 0) -> bool:
 
     A reminder that is late is not sent after the flag is due.
     """
-    if state.clock is None or state.next is None:
+    if state.clock is None or state.next is None or state.invitation is not None:
         return False
     flag = deadline(state)
     return clocks.reminder_time(state.clock, state.next) is not None and (
@@ -284,7 +301,16 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ResultChanged():
             ended = Ended(winners=event.winners, reason=event.reason)
             return replace(state, result=ended, next=None, offer=None)
-        case Declined() | Withheld() | Nagged() | Paused() | Resumed() | Absent() | Returned():
+        case (
+            Accepted()
+            | Declined()
+            | Withheld()
+            | Nagged()
+            | Paused()
+            | Resumed()
+            | Absent()
+            | Returned()
+        ):
             return state
         case Claimed() | Ruled() | Appealed() | TimeGiven():
             return state  # `evolve` has the cases, and the clock has the time
@@ -302,7 +328,15 @@ def _after_start_or_proposal(
     missing = (None,) * len(event.seats)
     match event:
         case MatchStarted(setup=setup, next=mover):
-            return replace(state, setup=setup, next=mover, texts=(), position=position, gather=None)
+            return replace(
+                state,
+                setup=setup,
+                next=mover,
+                texts=(),
+                position=position,
+                gather=None,
+                offer=None,
+            )
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
         case Imported():

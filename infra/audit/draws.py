@@ -1,18 +1,17 @@
 """The check of a match's draw, and the clauses that say how fair it was."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import msgspec
 
 from domain.fairness import CHAIN_LENGTH, SetupDraw, earlier_seed
+from domain.match.deals import DealKind, deal_kind
 from domain.match.events import (
     SCHEMA,
     SERVER_ACCOUNT,
     AnchorLeaf,
-    Called,
-    Challenged,
     EventEnvelope,
     MatchStarted,
     Revealed,
@@ -22,10 +21,26 @@ from domain.match.events import (
 )
 from domain.match.history import BrokenHistory
 
-NOT_GATHERED: Final = (
-    "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
-    "server could choose it"
-)
+DEALS: Final[Mapping[DealKind, str]] = {
+    DealKind.ALONE: (
+        "the draw was not gathered: the challenger alone added to it, so a challenger who runs the "
+        "server could choose it"
+    ),
+    DealKind.IN_TURN: (
+        "the players sent their texts one after another, so that the last of them could have "
+        "chosen the draw with the operator's help"
+    ),
+    DealKind.BY_SERVER: (
+        "the server dealt as soon as all had accepted, and kept the texts of all players, so an operator "
+        "who plays could choose the deal"
+    ),
+    DealKind.SEALED: "all players had committed to their texts before its seed was sealed",
+    DealKind.AGREED: (
+        "all players had committed to their texts before its seed was sealed, and then agreed that the "
+        "server deals without the texts that were missing"
+    ),
+}
+"""A clause on each kind of deal, and on who could choose it."""
 
 
 class KnownSeeds:
@@ -112,20 +127,14 @@ def _leads_back(shard: int, draw: SetupDraw, leaf: bytes, known: KnownSeeds) -> 
 
 def _describe_draw(events: Sequence[EventEnvelope], draw: SetupDraw) -> str:
     """Return a clause about the players' part in the draw."""
-    if isinstance(events[0].body, Called):
-        kept = [
-            e.body.seat
-            for e in events
-            if isinstance(e.body, Revealed) and e.actor == SERVER_ACCOUNT
-        ]
-        said = "; all players had committed to their texts before its seed was sealed"
-        return f"{said}{_server_kept(kept)}"
-    if isinstance(events[0].body, Challenged):
-        return (
-            "; the players sent their texts one after another, so that the last of them could have "
-            "chosen the draw with the operator's help"
-        )
-    return f"; {NOT_GATHERED}" if len(draw.texts) > 1 else ""
+    kind = deal_kind([event.body for event in events])
+    if kind is None or len(draw.texts) == 1:
+        return ""
+    kept = [
+        e.body.seat for e in events if isinstance(e.body, Revealed) and e.actor == SERVER_ACCOUNT
+    ]
+    said = "" if kind is DealKind.BY_SERVER else _server_kept(kept)
+    return f"; {DEALS[kind]}{said}"
 
 
 def _server_kept(seats: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ from domain.match.events import (
     CommandId,
     EventEnvelope,
     MatchStarted,
+    OfferAnswered,
     RefusedLeaf,
     Revealed,
     Sealed,
@@ -109,7 +110,8 @@ class LeafOrder:
             )
             self._events[place] = event.seq
         match event.body:
-            case Revealed():
+            case Revealed() | OfferAnswered():
+                # the seed of the start that may follow was used when it was sealed
                 self._sealed = event.command
             case Sealed(chain=chain, k=k):
                 self._sealed = event.command

@@ -1,4 +1,4 @@
-"""Starts by name whose match the other players have not begun yet, under their challenger's account.
+"""Starts by name whose match the other players have not accepted yet, under their challenger's account.
 
 An entry is made before the match has a number, and removed by any reader who finds that the match has
 begun or is over. A process killed in between leaves an entry, and never a start that is not counted.
@@ -21,10 +21,10 @@ from domain.match.events import AccountId, CommandId
 from infra.people.account_index import account_deleted
 from infra.redis import keys, scripts
 
-MOST_BETWEEN_TWO: Final = 5
+MOST_BETWEEN_TWO: Final = 3
 """Most starts against one player that wait at once."""
 
-MOST_STARTS: Final = 50
+MOST_STARTS: Final = 20
 """Most starts of one account that wait at once."""
 
 MOST_ROBOT_MATCHES: Final = 20
@@ -39,8 +39,6 @@ class PendingStart(msgspec.Struct, frozen=True):
     command: CommandId
     at: int
     """When it was requested, ms by Redis's clock."""
-    gather: bool
-    """Whether the match waits for the others' consent before it has a position."""
     others: tuple[AccountId, ...]
 
 
@@ -63,9 +61,7 @@ class PendingStarts:
         """The starts of matches with robots, which count until the match is over."""
         return PendingStarts(self._client, keys.matches_with_robots, MOST_ROBOT_MATCHES)
 
-    def add(
-        self, account: AccountId, command: CommandId, others: Sequence[AccountId], *, gather: bool
-    ) -> str:
+    def add(self, account: AccountId, command: CommandId, others: Sequence[AccountId]) -> str:
         """Note a start if there is room; return an empty text, or else which limit is reached.
 
         That is `all` for the limit of the account, or the id in hex of the player against whom too
@@ -74,7 +70,7 @@ class PendingStarts:
         """
         names = [keys.account(account), self._key(account)]
         ids = [other.hex() for other in others]
-        args: list[scripts.Arg] = [command.hex(), int(gather), MOST_BETWEEN_TWO, self._most, *ids]
+        args: list[scripts.Arg] = [command.hex(), MOST_BETWEEN_TWO, self._most, *ids]
         answer = bytes(scripts.call(self._client, _RESERVE, names, args)).decode()
         if answer == "gone":
             raise account_deleted()
@@ -97,7 +93,7 @@ class PendingStarts:
 
 
 def _read(command: str, value: str) -> PendingStart:
-    at, gather, *others = value.split(":")
+    at, *others = value.split(":")
     return PendingStart(
-        bytes.fromhex(command), int(at), gather == "1", tuple(bytes.fromhex(id_) for id_ in others)
+        bytes.fromhex(command), int(at), tuple(bytes.fromhex(id_) for id_ in others)
     )

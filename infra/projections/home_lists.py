@@ -16,6 +16,7 @@ from infra.projections.match_lists import (
     board_of,
     next_key,
     over_key,
+    proposed_key,
     unpack,
 )
 from infra.projections.paged_lists import pages_key
@@ -34,7 +35,7 @@ class HomeBoards(msgspec.Struct, frozen=True):
     waiting: list[int]
     """All that wait for a move, consent or answer of the player."""
     others: list[int]
-    """The other running ones, the newest first."""
+    """The other running ones, and those that others have yet to accept, the newest first."""
     mark: str
     """The text of `HomeLists.change_marks` for the player."""
 
@@ -49,12 +50,14 @@ class HomeLists(MatchLists):
         def queue(pipe: Any) -> None:
             _queue_waiting(pipe, bucket, account)
             pipe.zrange(bucket.key(active_key(account)), 0, -1)
+            pipe.zrange(bucket.key(proposed_key(account)), 0, -1)
 
         def parse(replies: list[Any]) -> HomeBoards:
-            waiting, active = replies
+            waiting, active, proposed = replies
             mine = dict.fromkeys(board_of(member) for member, _ in waiting)
-            others = [board for board in map(board_of, reversed(active)) if board not in mine]
-            mark = _text(waiting, len(active), active[-1:])
+            running = sorted(map(board_of, (*active, *proposed)), reverse=True)
+            others = [board for board in running if board not in mine]
+            mark = _text(waiting, len(active), active[-1:], proposed)
             return HomeBoards(bucket, list(mine), others, mark)
 
         return Read(queue, parse)
@@ -115,10 +118,11 @@ class HomeLists(MatchLists):
                 _queue_waiting(pipe, bucket, account)
                 pipe.zcard(bucket.key(active_key(account)))
                 pipe.zrange(bucket.key(active_key(account)), -1, -1)
+                pipe.zrange(bucket.key(proposed_key(account)), 0, -1)
 
         return Read(
             queue,
-            lambda found: [_text(*found[at : at + 3]) for at in range(0, len(found), 3)],
+            lambda found: [_text(*found[at : at + 4]) for at in range(0, len(found), 4)],
         )
 
 
@@ -127,6 +131,6 @@ def _queue_waiting(pipe: Any, bucket: Bucket, account: AccountId) -> None:
     pipe.zunion([bucket.key(key(account)) for key in (asked_key, next_key)], withscores=True)
 
 
-def _text(waiting: Scored, active: int, newest: Sequence[bytes]) -> str:
+def _text(waiting: Scored, active: int, newest: Sequence[bytes], proposed: Sequence[bytes]) -> str:
     """Return a text that changes with the matches that wait, and with the number and last of all."""
-    return repr([waiting, active, newest])
+    return repr([waiting, active, newest, proposed])

@@ -9,6 +9,7 @@ import msgspec
 from domain.match import dispute_events, events
 from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId, EventEnvelope
+from domain.match.invitation import without_invited
 from domain.rules import Seat
 from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
 from infra.projections.match_lists import (
@@ -20,6 +21,7 @@ from infra.projections.match_lists import (
     open_key,
     over_key,
     pack,
+    proposed_key,
     unpack,
 )
 from infra.projections.projection import Fact, MatchSetup, Projection
@@ -105,14 +107,22 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
 ) -> MatchListRow:
     body = event.body
     replace = msgspec.structs.replace
+    if row.invited:
+        row = replace(row, invited=without_invited(row.invited, body))
     match body:
         case events.Moved():
             offer = row.offer if row.offer and row.offer.survives_move_of(body.seat) else None
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=offer)
         case events.Undone():
             return replace(row, ply=body.ply, waits=_turn(body.next), offer=None)
+        case events.MatchProposed():
+            return replace(row, waits=_turn(body.next), invited=body.invited)
         case events.MatchStarted():
-            return replace(row, waits=_turn(body.next), started=True, sealed=False)
+            return replace(row, waits=_turn(body.next), started=True, sealed=False, offer=None)
+        case events.DealProposed():
+            return replace(row, waits=_called(body), invited=_called(body), started=False)
+        case events.Accepted():
+            return row
         case events.Imported():
             left = tuple(seat for seat, _ in body.out)
             plies = len(body.moves.split())
@@ -137,7 +147,7 @@ def _next_row(  # noqa: C901, PLR0911, PLR0912 - one case an event
             return replace(again, ply=body.ply, waits=_turn(body.next))
         case events.Ended() | dispute_events.ResultChanged():
             over = replace(row, winners=body.winners, reason=body.reason, ended=event.at)
-            return replace(over, waits=(), offer=None)
+            return replace(over, waits=(), offer=None, invited=())
         case events.Declined() | events.Withheld() | events.Nagged():
             return row
         case (
@@ -175,6 +185,13 @@ def memberships(row: MatchListRow) -> Memberships:
     member, seats = row.member, row.seats
     if row.over:
         return {(account, over_key(account), member): row.ended for account in seats}
+    if row.invited:
+        invited = {seats[seat] for seat in row.invited}
+        return {
+            (account, key(account), member): row.board
+            for account in seats
+            for key in ((proposed_key, asked_key) if account in invited else (proposed_key,))
+        }
     active: Memberships = {(account, active_key(account), member): row.board for account in seats}
     turns: Memberships = {
         (seats[seat], next_key(seats[seat]), member): row.since for seat in row.waits

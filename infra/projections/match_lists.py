@@ -5,7 +5,8 @@
 | `rows` | hash: board -> packed `MatchListRow` |
 | `next:<account>` | sorted set: matches that wait for the player; score: since when, ms |
 | `active:<account>` | sorted set: running matches; score: board |
-| `asked:<account>` | sorted set: matches with an offer that waits for the player; score: board |
+| `asked:<account>` | sorted set: matches with an offer or an invitation that waits for the player; score: board |
+| `proposed:<account>` | sorted set: matches by name that not all have accepted, for their players alone; score: board |
 | `over:<account>` | sorted set: matches that have ended; score: when, ms |
 | `open:<game>` | sorted set: all running matches of a game; score: board |
 
@@ -67,6 +68,8 @@ class MatchListRow(msgspec.Struct, frozen=True, array_like=True):
     """Whether the seats in `waits` are to reveal the texts that they have committed to."""
     ended: int = 0
     """When it got its result, ms; 0 while it runs."""
+    invited: tuple[Seat, ...] = ()
+    """The seats that have yet to accept the match by name; until then nobody else has it in a list."""
 
     @property
     def game(self) -> str:
@@ -135,6 +138,11 @@ def active_key(account: AccountId) -> str:
 def asked_key(account: AccountId) -> str:
     """Return the key of the matches in which an offer waits for a player's answer."""
     return f"asked:{account.hex()}"
+
+
+def proposed_key(account: AccountId) -> str:
+    """Return the key of the matches by name of a player that not all have accepted."""
+    return f"proposed:{account.hex()}"
 
 
 def over_key(account: AccountId) -> str:
@@ -245,11 +253,16 @@ class MatchLists(Query):
         O(n) in the player's running matches.
         """
         bucket = self._generation().of(account)
-        names = [bucket.key(key(account)) for key in (asked_key, next_key, active_key)]
-        asked, turns, active = (list(self._members(name, newest=True)) for name in names)
+        keys = (asked_key, next_key, proposed_key, active_key)
+        names = [bucket.key(key(account)) for key in keys]
+        asked, turns, *running = (list(self._members(name, newest=True)) for name in names)
         mine = {*asked, *turns}
-        members = [one for one in active if one not in mine]
+        members = [one for each in running for one in each if one not in mine]
         return self._rows_of(bucket, members[start : start + count])
+
+    def proposed(self, account: AccountId) -> list[MatchListRow]:
+        """Return the matches by name of a player that not all have accepted, the newest first."""
+        return self._some(account, [(proposed_key(account), True)])
 
     def count_playing(self, game: str) -> int:
         """Return the number of running matches of a game; O(buckets)."""

@@ -126,9 +126,8 @@ def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
     """Return the notices of an event by account; `table` is that before the event."""
     body = fact.event.body
     match body:
-        case events.MatchStarted():
-            yield from _all(fact.others, NoticeKind.STARTED)
-            yield from _turn(fact, body.next)
+        case events.MatchStarted() | events.Accepted():
+            yield from _start_notices(fact, body)
         case events.Moved():
             if body.queued:
                 yield fact.setup.seats[body.seat], NoticeKind.REPLIED
@@ -146,6 +145,18 @@ def notices_of(fact: Fact, table: SeatsLeft) -> Iterator[AddressedNotice]:
                 yield from _all(fact.others, NoticeKind.OVER)
         case _:
             yield from _plain(fact, body, table)
+
+
+def _start_notices(
+    fact: Fact, body: events.MatchStarted | events.Accepted
+) -> Iterator[AddressedNotice]:
+    """Return the notices that a match begins, or that players are invited to it."""
+    if isinstance(body, events.MatchProposed):
+        invited = (fact.setup.seats[seat] for seat in body.invited)
+        yield from _all(invited, NoticeKind.CHALLENGED)
+    else:
+        yield from _all(fact.others, NoticeKind.STARTED)
+        yield from _turn(fact, body.next)
 
 
 _OF_CASES: Final = {

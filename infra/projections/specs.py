@@ -13,8 +13,8 @@ class Spec(msgspec.Struct, frozen=True):
     """Raised whenever the same log would lead to other data."""
 
 
-LISTS: Final = Spec("lists", 5)
-NOTICES: Final = Spec("notifications", 3)
+LISTS: Final = Spec("lists", 6)
+NOTICES: Final = Spec("notifications", 4)
 SCORES: Final = Spec("scores", 2)
 HISTORY: Final = Spec("history", 3)
 STANDINGS: Final = Spec("standings", 4)

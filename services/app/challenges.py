@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import msgspec
-
 from domain.clocks.time_control import write_time_control
 from domain.engine.levels import RobotLevel
 from domain.errors import Code, Refusal
@@ -33,8 +31,7 @@ def proposal_of(
 ) -> Proposal:
     """Return a proposal in its stored form; refuses what a start by name refuses.
 
-    A rated match of chance gathers, because its players are strangers to each other. A challenge that
-    is not `listed` is in no list: only those who know its id can take it.
+    A challenge that is not `listed` is in no list: only those who know its id can take it.
     """
     read = rules.read_options(options)
     check_players(rules, range(seats))
@@ -53,12 +50,10 @@ def proposal_of(
     draws = rules.needs_draw(read, seats)
     if agreed.gather and not draws:
         raise Refusal(Code.BAD_OPTION, SAY("no-chance"))
-    rated = agreed.terms is not None and agreed.terms.rated
-    gather = agreed.gather or (rated and draws)
     return Proposal(
         rules=rules_id(rules),
         options=rules.write_options(read),
-        words=_words(msgspec.structs.replace(agreed, gather=gather)),
+        words=_words(agreed),
         seats=seats,
         seat=seat,
         note=note,
@@ -116,7 +111,7 @@ def mark_started(app: App, challenge: Challenge, board: int) -> Challenge:
 
 
 def gathers(proposal: Proposal) -> bool:
-    """Whether the match of a challenge waits for its players' commitments."""
+    """Whether the players of a challenge keep the texts of a sealed deal themselves."""
     return "--gather" in proposal.words
 
 

@@ -5,30 +5,28 @@ commits to it; for all others the server keeps one, and they trust its operator 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from domain.errors import Code, Refusal
-from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment, SetupDraw, entropy_text
+from domain.fairness import ENTROPY_TEXT_LIMIT, Commitment, entropy_text
 from domain.match.commands import AnswerOffer, CommandEnvelope, RevealText, StartMatch
+from domain.match.deals import deal_kind
 from domain.match.events import (
     AccountId,
-    Called,
-    Challenged,
     CommandId,
     Committed,
     Event,
     Gathered,
-    Imported,
     MatchStarted,
     command_id,
     decode_event,
 )
 from domain.match.state import MatchState
-from infra.audit.draws import NOT_GATHERED
+from infra.audit.draws import DEALS
 from infra.draw_texts import DrawTexts
 from services.app.context import App
 from services.app.sentences import SAY
@@ -52,19 +50,10 @@ class DrawPart(msgspec.Struct, frozen=True):
 NO_DRAW_PART: Final = DrawPart()
 
 
-def describe_draw(events: Sequence[Event]) -> str:
-    """Return how players took part in a draw, by a match's first event; empty without a draw."""
-    match events[0] if events else None:
-        case Imported():
-            return ""
-        case Called():
-            return "all players had committed to their texts before its seed was sealed"
-        case Challenged():
-            return "the players gave their texts one after another, not committed before"
-        case MatchStarted(draw=SetupDraw()):
-            return NOT_GATHERED.removeprefix("the draw was ")
-        case _:
-            return ""
+def describe_draw(events: Iterable[Event]) -> str:
+    """Return how players took part in a draw, by the events of a match; empty without a draw."""
+    kind = deal_kind(events)
+    return "" if kind is None else DEALS[kind]
 
 
 def read_commitment(text: str) -> bytes:
@@ -103,10 +92,13 @@ def accept_command(
 
     A repetition returns the same command, though the match has gone on.
     """
+    if state.invitation is not None and state.invitation.server_deals and part.commitment:
+        raise Refusal(Code.BAD_OPTION, SAY("server-deals"))
     if state.gather is not None and state.awaits_entropy:
-        return _earlier_accept(app, board, id_) or AnswerOffer(
-            accept=True, commitment=commitment_of(app.words, board, account, part)
-        )
+        if (again := _earlier_accept(app, board, id_)) or state.sealed:
+            return again or AnswerOffer(accept=True)
+        own = commitment_of(app.words, board, account, part)
+        return AnswerOffer(accept=True, commitment=own)
     if state.awaits_entropy and state.imported is None and not part.commitment:
         text = entropy_text(id_, part.word) if part.word else b""
         return AnswerOffer(accept=True, text=text)

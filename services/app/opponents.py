@@ -86,11 +86,11 @@ def _no_robots(name: str) -> Refusal:
 def reserve_robot_match(app: App, account: AccountId, command: CommandId) -> None:
     """Count a match with a robot that an account starts; `too-many` where there is no room."""
     starts = app.starts.with_robots
-    if not starts.add(account, command, (), gather=False):
+    if not starts.add(account, command, ()):
         return
     # nothing reports here that a match has ended, so those that are over are found now
     starts.remove(account, [one.command for one in starts.of(account) if _is_over(app, one)])
-    if starts.add(account, command, (), gather=False):
+    if starts.add(account, command, ()):
         raise Refusal(
             Code.TOO_MANY,
             SAY("robot-matches", most=MOST_ROBOT_MATCHES),

@@ -155,6 +155,10 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "a commitment is the SHA-256 of a text: 64 hex digits",
         "eine Festlegung ist der SHA-256 eines Textes: 64 hexadezimale Ziffern",
     ),
+    "server-deals": (
+        "the server deals in this match; write accept without --commitment",
+        "in dieser Partie lost der Server aus; angenommen wird ohne --commitment",
+    ),
     "draws-nothing": (
         "the match waits for nothing that goes into a draw; write accept alone",
         "für diese Partie wird nichts gezogen; Annehmen genügt",

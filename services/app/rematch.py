@@ -8,11 +8,11 @@ from typing import Final
 
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
+from domain.match.deals import DealKind, deal_kind
 from domain.match.decide import seat_of
 from domain.match.events import (
     SERVER_ACCOUNT,
     AccountId,
-    Challenged,
     CommandId,
     command_id,
     decode_event,
@@ -27,7 +27,7 @@ from services.app.context import App
 from services.app.draws import DrawPart
 from services.app.matches import load_state
 from services.app.sentences import SAY
-from services.app.start import numbered_start, unrated_with_robots
+from services.app.start import invite, numbered_start, unrated_with_robots
 
 _REMATCH: Final = "rematch"
 """In place of a front end's name in the ids of commands that start rematches."""
@@ -53,10 +53,13 @@ def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> MatchCo
     # the player of the first seat gets the last one
     seats = (*state.seats[1:], state.seats[0])
     terms = state.clock.terms if state.clock else TimeControl()
-    gather = isinstance(decode_event(app.store.events(board)[0]).body, Challenged)
-    agreed = unrated_with_robots(StartOptions(gather=gather, terms=terms), seats)
+    history = app.store.events(board)
+    dealt = deal_kind(decode_event(data).body for data in history)
+    sealed = dealt in (DealKind.SEALED, DealKind.AGREED)
+    agreed = unrated_with_robots(StartOptions(gather=sealed, terms=terms), seats)
     start = start_command(rules, state.options, agreed, seats, id_)
-    part = DrawPart(commitment=commitment if gather else "")
+    start = invite(start, challenger or actor.account, sealed=sealed)
+    part = DrawPart(commitment=commitment if sealed else "")
     sent = numbered_start(app, challenger or actor.account, id_, start, part, counted=True)
     return MatchCommand(sent, 0)
 

@@ -11,6 +11,7 @@ _OFFERS: Final[Mapping[str, tuple[str, str]]] = {
     "undo": ("to take the last move back", "den letzten Zug zurückzunehmen"),
     "pause": ("a pause", "eine Pause"),
     "abort": ("to break the match off", "die Partie abzubrechen"),
+    "deal": ("that the server deals", "dass der Server auslost"),
     "transfer": ("to go on at another server", "auf einem anderen Server weiterzuspielen"),
     "count": ("to count", "zu zählen"),
     "draw": ("a draw", "Remis"),

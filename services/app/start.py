@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
+from domain.clocks.calendar import DAY
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import SERVER_ACCOUNT, AccountId, CommandId, decode_event
@@ -57,7 +59,24 @@ def start_by_name(  # noqa: PLR0913 - what a match is made of
     start = start_command(rules, options, agreed, seats, id_)
     app.ready()  # first, so that no number is allocated for a command that can't be submitted
     part = DrawPart(agreed.word, agreed.commitment)
+    start = invite(start, actor.account, sealed=agreed.gather)
     return MatchCommand(numbered_start(app, actor.account, id_, start, part, counted=counted), 0)
+
+
+def invite(start: StartMatch, challenger: AccountId, *, sealed: bool) -> StartMatch:
+    """Return a start by name, to which the other players are invited; robots accept at once.
+
+    `sealed` is whether players may keep the texts of the deal themselves.
+    """
+    if not _people(start.seats, challenger):
+        return start
+    deals = True if start.gather and not sealed else UNSET
+    return replace(start, lapse=INVITATION_DAYS * DAY, server_deals=deals)
+
+
+def _people(seats: Sequence[AccountId], challenger: AccountId) -> list[AccountId]:
+    """Return the other players who are no robots."""
+    return [seat for seat in seats if seat != challenger and robot_level(seat) is None]
 
 
 def unrated_with_robots(agreed: StartOptions, seats: Sequence[AccountId]) -> StartOptions:
@@ -66,6 +85,9 @@ def unrated_with_robots(agreed: StartOptions, seats: Sequence[AccountId]) -> Sta
         return agreed
     return replace(agreed, terms=replace(agreed.terms, rated=False))
 
+
+INVITATION_DAYS: Final = 14
+"""How long the players of a match by name have to accept it, in days."""
 
 _ABANDONED_SECONDS: Final = 24 * 3_600
 """How long a match counts that its challenger left before any of the others acted."""
@@ -93,27 +115,30 @@ def numbered_start(
         contact.check_challenge(app, challenger, others)
         if counted and has_robot(others):
             reserve_robot_match(app, challenger, command)
-        if counted and any(robot_level(other) is None for other in others):
-            _reserve(app, challenger, command, start)
+        if counted and (people := _people(start.seats, challenger)):
+            _reserve(app, challenger, command, people)
         # crash window: the start is counted and has no match; an hour later it is not counted
         board = app.store.allocate(command)
     sent = CommandEnvelope(board, command, challenger, start)
     if not start.gather:
         return sent
-    own = commitment_of(app.words, board, challenger, part)
-    return with_commitments(sent, {challenger: own}, app.store.events(sent.match))
+    robots = [seat for seat in start.seats if robot_level(seat) is not None]
+    commitments = {one: app.words.commitment(board, one) for one in robots}
+    commitments[challenger] = commitment_of(app.words, board, challenger, part)
+    return with_commitments(sent, commitments, app.store.events(sent.match))
 
 
-def _reserve(app: App, challenger: AccountId, command: CommandId, start: StartMatch) -> None:
-    """Count a start that the others have not taken up; `too-many` where there is no room."""
-    others = [seat for seat in start.seats if seat != challenger and robot_level(seat) is None]
-    if not app.starts.add(challenger, command, others, gather=start.gather):
+def _reserve(
+    app: App, challenger: AccountId, command: CommandId, others: Sequence[AccountId]
+) -> None:
+    """Count a start that the others have not accepted; `too-many` where there is no room."""
+    if not app.starts.add(challenger, command, others):
         return
     # nothing reports here that a match was taken up or ended, so settled starts are found now
     entries = app.starts.of(challenger)
     settled = [entry.command for entry in entries if not _is_waiting(app, challenger, entry)]
     app.starts.remove(challenger, settled)
-    if full := app.starts.add(challenger, command, others, gather=start.gather):
+    if full := app.starts.add(challenger, command, others):
         raise _too_many(app, full)
 
 
@@ -127,13 +152,7 @@ def _is_waiting(app: App, challenger: AccountId, entry: PendingStart) -> bool:
         return _is_within(app, entry, _ABANDONED_SECONDS) and _was_left_alone(
             app, challenger, board
         )
-    if entry.gather and not state.awaits_entropy:
-        return False
-    return any(
-        not contact.has_taken_up(state, seat)
-        for seat, account in enumerate(state.seats)
-        if account != challenger and robot_level(account) is None
-    )
+    return state.invitation is not None
 
 
 def _is_within(app: App, entry: PendingStart, seconds: int) -> bool:

@@ -144,7 +144,8 @@ def _complete_mark(app: App, now: int) -> Watermark:
 
 
 def _active(app: App, account: AccountId) -> Iterator[MatchListRow]:
-    """Return the player's matches that go on."""
+    """Return the player's matches that go on, and those that somebody has yet to accept."""
+    yield from app.lists.proposed(account)
     start = 0
     while rows := app.lists.of(account, MatchFilter.ACTIVE, None, start, _PAGE):
         yield from rows

@@ -100,6 +100,15 @@ class BeforeDraw(msgspec.Struct, frozen=True):
     without a limit."""
 
 
+class Invited(msgspec.Struct, frozen=True):
+    """The invitation to a match by name: until all have accepted or moved, no clock runs."""
+
+    seats: tuple[Seat, ...]
+    """The seats that have yet to accept."""
+    lapses: int
+    """Time at which the match ends unless all have accepted, in ms since 1970."""
+
+
 class ImportedFrom(msgspec.Struct, frozen=True):
     """Where an imported match was played before."""
 
@@ -177,6 +186,8 @@ class Match(msgspec.Struct, frozen=True):
     """Null after the draw, and for a match whose players do not commit to texts."""
     imported: ImportedFrom | None
     """Null for a match that began on this server."""
+    invitation: Invited | None = None
+    """Null once all players have accepted."""
 
 
 def match_json(
@@ -208,7 +219,7 @@ def match_json(
             )
             for seat, (account, name) in enumerate(zip(state.seats, names, strict=True))
         ),
-        state="over" if state.over else "waiting" if state.awaits_entropy else "active",
+        state=_state_name(state),
         waits_for=state.waits,
         ply=state.ply,
         moves=tuple(state.first_moves(state.ply)),
@@ -221,7 +232,20 @@ def match_json(
         head=snapshot.head.hex(),
         draw=_before_draw_json(state),
         imported=_imported_json(state),
+        invitation=_invitation_json(state),
     )
+
+
+def _invitation_json(state: MatchState) -> Invited | None:
+    if state.invitation is None:
+        return None
+    return Invited(state.invited, state.invitation.lapses)
+
+
+def _state_name(state: MatchState) -> str:
+    if state.over:
+        return "over"
+    return "waiting" if state.awaits_entropy or state.invitation else "active"
 
 
 def _imported_json(state: MatchState) -> ImportedFrom | None:
@@ -242,6 +266,8 @@ def _imported_json(state: MatchState) -> ImportedFrom | None:
 
 def _before_draw_json(state: MatchState) -> BeforeDraw | None:
     if state.gather is None or state.over:
+        return None
+    if state.invitation is not None and state.invitation.server_deals:
         return None
     return BeforeDraw(
         phase="reveal" if state.sealed else "commit",
@@ -302,7 +328,7 @@ def _clock_json(state: MatchState, now: int, language: str) -> Clock | None:
     clock, mover = state.clock, state.next
     if clock is None:
         return None
-    runs = mover is not None and not state.over
+    runs = mover is not None and not state.over and state.invitation is None
     return Clock(
         terms=write_time_control(clock.terms),
         text=describe_time_control(clock.terms, language),
@@ -310,7 +336,7 @@ def _clock_json(state: MatchState, now: int, language: str) -> Clock | None:
         now=now,
         deadline=match_clock.flag_time(clock, mover) if runs and mover is not None else None,
         reminder=match_clock.reminder_time(clock, mover) if runs and mover is not None else None,
-        paused_since=clock.paused or None,
+        paused_since=None if state.invitation else clock.paused or None,
         seats=tuple(
             SeatClock(
                 seat,

@@ -185,7 +185,6 @@ def _draw_line(app: App, scene: NamedMatch) -> list[str]:
     state = scene.state
     if state.setup is None or len(state.seats) == 1:
         return []
-    described = describe_draw(
-        [decode_event(data).body for data in app.store.events(scene.board)[:1]]
-    )
+    events = app.store.events(scene.board)
+    described = describe_draw(decode_event(data).body for data in events)
     return [f"draw: {described}"] if described else []

@@ -6,6 +6,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
+from domain.match.deals import DealKind, deal_kind
 from domain.match.events import EventEnvelope, decode_event
 from domain.match.history import replay
 from domain.match.start_options import read_draw_options
@@ -176,7 +177,8 @@ def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) 
         return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
     scene = NamedMatch.of(call.app, sent.match, state)
     sentence = describe_events(scene, [envelope.body for envelope in led_to])
-    if server_keeps_text(call.app.words, sent):
+    kind = deal_kind(decode_event(data).body for data in stored)
+    if kind is DealKind.SEALED and server_keeps_text(call.app.words, sent):
         sentence += (
             "; the server keeps your text for the draw: you trust its operator for your part"
         )

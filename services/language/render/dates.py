@@ -44,7 +44,7 @@ def clock_lines(
     if clock is None:
         return []
     lines: list[Text] = [SAY("time-line", terms=describe_time_control(clock.terms, language))]
-    if state.awaits_entropy:
+    if state.awaits_entropy or state.invited:
         lines += _waiting(deadline(state), now, language)
     elif not state.over and state.next is not None:
         rules = rules_by_id(state.rules)

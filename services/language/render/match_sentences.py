@@ -13,6 +13,18 @@ SAY: Final = Sentences(
         # how it began
         "started": ("{game} has started, {players}", "{game} hat begonnen, {players}"),
         "proposed": ("{game} is proposed, {players}", "{game} ist vorgeschlagen, {players}"),
+        "challenges": (
+            "{makers} challenges {others} to {game}",
+            "{makers} fordert {others} zu {game} heraus",
+        ),
+        "dealt-then": (
+            "{what}; the board is dealt once everyone has accepted",
+            "{what}; ausgelost wird, sobald alle angenommen haben",
+        ),
+        "yet-to-accept": (
+            "{now}; still to accept: {players}",
+            "{now}; es fehlt noch die Annahme durch {players}",
+        ),
         "goes-on-here": (
             "{game} is to go on here from #{ply}, {players}; {source}",
             "{game} soll hier nach #{ply} weitergehen, {players}; {source}",

@@ -8,15 +8,18 @@ import msgspec
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
     Absent,
+    Accepted,
     Called,
     Challenged,
     Committed,
+    DealProposed,
     Declined,
     Ended,
     Event,
     Flagged,
     Gathered,
     Imported,
+    MatchProposed,
     MatchStarted,
     Moved,
     Nagged,
@@ -32,6 +35,7 @@ from domain.match.events import (
     Withheld,
 )
 from domain.match.imports import describe_source
+from domain.match.robots import robot_level
 from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules, MissingRules, Seat, rules_by_id
 from domain.sentences import LANGUAGES, Text, text_in
@@ -111,7 +115,7 @@ class NamedMatch(msgspec.Struct, frozen=True):
         return "".join(f" {option}" for option in self.state.options)
 
 
-_TURNING = Moved | MatchStarted | Undone | SetBack | TimeGiven | Resigned | Flagged
+_TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resigned | Flagged
 """Events after which the sentence says whose turn it is."""
 
 
@@ -140,8 +144,15 @@ def _passed_players(scene: NamedMatch, event: Event) -> list[str]:
     ]
 
 
-def _describe_event(scene: NamedMatch, event: Event) -> Text:  # noqa: C901, PLR0911, PLR0912 - one for each event
+def _describe_event(scene: NamedMatch, event: Event) -> Text:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one for each event
     match event:
+        case MatchProposed(invited=invited):
+            return _challenge(scene, invited)
+        case DealProposed(server_deals=True):
+            missing = [seat for seat, one in enumerate(event.commitments) if not one.digest]
+            return SAY("dealt-then", what=scene.said(_challenge(scene, missing)))
+        case Accepted():
+            return SAY("accepted", player=scene.who(event.seat))
         case MatchStarted():
             started = scene.said(SAY("started", game=scene.game, players=scene.opponents))
             note = scene.rules.option_warning(scene.rules.read_options(scene.state.options))
@@ -228,6 +239,22 @@ def _describe_event(scene: NamedMatch, event: Event) -> Text:  # noqa: C901, PLR
             assert_never(event)
 
 
+def _challenge(scene: NamedMatch, invited: Sequence[Seat]) -> Text:
+    """Return a clause on who challenges whom."""
+    makers = [
+        seat
+        for seat, account in enumerate(scene.state.seats)
+        if seat not in invited and robot_level(account) is None
+    ]
+    others = [seat for seat in range(len(scene.names)) if seat not in makers]
+    return SAY(
+        "challenges",
+        makers=scene.everyone(makers),
+        others=scene.everyone(others),
+        game=scene.game,
+    )
+
+
 def _describe_answer(scene: NamedMatch, event: OfferAnswered) -> Text:
     if event.accept:
         return SAY("offer-accepted", player=scene.who(event.seat), kind=event.kind)
@@ -293,6 +320,9 @@ def _progress(scene: NamedMatch) -> str:
             return scene.said(SAY("awaited-reveal", players=players))
         return scene.said(SAY("awaited-accept", players=players))
     now = ending_sentence(scene) if state.over or state.next is None else scene.turn(state.next)
+    if state.invited:
+        invited = scene.everyone(state.invited)
+        now = scene.said(SAY("yet-to-accept", now=now, players=invited))
     if not state.ply:
         return now
     return scene.said(SAY("last-move", now=now, move=state.first_moves(state.ply)[-1]))
