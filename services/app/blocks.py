@@ -3,16 +3,22 @@
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app.context import App
+from services.app.invitations import decline_unplayed
 from services.app.names import userids_of
 from services.app.sentences import SAY
 
 
-def add_block(app: App, account: AccountId, userid: str) -> None:
-    """Block a player; `unknown-user`, `too-many`, and `bad-option` for oneself."""
+def add_block(app: App, account: AccountId, userid: str) -> int:
+    """Block a player, and decline the matches with that player in which the account has not moved.
+
+    Returns how many those are. `unknown-user`, `too-many`, and `bad-option` for oneself.
+    """
     other = app.accounts.id_of(userid)
     if other == account:
         raise Refusal(Code.BAD_OPTION, SAY("block-self"))
     app.blocks.add(account, other)
+    # crash window: the block stands and the matches go on; blocking again ends them
+    return decline_unplayed(app, account, other)
 
 
 def remove_block(app: App, account: AccountId, userid: str) -> None:
