@@ -105,10 +105,15 @@ def accept_invitation(seat: Seat, state: MatchState) -> Decision:
     return Decision((Accepted(seat=seat, next=state.next),))
 
 
+def may_decline(seat: Seat, state: MatchState) -> bool:
+    """Return whether a player may still decline: before the own first move, or until all have accepted."""
+    unaccepted = state.awaits_entropy or state.invitation is not None
+    return unaccepted or not state.acted >> seat & 1
+
+
 def decline_match(seat: Seat, state: MatchState) -> Decision:
     """Refuse to play, before one's first move or before all have accepted the match."""
-    unaccepted = state.awaits_entropy or state.invitation is not None
-    if state.acted >> seat & 1 and not unaccepted:
+    if not may_decline(seat, state):
         raise Refusal(Code.TOO_LATE, SAY("moved"))
     return Decision((Declined(seat=seat), Ended(winners=(), reason=Reason.DECLINED)))
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from domain.match.commands import CommandEnvelope, DeclineMatch
 from domain.match.events import AccountId, command_id
+from domain.match.moves import may_decline
 from domain.match.state import MatchState
 from infra.projections.match_lists import MatchFilter
 from services.app.actor import Actor
@@ -31,7 +32,7 @@ def decline_unplayed(app: App, account: AccountId, other: AccountId) -> int:
     boards = _together(app, account, other)
     rows = app.lists.of(account, MatchFilter.ACTIVE, count=_SEARCHED)
     boards |= {row.board for row in rows if other in row.seats}
-    return _decline(app, account, boards, may_decline)
+    return _decline(app, account, boards, _has_not_moved)
 
 
 def is_invited(state: MatchState, account: AccountId) -> bool:
@@ -39,12 +40,10 @@ def is_invited(state: MatchState, account: AccountId) -> bool:
     return account in state.seats and state.seats.index(account) in state.invited
 
 
-def may_decline(state: MatchState, account: AccountId) -> bool:
-    """Return whether a player may still decline: before the own first move, or until all have accepted."""
+def _has_not_moved(state: MatchState, account: AccountId) -> bool:
     if account not in state.seats or state.over:
         return False
-    unaccepted = state.invitation is not None or state.awaits_entropy
-    return unaccepted or not state.acted >> state.seats.index(account) & 1
+    return may_decline(state.seats.index(account), state)
 
 
 def _together(app: App, account: AccountId, other: AccountId) -> set[int]:
