@@ -25,6 +25,7 @@ from domain.match.events import EventEnvelope, RefusedLeaf
 from domain.match.history import BrokenHistory
 from domain.match.refused_commands import (
     NO_PLY,
+    TOO_LONG,
     UNKNOWN,
     NotDecidedAgain,
     example_commands,
@@ -154,7 +155,7 @@ def _check_possible(
         return NotDecidedAgain.START
     if leaf.code == Code.UNKNOWN_RULES:
         return NotDecidedAgain.NO_RULES
-    examples = list(example_commands(leaf, state, events))
+    examples = list(example_commands(leaf, state))
     if digest is None:
         known = known_commands(leaf, text, state, events)
         examples += [(command, NotDecidedAgain.NO_OUTCOME) for command in known]
@@ -189,7 +190,7 @@ def _names_unknown(text: Sentence) -> bool:
     return any(
         _names_unknown(arg)
         if isinstance(arg, Sentence)
-        else arg == NO_PLY or (isinstance(arg, str) and UNKNOWN in arg)
+        else arg in (NO_PLY, TOO_LONG) or (isinstance(arg, str) and UNKNOWN in arg)
         for arg in text.args
     )
 
