@@ -45,7 +45,7 @@ def check_scrub(facts: Facts) -> Iterator[Finding]:
             "scrub",
             f"some of what is stored has not been checked for {age}",
             "raise MATCHPOST_SCRUB_PERCENT, or see in the log of `serve` why the maintenance worker does not "
-            "get to it",
+            "get to it, or what cuts its rounds short",
         )
     elif notes.last_ended and not faults:
         ago = span(max(0, server.clock - notes.last_ended) // 1000)

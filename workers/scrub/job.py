@@ -50,7 +50,8 @@ def sections(parts: ScrubParts) -> Sequence[Section]:
 def make_scrubber(parts: ScrubParts, wait: Callable[[float], None] = time.sleep) -> Scrubber:
     """Return the scrubber of a server."""
     record, damage = ScrubRecord(parts.data), DamagedMatches(parts.data)
-    return Scrubber(sections(parts), record, damage, parts.store.now, wait)
+    now, is_closed = parts.store.now, parts.has_closed_shards
+    return Scrubber(sections(parts), record, damage, now, wait, is_closed)
 
 
 class ScrubWork:

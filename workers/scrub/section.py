@@ -12,6 +12,7 @@ from infra.log.published_logs import PublishedLogs
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShards
 from infra.store.port import Store
 
 
@@ -35,6 +36,10 @@ class Step(NamedTuple):
     faults: Sequence[ScrubFault] = ()
     matches: Sequence[int] = ()
     """The boards of the matches that were checked whole."""
+    cut: bool = False
+    """Whether something could not be checked now: the section forgets no fault, and the round is not whole."""
+    keeps: bool = False
+    """Whether the section forgets no fault, though all was checked that it checks."""
 
 
 class Section(Protocol):
@@ -66,6 +71,10 @@ class ScrubParts(msgspec.Struct, frozen=True):
     def shards(self) -> int:
         """The number of shards."""
         return self.store.layout().shards
+
+    def has_closed_shards(self) -> bool:
+        """Return whether a shard is closed, which the doctor reports; its leaves may be restored just now."""
+        return bool(ClosedShards(self.data).read(range(self.shards)))
 
     def archive(self) -> tuple[PageStore, PublishedLeaves]:
         """Return the objects of the archive."""
