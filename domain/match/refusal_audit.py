@@ -40,6 +40,13 @@ from domain.sentences import Sentence, Text, all_templates
 _ANY_SEED: Final = bytes(32)
 
 
+class UnexplainedRefusal(BrokenHistory):
+    """A refusal of an unknown command contradicts nothing that is known, and nothing known explains it either.
+
+    The events before and after it are not concerned.
+    """
+
+
 def restored_text(code: str) -> str:
     """Return the sentence of a refusal that was restored from the log, which has no sentences."""
     return (
@@ -59,7 +66,7 @@ def check_refusal(
 
     `state` is the match's at that moment, and `events` are all of the match. `digest` and `text` are those
     of the stored outcome; without a digest, as of one that was restored, none was stored. Raises
-    `BrokenHistory` with the last event before it.
+    `BrokenHistory` with the last event before it if it is wrong, `UnexplainedRefusal` if that can't be told.
     """
     if leaf.at < state.at:
         raise _fault(leaf, state, "it is older than that event")
@@ -167,7 +174,11 @@ def _check_possible(
             return lacking
     if may_refuse_dispute(leaf.code, text):
         return NotDecidedAgain.STATEMENT
-    raise _fault(leaf, state, "no command that the match knows can be refused so at that moment")
+    raise UnexplainedRefusal(
+        state.seq,
+        f"the refusal of command {leaf.command.hex()} after it can't be explained: no command that the match "
+        "knows can be refused so at that moment",
+    )
 
 
 def _quotes(text: Text) -> bool:

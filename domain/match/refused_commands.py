@@ -76,6 +76,7 @@ class NotDecidedAgain(StrEnum):
     DRAW = "what the player added to the draw is not stored"
     VACATION = "the end of the vacation is not stored"
     START = "the start is not stored"
+    UNEXPLAINED = "no command that the match knows explains it"
     STATEMENT = "the texts of claims, appeals and rulings are not in the log"
 
 

@@ -111,7 +111,7 @@ def is_found(leaf: RefusedLeaf, state: MatchState, *more: Any) -> str:
     with pytest.raises(BrokenHistory) as caught:
         check_refusal(leaf, state, *more)
     assert caught.value.seq == state.seq
-    return caught.value.sentence.rpartition("hold: ")[2]
+    return caught.value.sentence.partition(" after it ")[2].partition(": ")[2]
 
 
 def changed(text: Text) -> Text:

@@ -42,7 +42,8 @@ ARBITER, OTHER_ARBITER, STRANGER = b"arbiter1", b"arbiter2", b"mallory."
 TEXT: Final = bytes(32)
 KEPT: Final = (b"a text of 32 bytes that is kept.", b"another one that the other kept.")
 COMMITTED: Final = tuple(Commitment(sha256(text).digest()) for text in KEPT)
-ELSEWHERE: Final = MatchSource("record", "", 1, b"", 0, bytes(32))
+RECORD: Final = b"the moves of a match that was played elsewhere"
+ELSEWHERE: Final = MatchSource("record", "", 1, b"", 0, sha256(RECORD).digest())
 CLOCK: Final = ("--days=3", "--nagtime=1")
 
 Turns = Sequence[Turn]

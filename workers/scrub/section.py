@@ -7,13 +7,14 @@ import msgspec
 import redis
 
 from infra.archive.objects import PageStore, PublishedLeaves
+from infra.audit.stored_match import CheckedMatch
 from infra.log.published_log import PublishedLog, TileCache
 from infra.log.published_logs import PublishedLogs
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectStore
 from infra.settings import Settings
-from infra.store.closed_shards import ClosedShards
 from infra.store.port import Store
+from infra.store.scrub_notes import REFUSALS_OF
 
 
 class ScrubFault(NamedTuple):
@@ -72,10 +73,6 @@ class ScrubParts(msgspec.Struct, frozen=True):
         """The number of shards."""
         return self.store.layout().shards
 
-    def has_closed_shards(self) -> bool:
-        """Return whether a shard is closed, which the doctor reports; its leaves may be restored just now."""
-        return bool(ClosedShards(self.data).read(range(self.shards)))
-
     def archive(self) -> tuple[PageStore, PublishedLeaves]:
         """Return the objects of the archive."""
         return PageStore(self.objects()), PublishedLeaves(self.log_of, parallel=False)
@@ -83,6 +80,12 @@ class ScrubParts(msgspec.Struct, frozen=True):
 
 class ScrubStoppedError(Exception):
     """The run must end in the middle of a long step, which is begun again by the next run."""
+
+
+def refusal_faults(match: CheckedMatch) -> list[ScrubFault]:
+    """Return the refusal of a match that can't be explained, if any: the match itself is not damaged."""
+    about = f"{REFUSALS_OF}{match.board}"
+    return [ScrubFault(about, str(match.unexplained))] if match.unexplained else []
 
 
 def make_parts(

@@ -8,6 +8,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from infra.projections.generations import BusyError
 from infra.projections.row_pages import RowPages
+from infra.store.closed_shards import ClosedShards
 from infra.store.scrub_notes import LISTS
 from workers.projections import PROJECTIONS
 from workers.projections.rebuild import StuckError
@@ -34,7 +35,7 @@ class TableCheck:
         name = projection.spec.name
         if sum(parts.store.watermark().ends) > MOST_LEAVES:
             return Step(None, keeps=True)
-        if parts.has_closed_shards():
+        if ClosedShards(parts.data).read(range(parts.shards)):
             return Step(None, cut=True)  # leaves are restored, which the lists may have
         try:
             found = ProjectionVerifier(
