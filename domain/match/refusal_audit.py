@@ -66,7 +66,7 @@ def check_refusal(
 
     `state` is the match's at that moment, and `events` are all of the match. `digest` and `text` are those
     of the stored outcome; without a digest, as of one that was restored, none was stored. Raises
-    `BrokenHistory` with the last event before it if it is wrong, `UnexplainedRefusal` if that can't be told.
+    `BrokenHistory` with the last event before it if it is wrong, `UnexplainedRefusal` if nothing explains it.
     """
     if leaf.at < state.at:
         raise _fault(leaf, state, "it is older than that event")

@@ -23,8 +23,8 @@ _REMEDY: Final = (
     "published log; docs/operating.md says how. It leaves this list in the next round that finds it well"
 )
 _UNEXPLAINED: Final = (
-    "play goes on, and all moves and events of the match hold, so there is nothing to restore; report it to the "
-    "authors of matchpost, with the file that `matchpost export {board}` writes"
+    "play goes on, and all moves and events of the match hold, so there is nothing to restore; if nobody has "
+    "changed the data, report it to the authors of matchpost, with the file that `matchpost export {board}` writes"
 )
 
 
