@@ -25,6 +25,7 @@ from domain.match.events import EventEnvelope, RefusedLeaf
 from domain.match.history import BrokenHistory
 from domain.match.refused_commands import (
     NO_PLY,
+    TOO_LONG,
     UNKNOWN,
     NotDecidedAgain,
     example_commands,
@@ -37,6 +38,13 @@ from domain.rules import rules_by_id
 from domain.sentences import Sentence, Text, all_templates
 
 _ANY_SEED: Final = bytes(32)
+
+
+class UnexplainedRefusal(BrokenHistory):
+    """A refusal of an unknown command contradicts nothing that is known, and nothing known explains it either.
+
+    The events before and after it are not concerned.
+    """
 
 
 def restored_text(code: str) -> str:
@@ -58,7 +66,7 @@ def check_refusal(
 
     `state` is the match's at that moment, and `events` are all of the match. `digest` and `text` are those
     of the stored outcome; without a digest, as of one that was restored, none was stored. Raises
-    `BrokenHistory` with the last event before it.
+    `BrokenHistory` with the last event before it if it is wrong, `UnexplainedRefusal` if nothing explains it.
     """
     if leaf.at < state.at:
         raise _fault(leaf, state, "it is older than that event")
@@ -154,7 +162,7 @@ def _check_possible(
         return NotDecidedAgain.START
     if leaf.code == Code.UNKNOWN_RULES:
         return NotDecidedAgain.NO_RULES
-    examples = list(example_commands(leaf, state, events))
+    examples = list(example_commands(leaf, state))
     if digest is None:
         known = known_commands(leaf, text, state, events)
         examples += [(command, NotDecidedAgain.NO_OUTCOME) for command in known]
@@ -166,7 +174,11 @@ def _check_possible(
             return lacking
     if may_refuse_dispute(leaf.code, text):
         return NotDecidedAgain.STATEMENT
-    raise _fault(leaf, state, "no command that the match knows can be refused so at that moment")
+    raise UnexplainedRefusal(
+        state.seq,
+        f"the refusal of command {leaf.command.hex()} after it can't be explained: no command that the match "
+        "knows can be refused so at that moment",
+    )
 
 
 def _quotes(text: Text) -> bool:
@@ -189,7 +201,7 @@ def _names_unknown(text: Sentence) -> bool:
     return any(
         _names_unknown(arg)
         if isinstance(arg, Sentence)
-        else arg == NO_PLY or (isinstance(arg, str) and UNKNOWN in arg)
+        else arg in (NO_PLY, TOO_LONG) or (isinstance(arg, str) and UNKNOWN in arg)
         for arg in text.args
     )
 

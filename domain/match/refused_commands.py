@@ -19,6 +19,7 @@ from domain.match.commands import (
     DeclineMatch,
     EndVacation,
     FlagPlayer,
+    ImportMatch,
     MakeOffer,
     PlayMove,
     RemindPlayer,
@@ -37,6 +38,7 @@ from domain.match.events import (
     Committed,
     EventEnvelope,
     Gathered,
+    MatchSource,
     MatchStarted,
     RefusedLeaf,
     Returned,
@@ -53,6 +55,9 @@ _MOST_MOVES: Final = 2_000
 
 NO_PLY: Final = -1
 """A ply that no match has."""
+
+TOO_LONG: Final = TEXT_LIMIT + 1
+"""Stands for the length of a text that was too long."""
 
 UNKNOWN: Final = "?"
 """Stands for a text that is not stored."""
@@ -71,6 +76,7 @@ class NotDecidedAgain(StrEnum):
     DRAW = "what the player added to the draw is not stored"
     VACATION = "the end of the vacation is not stored"
     START = "the start is not stored"
+    UNEXPLAINED = "no command that the match knows explains it"
     STATEMENT = "the texts of claims, appeals and rulings are not in the log"
 
 
@@ -139,30 +145,32 @@ def legal_moves(leaf: RefusedLeaf, state: MatchState) -> Iterator[Command]:
 
 
 def example_commands(
-    leaf: RefusedLeaf, state: MatchState, events: Sequence[EventEnvelope]
+    leaf: RefusedLeaf, state: MatchState
 ) -> Iterator[tuple[Command, NotDecidedAgain]]:
     """Return an example of each command of which the match does not know everything, and what it lacks.
 
-    Another command of its kind is refused likewise, unless the rules accept it. Parts of a draw are only
-    sent to a match that gathers them.
+    Another command of its kind is refused likewise, unless the rules accept it. Anything can be sent to any
+    match at any time, whether the match waits for it or not.
     """
     yield FlagPlayer(ply=NO_PLY), NotDecidedAgain.PLY
     yield RemindPlayer(ply=NO_PLY), NotDecidedAgain.PLY
-    for move in (UNKNOWN, UNKNOWN * (TEXT_LIMIT + 1)):
+    for move in (UNKNOWN, UNKNOWN * TOO_LONG):
         yield PlayMove(text=move), NotDecidedAgain.MOVE
         yield PlayMove(text=move, ply=NO_PLY), NotDecidedAgain.MOVE
     yield MakeOffer(kind=UNKNOWN), NotDecidedAgain.OFFER
-    if events and isinstance(events[0].body, Challenged):
-        for size in (1, 32):
-            commitment = Commitment(b"?" * size)
-            yield AnswerOffer(accept=True, commitment=commitment), NotDecidedAgain.DRAW
-        yield AnswerOffer(accept=True, text=b"?"), NotDecidedAgain.DRAW
-        yield RevealText(text=b"?"), NotDecidedAgain.DRAW
+    for size in (1, 32):
+        commitment = Commitment(b"?" * size)
+        yield AnswerOffer(accept=True, commitment=commitment), NotDecidedAgain.DRAW
+    yield AnswerOffer(accept=True, text=b"?"), NotDecidedAgain.DRAW
+    yield RevealText(text=b"?"), NotDecidedAgain.DRAW
     for until in (0, leaf.at + DAY):
         yield StartVacation(until=until), NotDecidedAgain.VACATION
         yield EndVacation(until=until), NotDecidedAgain.VACATION
-    start = StartMatch(rules=state.rules, options=state.options, seats=state.seats)
-    yield start, NotDecidedAgain.START
+    yield StartMatch(state.rules, state.options, state.seats), NotDecidedAgain.START
+    # its fields don't matter: nothing is imported into a match that is there
+    fields = (state.rules, state.options, state.seats, None, None, "", b"", 0, (), None, None)
+    source = MatchSource("", "", 0, b"", 0, b"")
+    yield ImportMatch(*fields, source, ()), NotDecidedAgain.START
 
 
 def _plies(state: MatchState, words: Sequence[object]) -> Iterator[int | None]:

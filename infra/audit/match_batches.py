@@ -6,7 +6,7 @@ was written to while it was read, is read again by itself, which finds the first
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -15,6 +15,7 @@ from redis.exceptions import ResponseError
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from domain.match.refused_commands import NotDecidedAgain
+from infra.audit.checked_refusals import holds_but
 from infra.audit.draws import KnownSeeds
 from infra.audit.leaf_totals import NO_TOTAL, TotalsSlice, add_numbers, leaf_number
 from infra.audit.shard_log import ShardLog
@@ -37,8 +38,17 @@ class CheckedMatches(msgspec.Struct):
     refusals: Counter[NotDecidedAgain | None] = msgspec.field(default_factory=Counter)
     faults: dict[int, str] = msgspec.field(default_factory=dict)
     """The first fault of each damaged match."""
+    unexplained: dict[int, str] = msgspec.field(default_factory=dict)
+    """The first refusal that can't be explained, of each match that has one and holds in all else."""
     unread: dict[int, str] = msgspec.field(default_factory=dict)
     """Why matches could not be read now, which is no fault of theirs."""
+
+    def sentences(self) -> Iterator[str]:
+        """Return a sentence for each match that does not hold, or not in all."""
+        for board, why in sorted(self.faults.items()):
+            yield f"match {board} does not hold: {why}"
+        for board, why in sorted(self.unexplained.items()):
+            yield holds_but(board, why)
 
     def add(self, other: "CheckedMatches") -> None:
         """Add what another check has found."""
@@ -46,6 +56,7 @@ class CheckedMatches(msgspec.Struct):
         self.events += other.events
         self.refusals += other.refusals
         self.faults |= other.faults
+        self.unexplained |= other.unexplained
         self.unread |= other.unread
 
 
@@ -127,6 +138,8 @@ class MatchBatches:
         if match is not None:
             found.events += match.events
             found.refusals += Counter(match.refusals)
+            if match.unexplained:
+                found.unexplained[board] = str(match.unexplained)
         found.matches += match is not None or board in found.faults or board in found.unread
 
     def _fitting(

@@ -1,13 +1,11 @@
 """The check of a match by the leaves of a mirrored log: its chain, every event decided again, and its draw."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from domain.match.audit import verify
 from domain.match.events import decode_refusal, is_event
 from domain.match.history import BrokenHistory
-from domain.match.refusal_audit import check_refusal
-from domain.match.refused_commands import NotDecidedAgain
+from infra.audit.checked_refusals import CheckedRefusals
 from infra.audit.draws import KnownSeeds, check_draw
 from infra.audit.match_batches import CheckedMatches
 from infra.audit.mirror_log import MirrorReader
@@ -44,14 +42,16 @@ def check_mirrored(
             found.faults[board] = str(broken)
         else:
             found.events += events
-            found.refusals += refusals
+            found.refusals += refusals.counts
+            if refusals.unexplained:
+                found.unexplained[board] = str(refusals.unexplained)
     return found
 
 
 def _check(
     source: MirroredAnchors, known: KnownSeeds, board: int, rows: Sequence[tuple[int, bytes]]
-) -> tuple[int, Counter[NotDecidedAgain | None]]:
-    """Check one match, and return how many events and refusals it has."""
+) -> tuple[int, CheckedRefusals]:
+    """Check one match, and return how many events it has, and its refusals."""
     events = [leaf for _, leaf in rows if is_event(leaf)]
     seqs, refusals, seq = [], [], 0
     for _, leaf in rows:
@@ -62,12 +62,7 @@ def _check(
             refusals.append(decode_refusal(leaf))
     verdict = verify(board, events, set(seqs))
     check_draw(source, verdict.envelopes, [index for index, leaf in rows if is_event(leaf)], known)
-    counts: Counter[NotDecidedAgain | None] = Counter()
+    checked = CheckedRefusals(verdict)
     for before, refusal in zip(seqs, refusals, strict=True):
-        state = verdict.states.get(before)
-        if state is None:
-            raise BrokenHistory(
-                before, "a refusal came between it and the next event of the same command"
-            )
-        counts[check_refusal(refusal, state, verdict.envelopes)] += 1
-    return verdict.events, counts
+        checked.check(refusal, None, before)
+    return verdict.events, checked

@@ -9,8 +9,7 @@ outcomes name; and if the match's locator has just these indexes.
 """
 
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 
@@ -33,11 +32,13 @@ from domain.match.events import (
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
 from domain.match.imported import ply_after
 from domain.match.imports import describe_import
-from domain.match.refusal_audit import check_refusal, restored_text
+from domain.match.refusal_audit import UnexplainedRefusal
 from domain.match.refused_commands import NotDecidedAgain
 from domain.match.state import MatchState
+from infra.audit.checked_refusals import CheckedRefusals, describe_refusals
 from infra.audit.draws import check_draw
 from infra.audit.shard_log import AuditedLog, ShardLog
+from infra.evidence.faults import count
 from infra.sentences import SAY
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
 from infra.store.port import Store
@@ -65,10 +66,12 @@ class CheckedMatch(msgspec.Struct, frozen=True):
     """How many refusals there are, by the reason why they could not be decided again."""
     draw: str
     """Clauses about the draw, for the sentence."""
+    unexplained: UnexplainedRefusal | None = None
+    """The first refusal that can't be explained, though all else holds."""
 
     def __str__(self) -> str:
         history = (
-            f"holds: {_count(self.events, 'event')} in sequence, chained, and decided again by "
+            f"holds: {count(self.events, 'event')} in sequence, chained, and decided again by "
             f"{self.rules} with the same result"
         )
         return (
@@ -77,45 +80,23 @@ class CheckedMatch(msgspec.Struct, frozen=True):
         )
 
 
-def describe_refusals(refusals: Mapping[NotDecidedAgain | None, int]) -> str:
-    """Return clauses about refusals, for a sentence; empty without any."""
-    clauses = []
-    if again := refusals.get(None, 0):
-        clauses.append(f"; {_count(again, 'refusal')} decided again with the same sentence")
-    clauses += [
-        f"; {_count(number, 'refusal')} could not be decided again: {lacking}"
-        for lacking, number in sorted(refusals.items(), key=str)
-        if lacking is not None
-    ]
-    return "".join(clauses)
-
-
 def check(store: Store, board: int) -> str:
     """Return a sentence that a match is intact; raise `BrokenHistory` at the first event that is damaged.
 
-    Refused as `unknown-board` if there is no such match.
+    Raises `UnexplainedRefusal` if nothing but that is wrong. Refused as `unknown-board` if there is no such match.
     """
-    return str(check_match(store, board))
+    found = check_match(store, board)
+    if found.unexplained:
+        raise found.unexplained
+    return str(found)
 
 
 def check_match(store: Store, board: int) -> CheckedMatch:
-    """Return what the check of an intact match has found; errors as those of `check`."""
+    """Return what the check has found of a match whose events hold; other errors as those of `check`."""
     found = _read(store, board)
     if found.snapshot is None and not found.events and not found.outcomes:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-board", board=board))
     return check_stored(found, ShardLog(store, board))
-
-
-def damaged_matches(store: Store, boards: Iterable[int]) -> Iterator[tuple[int, BrokenHistory]]:
-    """Yield the boards of damaged matches with their first fault; skip boards without a match."""
-    for board in boards:
-        try:
-            check(store, board)
-        except BrokenHistory as broken:
-            yield board, broken
-        except Refusal as refusal:
-            if refusal.code is not Code.UNKNOWN_BOARD:
-                raise
 
 
 def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
@@ -128,32 +109,29 @@ def check_stored(found: StoredMatch, log: AuditedLog) -> CheckedMatch:
     log.read(_indexes_in(found, groups))
     indexes = _check_events(log, found, groups, verdict.state.rules)
     leaves = dict(zip(indexes, found.events, strict=True))
-    counts: Counter[NotDecidedAgain | None] = Counter()
+    refusals = CheckedRefusals(verdict)
     accepted = {group[0].command for group in groups}
     for command, stored in found.outcomes.items():
         if command in accepted:
             continue
         outcome = _parsed(stored, len(indexes))
         data, leaf = _refusal_leaf(log, command, outcome, indexes)
-        counts[_decide_refusal(leaf, outcome, verdict)] += 1
         leaves[outcome.index] = data
+        refusals.check(leaf, outcome, outcome.seq)
     _check_locator(log, found.indexes, leaves, indexes)
     return CheckedMatch(
         board=log.board,
         events=verdict.events,
         rules=verdict.state.rules,
         leaves=leaves,
-        refusals=counts,
+        refusals=refusals.counts,
         draw=check_draw(log, verdict.envelopes, indexes, log.seeds) + _import_clause(verdict.state),
+        unexplained=refusals.unexplained,
     )
 
 
 def _import_clause(state: MatchState) -> str:
     return "" if state.imported is None else f"; {describe_import(state.imported)}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number} {what}s"
 
 
 def _read(store: Store, board: int) -> StoredMatch:
@@ -286,23 +264,6 @@ def _refusal_leaf(
             f"{log.name(outcome.index)}, for a refusal after it, is a different one",
         )
     return data, leaf
-
-
-def _decide_refusal(
-    leaf: RefusedLeaf, outcome: CommandOutcome, verdict: AuditResult
-) -> NotDecidedAgain | None:
-    """Decide a refusal again, and return what was missing for that."""
-    state: MatchState | None = verdict.states.get(outcome.seq)
-    if state is None:
-        raise BrokenHistory(
-            outcome.seq, "a refusal came between it and the next event of the same command"
-        )
-    digest = None if outcome.digest == ANY_DIGEST else outcome.digest
-    if digest is None and outcome.text != restored_text(outcome.code):
-        raise BrokenHistory(
-            outcome.seq, "the outcome of a refusal after it has no digest of its command"
-        )
-    return check_refusal(leaf, state, verdict.envelopes, digest, outcome.text)
 
 
 def _check_locator(

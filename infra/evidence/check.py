@@ -4,8 +4,7 @@ The leaves are the record: their order, the chain of the events, every command d
 and the proofs that a published log has them. All other fields follow from them and are compared.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import groupby, zip_longest
 from typing import Any, Final
@@ -30,15 +29,12 @@ from domain.match.events import (
     decode_refusal,
     is_event,
 )
-from domain.match.history import BrokenHistory
 from domain.match.imported import ImportedMatch, ply_after
 from domain.match.imports import describe_import
-from domain.match.refusal_audit import check_refusal, restored_text
-from domain.match.refused_commands import NotDecidedAgain
 from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from domain.rules.missing_rules import MissingRules
-from infra.audit.stored_match import describe_refusals
+from infra.audit.checked_refusals import CheckedRefusals, describe_refusals
 from infra.evidence.check_log import check_anchor, check_proofs, keys_of_log, places
 from infra.evidence.check_source import PLACE, check_place, check_source, import_of
 from infra.evidence.faults import (
@@ -112,7 +108,9 @@ def _check(
         "same result"
     )
     refusals, limits = _check_outcomes(document, leaves, verdict)
-    holds.append(f"the outcomes of all commands fit their leaves{describe_refusals(refusals)}")
+    holds.append(
+        f"the outcomes of all commands fit their leaves{describe_refusals(refusals.counts)}"
+    )
     _check_fields(document, state, events)
     holds.append("game, players, moves, result and clock are those that the events lead to")
     if drawn := check_anchor(document, events):
@@ -124,6 +122,8 @@ def _check(
     limits += proofs.limits
     _check_statements(document, events, holds)
     limits += _check_import(document, import_of(events), trusted, holds)
+    if refusals.unexplained:  # last, so that all that holds is said before
+        raise EvidenceFault(str(refusals.unexplained))
     if any(seat.userid for seat in document.seats):
         limits.append("nothing proves that the accounts belong to these userids")
     return [*limits, LEFT_OUT]
@@ -205,13 +205,13 @@ def _numbered(
 
 def _check_outcomes(
     document: MatchDocument, leaves: Sequence[EventEnvelope | RefusedLeaf], verdict: AuditResult
-) -> tuple[Mapping[NotDecidedAgain | None, int], list[str]]:
+) -> tuple[CheckedRefusals, list[str]]:
     """Check that the first leaf of each command has its outcome, and no other leaf has one.
 
-    Return how many refusals were decided again or why not, and what is not proven.
+    Return the refusals, and what is not proven.
     """
     rules = verdict.state.rules
-    refusals: Counter[NotDecidedAgain | None] = Counter()
+    refusals = CheckedRefusals(verdict)
     ply = hidden = index = 0
     decided: set[CommandId] = set()
     before: EventEnvelope | RefusedLeaf | None = None
@@ -234,7 +234,7 @@ def _check_outcomes(
                 _check_refused(outcome, leaf, seq, place)
             hidden += outcome is None
             with fault_at(place):
-                refusals[_decide_refusal(leaf, outcome, verdict, seq)] += 1
+                refusals.check(leaf, outcome, seq)
         else:
             _check_accepted(_outcome(one, place), groups[leaf.command], ply, place, rules)
         if isinstance(leaf, EventEnvelope):
@@ -247,21 +247,6 @@ def _check_outcomes(
             f"the outcome of {count(hidden, 'refusal')} is left out, because only the sender sees it"
         )
     return refusals, limits
-
-
-def _decide_refusal(
-    leaf: RefusedLeaf, outcome: CommandOutcome | None, verdict: AuditResult, seq: int
-) -> NotDecidedAgain | None:
-    """Decide a refusal again; return why that is not possible, None if it was done."""
-    state = verdict.states.get(seq)
-    if state is None:
-        raise BrokenHistory(seq, "a refusal follows it in the middle of its command")
-    if outcome is None:
-        return check_refusal(leaf, state, verdict.envelopes)
-    digest = None if outcome.digest == ANY_DIGEST else outcome.digest
-    if digest is None and outcome.text != restored_text(outcome.code):
-        raise BrokenHistory(seq, "the outcome of a refusal after it has no digest of its command")
-    return check_refusal(leaf, state, verdict.envelopes, digest, outcome.text)
 
 
 def _outcome(one: DocumentLeaf, place: str) -> CommandOutcome:

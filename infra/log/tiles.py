@@ -4,7 +4,7 @@ A tile holds up to 256 hashes of one level of tiles, which is every eighth level
 holds the bytes of up to 256 entries. Full ones never change; partial ones belong to one size of the log.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from struct import Struct
 from typing import Final
 
@@ -49,19 +49,6 @@ def number_path(number: int, width: int = WIDTH) -> str:
     return "/".join(reversed(groups)) + partial
 
 
-def new_tiles(old_size: int, new_size: int) -> Iterator[Tile]:
-    """Return the tiles that a log has at `new_size` and had not at `old_size`, lower levels first."""
-    level = 0
-    while new_size >> (LEVELS * level):
-        before, now = old_size >> (LEVELS * level), new_size >> (LEVELS * level)
-        if before != now:
-            for number in range(before // WIDTH, now // WIDTH):
-                yield Tile(level, number)
-            if now % WIDTH:
-                yield Tile(level, now // WIDTH, now % WIDTH)
-        level += 1
-
-
 def tile_of(level: int, number: int, size: int) -> Tile:
     """Return the tile of a log of that size with the node that a tile of `level` has at `number`."""
     nodes = size >> (LEVELS * level)
@@ -104,33 +91,6 @@ def unpack_tile(data: bytes, width: int) -> list[bytes]:
     if len(data) != width * HASH_SIZE:
         raise ValueError(f"a tile of {width} hashes has {width * HASH_SIZE} bytes, not {len(data)}")
     return [data[at : at + HASH_SIZE] for at in range(0, len(data), HASH_SIZE)]
-
-
-class TileTree:
-    """The tree of a log of one size, read from its tiles.
-
-    `read` returns the bytes of a tile. Each tile is read once.
-    """
-
-    def __init__(self, size: int, read: Callable[[Tile], bytes]) -> None:
-        self.size = size
-        self._read = read
-        self._tiles: dict[Tile, list[bytes]] = {}
-
-    def node(self, level: int, number: int) -> bytes:
-        """Return the hash of a complete node of the tree; the reader for `infra.log.merkle`."""
-        below, height = divmod(level, LEVELS)
-        first = number << height
-        tile = tile_of(below, first, self.size)
-        if tile not in self._tiles:
-            self._tiles[tile] = unpack_tile(self._read(tile), tile.width)
-        start = first % WIDTH
-        hashes = self._tiles[tile][start : start + (1 << height)]
-        if len(hashes) < 1 << height:
-            raise ValueError(
-                f"node {number} of level {level} is not complete at {self.size} leaves"
-            )
-        return fold_pairs(hashes)
 
 
 def fold_pairs(hashes: Sequence[bytes]) -> bytes:

@@ -2,7 +2,7 @@
 
 | key | what |
 |---|---|
-| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one; times in ms; `macs` once every account has had a MAC |
+| `{scrub}` | hash: `section` and `cursor` of the next step, `round`, `began`, `matches`, `cut`, `keeps` of the present round; `last_began`, `last_ended`, `last_matches` of the last whole one, and `since` before it; times in ms; `macs` once every account has had a MAC |
 | `{scrub}:faults` | hash: section and subject -> packed `NotedFault` |
 """
 
@@ -17,6 +17,12 @@ from infra.redis import keys, scripts
 MOST_FAULTS: Final = 1_000
 """Faults that are kept: where there are more, nobody reads them one by one."""
 
+
+LISTS: Final = "lists"
+"""The section that compares projections with rebuilt ones."""
+
+REFUSALS_OF: Final = "refusals of match "
+"""The subject of a refusal that can't be explained, before the board."""
 
 _MACS: Final = "macs"
 
@@ -37,10 +43,16 @@ class ScrubNotes(msgspec.Struct, frozen=True):
     """When the last whole round began, ms; 0 before the first."""
     last_ended: int = 0
     last_matches: int = 0
+    cut: bool = False
+    """Whether something could not be checked in the present round."""
+    keeps: bool = False
+    """Whether the present section forgets no fault, because it has not checked everything."""
+    since: int = 0
+    """When the first round began, if none was whole yet, ms."""
 
     def oldest_ms(self, now: int) -> int:
         """Return for how long something may not have been checked."""
-        since = self.last_began or self.began
+        since = self.last_began or self.since or self.began
         return max(0, now - since) if since else 0
 
 
@@ -105,6 +117,10 @@ class ScrubRecord:
             if not known:
                 new.append(fault)
         return new
+
+    def forget_lists(self, name: str) -> None:
+        """Forget that a projection differed from its rebuild: it was compared again, or rebuilt."""
+        self.forget([NotedFault(LISTS, name, "", 0, 0)])
 
     def forget(self, faults: Sequence[NotedFault]) -> None:
         """Forget faults that are mended."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
 from infra.archive.store import StoreWithArchive
+from infra.audit.checked_refusals import holds_but
 from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
 from infra.settings import Settings
@@ -83,7 +84,9 @@ def _check_board(parts: App, board: int) -> int:
         parts.archive.prove(board)
         print("it is in the archive, and a signed checkpoint of the log covers it")
     parts.damage.forget(board)
-    if not reason:
-        return EXIT_OK
-    print(f"its leaves were not compared with the published log: {reason}", file=sys.stderr)
-    return EXIT_UNKNOWN if recorded else EXIT_OK
+    if reason:
+        print(f"its leaves were not compared with the published log: {reason}", file=sys.stderr)
+    if match.unexplained:
+        print(holds_but(board, match.unexplained), file=sys.stderr)
+        return EXIT_REFUSED
+    return EXIT_UNKNOWN if reason and recorded else EXIT_OK

@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from importlib import import_module
@@ -22,12 +22,12 @@ from rich.progress import (
 )
 
 from domain.match.refused_commands import NotDecidedAgain
+from infra.audit.checked_refusals import describe_refusals
 from infra.audit.leaf_totals import LeafTotals, TotalsSlice, new_secret
 from infra.audit.match_batches import CheckedMatches, MatchBatches
 from infra.audit.published_match import NotCompared, open_published
 from infra.audit.shard_counters import counter_faults
 from infra.audit.shard_scan import ShardScanner
-from infra.audit.stored_match import describe_refusals
 from infra.log.published_logs import PublishedLogs
 from infra.settings import Settings
 from infra.store.board_numbers import BoardNumbers
@@ -132,8 +132,7 @@ class Findings:
         """Return a sentence for each fault: those of logs, then those of matches."""
         for scanned in self.shards.values():
             yield from scanned.faults
-        for board, why in sorted(self.matches.faults.items()):
-            yield f"match {board} does not hold: {why}"
+        yield from self.matches.sentences()
 
     @property
     def not_compared(self) -> Iterator[str]:
@@ -185,12 +184,17 @@ def run(settings: Settings) -> int:
             found = check_everything(pool, shards, progress)
         note_damage(parts.damage, found.matches)
     for sentences in ([*found.faults], [*found.not_compared]):
-        for sentence in sentences[:SHOWN]:
-            print(sentence, file=sys.stderr)
-        if len(sentences) > SHOWN:
-            print(f"and {len(sentences) - SHOWN} more like these", file=sys.stderr)
+        print_some(sentences)
     print(found.summary())
     return found.exit_code()
+
+
+def print_some(sentences: Sequence[str]) -> None:
+    """Print the first sentences on standard error, and how many more there are."""
+    for sentence in sentences[:SHOWN]:
+        print(sentence, file=sys.stderr)
+    if len(sentences) > SHOWN:
+        print(f"and {len(sentences) - SHOWN} more like these", file=sys.stderr)
 
 
 def note_damage(damage: DamagedMatches, checked: CheckedMatches) -> None:

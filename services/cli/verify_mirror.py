@@ -12,16 +12,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from infra.audit.checked_refusals import describe_refusals
 from infra.audit.match_batches import CheckedMatches
 from infra.audit.mirror_log import MirroredLog, MirrorReader, notes_in
 from infra.audit.mirror_objects import MirrorObjects
 from infra.audit.mirrored_match import check_mirrored
-from infra.audit.stored_match import describe_refusals
 from infra.evidence.faults import NotCheckableError
 from infra.log.signed_note import NoteError, VerifierKey
 from infra.objects.port import ObjectStoreError
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED, EXIT_UNKNOWN
-from services.cli.verify_all import SHOWN
+from services.cli.verify_all import print_some
 from services.cli.verify_file import read_keys
 
 _TOGETHER: Final = 32 << 20
@@ -140,7 +140,7 @@ def _report(
 ) -> int:
     """Print what holds and what does not, and return the exit code."""
     faults = [fault for log in logs for fault in log.faults]
-    faults += [f"match {board} does not hold: {why}" for board, why in sorted(found.faults.items())]
+    faults += found.sentences()
     faults += [
         f"the log {log.origin} is signed by none of the keys"
         for log in logs
@@ -152,10 +152,7 @@ def _report(
         for origin in dict.fromkeys(note.partition("\n")[0] for note in earlier)
         if origin not in known
     ]
-    for fault in faults[:SHOWN]:
-        print(fault, file=sys.stderr)
-    if len(faults) > SHOWN:
-        print(f"and {len(faults) - SHOWN} more like these", file=sys.stderr)
+    print_some(faults)
     for said in [sentence for log in logs for sentence in log.said]:
         print(said)
     if not keys:

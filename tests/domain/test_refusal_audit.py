@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from msgspec.structs import replace
 
+from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.match.commands import (
     AnswerOffer,
@@ -31,8 +32,9 @@ from domain.match.state import MatchState
 from domain.sentences import Sentence, Text
 from tests.domain.matches_given import seeds
 from tests.domain.test_match_laws import DISPUTES, EVERY, STEPS, Table
+from tests.helpers.every_command import EXAMPLES, KINDS, STATES, every_command
 from tests.helpers.examples import examples
-from tests.helpers.given import ALICE, BOARD, BOB, Match, alternating, pow2
+from tests.helpers.given import ALICE, BEGIN, BOARD, BOB, Match, alternating, pow2
 
 Refused = tuple[RefusedLeaf, MatchState, bytes, Text]
 
@@ -109,7 +111,7 @@ def is_found(leaf: RefusedLeaf, state: MatchState, *more: Any) -> str:
     with pytest.raises(BrokenHistory) as caught:
         check_refusal(leaf, state, *more)
     assert caught.value.seq == state.seq
-    return caught.value.sentence.rpartition("hold: ")[2]
+    return caught.value.sentence.partition(" after it ")[2].partition(": ")[2]
 
 
 def changed(text: Text) -> Text:
@@ -119,6 +121,35 @@ def changed(text: Text) -> Text:
         other = first + 1 if isinstance(first, int) else f"{first}!"
         return replace(text, args=(other, *text.args[1:]))
     return SAY("no-match") if text != SAY("no-match") else SAY("over")
+
+
+def test_every_kind_of_command_has_examples() -> None:
+    assert set(EXAMPLES) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", STATES)
+def test_whatever_anybody_sends_in_any_state_the_match_verifies(name: str, kind: type) -> None:
+    given = Match(*STATES[name](BEGIN))
+    refused = 0
+    for at in (BEGIN + 10, BEGIN + 50 * DAY):
+        for sender, command in every_command(given.state, at, kind):
+            match = Match()
+            if given.events:
+                match.resume(given.events)
+            decided = match.decided(sender, command, at)
+            if isinstance(decided, Decision):
+                match.holds()
+                continue
+            refused += 1
+            order = CommandEnvelope(BOARD, b"a refused one...", sender, command)
+            leaf = decode_refusal(encode_refusal(order, decided, given.snapshot, at))
+            events = [decode_event(data) for data in given.events]
+            digest = command_digest(encode_command(order))
+            check_refusal(leaf, given.state, events, digest, decided.text)
+            check_refusal(leaf, given.state, events)
+            check_refusal(leaf, given.state, events, None, restored_text(leaf.code))
+    assert refused
 
 
 def test_nearly_all_refusals_are_decided_again() -> None:
@@ -202,7 +233,8 @@ def test_a_legal_move_can_not_be_hidden_by_leaving_it_out(match, ply, code, text
 
 
 def test_another_command_can_not_be_hidden_by_a_digest_of_nothing(match):
-    leaf, state, _, text = refusal(match, ResignMatch(), Rejection(Code.NO_OFFER, SAY("no-offer")))
+    lie = Rejection(Code.NOT_PAUSED, SAY("not-paused"))  # all of a `ResumeMatch` is known
+    leaf, state, _, text = refusal(match, ResignMatch(), lie)
     assert fault(match, (leaf, state, b"nothing.", text)) == (
         "no command that the match knows can be refused so at that moment"
     )

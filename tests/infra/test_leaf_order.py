@@ -17,8 +17,9 @@ from domain.match.events import (
 from infra.audit.leaf_order import LeafOrder
 from infra.audit.leaf_totals import LeafTotals, leaf_number
 from infra.log.merkle import root
-from infra.log.tiles import WIDTH, TileTree
+from infra.log.tiles import WIDTH
 from infra.log.tree_rebuild import TreeRebuild
+from tests.helpers.tile_tree import TileTree
 
 SHARDS = 4
 

@@ -16,15 +16,14 @@ from infra.log.tiles import (
     MOST_ENTRY_BYTES,
     WIDTH,
     Tile,
-    TileTree,
     bundle_path,
     fold_pairs,
-    new_tiles,
     pack_bundle,
     tile_of,
     unpack_bundle,
     unpack_tile,
 )
+from tests.helpers.tile_tree import TileTree
 
 LEAVES = [leaf_hash(b"%d" % index) for index in range(70_000)]
 
@@ -52,27 +51,6 @@ def read(tile: Tile) -> bytes:
 )
 def test_paths(path: str, expected: str) -> None:
     assert path == expected
-
-
-def test_the_tiles_of_seventy_thousand_leaves_are_those_of_the_specification() -> None:
-    tiles = list(new_tiles(0, 70_000))
-    assert len([tile for tile in tiles if tile.level == 0 and tile.width == WIDTH]) == 273
-    partial = [tile for tile in tiles if tile.width < WIDTH]
-    assert partial == [Tile(0, 273, 112), Tile(1, 1, 17), Tile(2, 0, 1)]
-    assert [tile for tile in tiles if tile.level == 1 and tile.width == WIDTH] == [Tile(1, 0)]
-    assert list(new_tiles(0, 256)) == [Tile(0, 0), Tile(1, 0, 1)]
-    assert list(new_tiles(0, 0)) == []
-
-
-@given(st.lists(st.integers(0, 70_000), min_size=1, max_size=6).map(sorted))
-def test_growth_in_steps_makes_the_full_tiles_of_growth_in_one(sizes: list[int]) -> None:
-    steps = {
-        tile
-        for old, new in zip([0, *sizes], sizes, strict=False)
-        for tile in new_tiles(old, new)
-        if tile.width == WIDTH
-    }
-    assert steps == {tile for tile in new_tiles(0, sizes[-1]) if tile.width == WIDTH}
 
 
 @pytest.mark.parametrize("size", [1, 2, 255, 256, 257, 512, 1000, 65_536, 70_000])

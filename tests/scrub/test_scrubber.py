@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from threading import Event, Thread
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -13,10 +14,12 @@ from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.log_gate import LogGate
-from infra.store.scrub_notes import ScrubRecord
+from infra.store.scrub_notes import LISTS, NotedFault, ScrubNotes, ScrubRecord
 from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer
 from tests.helpers.server_copy import dump_of, restore
 from workers.log.trim_events import EventTrimmer
+from workers.projections import maintenance
+from workers.scrub import tables
 from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber
 from workers.scrub.section import ScrubFault, ScrubStoppedError, Section, Step
 
@@ -128,6 +131,112 @@ def test_a_section_that_fails_is_a_fault_and_the_others_go_on(server: ScrubbedSe
     assert last.visits == [0, 1]
 
 
+LEAF = ScrubFault("match 17", "leaf 900 is not the one that is published")
+CUTS = [ObjectStoreError("503 slow down"), ZeroDivisionError("of damaged bytes"), None]
+
+
+@pytest.mark.parametrize("error", CUTS, ids=["object store away", "check fails", "shard closed"])
+def test_a_section_that_was_cut_short_forgets_nothing_and_makes_no_whole_round(
+    server: ScrubbedServer, error: Exception | None
+) -> None:
+    fresh(server)
+    time, cut, damaged = [ROUND_MS], [False], [True]
+
+    def find(place: int) -> Sequence[ScrubFault]:
+        if cut[0] and error and place == 1:
+            raise error
+        return [LEAF] if damaged[0] and place == 2 and not cut[0] else []
+
+    def scrub() -> list[str]:
+        time[0] += ROUND_MS
+        record, damage = ScrubRecord(server.client), DamagedMatches(server.client)
+        is_closed = lambda: cut[0] and not error and record.read().cursor in ("", "1")  # noqa: E731
+        while True:  # each step by a process of its own
+            scrubber = Scrubber(
+                (Walk("one", 4, find), Walk("two", 1)),
+                *(record, damage, lambda: time[0], lambda _: None, is_closed),
+            )
+            if not scrubber.step():
+                return [one.about for one in record.faults() if one.section == "one"]
+            scrubber.save()
+
+    assert scrub() == ["match 17"]
+    whole = ScrubRecord(server.client).read()
+    cut[0] = True
+    assert "match 17" in scrub()
+    after = ScrubRecord(server.client).read()
+    assert (after.round, after.section) == (whole.round + 1, "")
+    assert (after.last_began, after.last_ended) == (whole.last_began, whole.last_ended)
+    assert after.oldest_ms(time[0]) == ROUND_MS
+    cut[0] = damaged[0] = False
+    assert scrub() == []
+    assert ScrubRecord(server.client).read().last_ended == time[0]
+
+
+def test_what_was_found_stays_if_the_object_store_goes_away_before_the_second_look(
+    server: ScrubbedServer,
+) -> None:
+    fresh(server)
+    looks = iter([[LEAF], ObjectStoreError("1"), ObjectStoreError("2"), ObjectStoreError("3")])
+
+    def find(_: int) -> Sequence[ScrubFault]:
+        found = next(looks)
+        if isinstance(found, ObjectStoreError):
+            raise found
+        return found
+
+    (found,) = scrubber_of(server, Walk("one", 1, find)).round()
+    assert (found.about, found.sentence) == ("object store", "it can't be read: 3")
+
+
+def test_rounds_that_are_all_cut_short_do_not_look_like_a_recent_check(
+    server: ScrubbedServer,
+) -> None:
+    fresh(server)
+    time = [ROUND_MS]
+
+    def away(_: int) -> Sequence[ScrubFault]:
+        raise ObjectStoreError("the store is away")
+
+    scrubber = scrubber_of(server, Walk("one", 1, away), now=lambda: time[0])
+    for _ in range(3):
+        scrubber.round()
+        time[0] += ROUND_MS
+    assert ScrubRecord(server.client).read().oldest_ms(time[0]) == 3 * ROUND_MS
+
+
+def test_a_round_that_meets_a_section_of_another_version_is_not_whole(
+    server: ScrubbedServer,
+) -> None:
+    fresh(server)
+    record = ScrubRecord(server.client)
+    record.add([NotedFault("gone", "match 17", "of a section that there is no more", 1, 1)])
+    record.write(ScrubNotes(section="gone", round=1, began=1))
+    scrubber = scrubber_of(server, Walk("one", 1))
+    assert scrubber.step()
+    assert record.read().last_ended == 0
+    assert [one.about for one in record.faults()] == ["match 17"]
+    assert scrubber.round() == []
+
+
+def test_lists_that_are_too_long_to_be_checked_each_round_are_forgotten_when_they_are_rebuilt(
+    server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = ScrubRecord(server.client)
+    parts = server.parts()
+    for mend in (maintenance.rebuild, maintenance.check):
+        assert server.scrub() == []
+        record.add([NotedFault(LISTS, "standings", "they differ", 1, 1)])
+        began = record.read().last_began
+        with monkeypatch.context() as patched:
+            patched.setattr(tables, "MOST_LEAVES", 1)
+            assert [one.about for one in server.scrubber().round()] == ["standings"]
+        assert record.read().last_began > began  # as far as a round goes there, it was whole
+        chosen = maintenance.named(["standings"])
+        mend(parts.store, parts.data, chosen, Mock())
+        assert record.faults() == []
+
+
 @pytest.mark.parametrize("error", [RedisConnectionError("gone"), ScrubStoppedError()])
 def test_a_run_that_must_end_leaves_the_step_to_the_next(
     server: ScrubbedServer, error: Exception
@@ -218,7 +327,9 @@ def test_no_false_alarm_about_a_shard_that_is_closed_until_it_is_restored(
     server.publish()
     restore(server.client, early)
     assert LogGate(server.client, server.queue).look(range(SHARDS)) == {board % SHARDS}
+    before = ScrubRecord(server.client).read()
     assert server.scrub() == []
+    assert ScrubRecord(server.client).read().last_ended == before.last_ended
 
 
 def until(stopping: Event):

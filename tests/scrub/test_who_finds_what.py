@@ -344,7 +344,7 @@ def lines_of(server: ScrubbedServer, who: str) -> list[str]:
     elif who == "scrub":
         return [f"{one.about}: {one.sentence}" for one in server.scrub()]
     findings = judge(gather(server.settings))
-    return [f"{one.about}: {one.what}" for one in findings if one.level is Level.BAD]
+    return [f"{one.about}: {one.what}" for one in findings if one.level >= Level.WARN]
 
 
 def verify_all(server: ScrubbedServer) -> list[str]:

@@ -11,7 +11,6 @@ from redis import Redis
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope
 from infra.archive.objects import PublishedLeaves
-from infra.audit.stored_match import damaged_matches
 from infra.durability import Mode
 from infra.log.published_log import PublishedLog
 from infra.objects.files import FileObjects
@@ -24,6 +23,7 @@ from services.bench.baselines.redis_only import decide_all, submit_and_commit
 from services.bench.finished import SECRET, fill
 from services.bench.harness import SHARDS, new_store
 from services.bench.workload import endless, moves, resignations, starts
+from tests.helpers.damaged import damaged_matches
 
 MATCHES, PLIES = 12, 6
 BOARDS = range(1, MATCHES + 1)

@@ -24,7 +24,7 @@ from domain.match.events import Event, Flagged, Nagged, command_id, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import next_due, position_of
 from domain.rules import rules_by_id
-from infra.audit.stored_match import check, damaged_matches
+from infra.audit.stored_match import check
 from infra.durability import Mode
 from infra.store.leases import LaneLeases
 from infra.store.port import Store
@@ -34,6 +34,7 @@ from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import PASSWORD, Api, until
+from tests.helpers.damaged import damaged_matches
 from tests.helpers.web import Guest
 from workers.scheduler import Scheduler
 

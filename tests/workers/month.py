@@ -38,12 +38,12 @@ from domain.match.events import (
 from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
 from domain.match.state import MatchState, next_due
-from infra.audit.stored_match import damaged_matches
 from infra.durability import Mode
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.store.layout import Layout
 from tests.fakes.dying import DyingClient, Killed
+from tests.helpers.damaged import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL, Match
 from tests.helpers.timed import BEGIN, HOUR, TimedBench
 from tests.workers.misfortune import Darkness, Fate

@@ -13,7 +13,7 @@ from domain.match.commands import AnswerOffer, CommandEnvelope, DeclineMatch, Pl
 from domain.match.events import Challenged, Gathered, MatchStarted, decode_anchor, decode_event
 from domain.match.history import BrokenHistory
 from domain.match.state import position_of
-from infra.audit.stored_match import check, damaged_matches
+from infra.audit.stored_match import check
 from infra.durability import Mode
 from infra.redis import keys
 from infra.seed_chains import SeedChains, abandoned_chains
@@ -21,6 +21,7 @@ from infra.store.leases import LaneLeases
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
+from tests.helpers.damaged import damaged_matches
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back

@@ -10,7 +10,6 @@ from redis import Redis
 import workers.log.restore
 from domain.clocks.calendar import DAY
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
-from infra.audit.stored_match import damaged_matches
 from infra.redis import keys
 from infra.store.closed_shards import ClosedKind, ClosedShards
 from infra.store.discarded_leaves import discard, find_discarded, first_difference
@@ -20,6 +19,7 @@ from infra.store.published_sizes import PublishedSizes
 from infra.store.restored_leaves import Restored
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.bench import Bench
+from tests.helpers.damaged import damaged_matches
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.rollback import (
     Copy,

@@ -12,6 +12,7 @@ import redis
 from infra.projections.projection import Projection
 from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.store.port import Store
+from infra.store.scrub_notes import ScrubRecord
 from workers.projections import PROJECTIONS
 from workers.projections.feed import Feed
 from workers.projections.rebuild import Rebuild, leaves_read, leaves_total
@@ -62,6 +63,7 @@ def rebuild(
                 waiting.remove(done)
                 seconds = time.monotonic() - began
                 name = done.projection.spec.name
+                ScrubRecord(client).forget_lists(name)
                 report.line(f"{name}: rebuilt from {done.leaves:,} leaves in {seconds:.1f} s")
     finally:
         for rebuild in waiting:
@@ -112,5 +114,6 @@ def _check(
             f"`matchpost rebuild {name}` replaces it"
         )
         return False
+    ScrubRecord(client).forget_lists(name)
     report.line(f"{name}: equal to a rebuild of {result.leaves:,} leaves, {result.keys:,} keys")
     return True

@@ -8,6 +8,7 @@ import redis
 from msgspec.structs import replace
 
 from infra.settings import Settings
+from infra.store.closed_shards import ClosedShards
 from infra.store.damaged_matches import DamagedMatches
 from infra.store.port import Store
 from infra.store.scrub_notes import ScrubRecord
@@ -50,7 +51,9 @@ def sections(parts: ScrubParts) -> Sequence[Section]:
 def make_scrubber(parts: ScrubParts, wait: Callable[[float], None] = time.sleep) -> Scrubber:
     """Return the scrubber of a server."""
     record, damage = ScrubRecord(parts.data), DamagedMatches(parts.data)
-    return Scrubber(sections(parts), record, damage, parts.store.now, wait)
+    closed = ClosedShards(parts.data)
+    is_closed = lambda: bool(closed.read(range(parts.shards)))  # noqa: E731
+    return Scrubber(sections(parts), record, damage, parts.store.now, wait, is_closed)
 
 
 class ScrubWork:

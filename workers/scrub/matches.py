@@ -12,7 +12,7 @@ from domain.match.events import decode_event, decode_refusal, is_event
 from domain.match.history import BrokenHistory, PackedSnapshot, unpack_snapshot
 from domain.match.state import MatchState, next_due
 from infra.audit.shard_log import ShardLog
-from infra.audit.stored_match import check
+from infra.audit.stored_match import check_match
 from infra.redis import keys
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
@@ -20,7 +20,7 @@ from infra.store.due_times import DueTimes
 from infra.store.outcomes import parse
 from workers.scrub.kept_texts import text_faults
 from workers.scrub.scrubber import TRANSIENT
-from workers.scrub.section import ScrubFault, ScrubParts
+from workers.scrub.section import ScrubFault, ScrubParts, refusal_faults
 
 _MARKS_AT: Final = 32
 _CONDITIONAL, _REFUSED = 1, 2
@@ -97,9 +97,10 @@ class MatchCheck:
         indexes = self._indexes(board)
         if indexes.data is None:
             return self._without_state(board, indexes)
-        check(self._parts.store, board)
+        found = check_match(self._parts.store, board)
         state = unpack_snapshot(indexes.data).state
         return [
+            *refusal_faults(found),
             *self._time_faults(board, indexes, state),
             *_mark_faults(board, indexes),
             *self._seat_faults(board, state),

@@ -11,13 +11,13 @@ from infra.archive.archived_match import ArchiveError, describe, restore
 from infra.archive.directory_pages import BOARDS, DirectoryPage
 from infra.archive.objects import PageStore, PublishedLeaves
 from infra.archive.store import StoreWithArchive
-from infra.audit.stored_match import check
+from infra.audit.stored_match import check_match
 from infra.log.key_files import LogKeyError
 from infra.log.published_logs import PublishedLogs
 from infra.objects.port import ObjectNotFoundError
 from infra.redis import keys
 from infra.store import locators
-from workers.scrub.section import ScrubFault, ScrubParts, Step
+from workers.scrub.section import ScrubFault, ScrubParts, Step, refusal_faults
 
 MATCHES: Final = 4
 """Matches of a step."""
@@ -142,7 +142,7 @@ class ArchivePages:
             last = match.events[-1]
             # refusals may follow the last event
             leaves.check(page.shard, indexes[found.index(last)], last)
-            check(self._reader(), board)
+            return refusal_faults(check_match(self._reader(), board))
         except Refusal as refusal:
             if refusal.code is Code.UNAVAILABLE:
                 raise
@@ -152,7 +152,6 @@ class ArchivePages:
             LookupError, TypeError, ValueError,
         ) as error:  # fmt: skip
             return [ScrubFault(about, str(error), board)]
-        return []
 
     def _reader(self) -> StoreWithArchive:
         """Return a store that has read nothing of the archive yet."""

@@ -36,7 +36,8 @@ SAVE_SECONDS: Final = 5.0
 class Scrubber:
     """Checks everything in rounds; call `step` again and again. One at a time for a server.
 
-    `now` returns the time in ms; `wait` waits so many seconds.
+    `now` returns the time in ms; `wait` waits so many seconds; `is_closed` returns whether a shard is closed, of
+    which some sections check nothing.
     """
 
     def __init__(
@@ -46,12 +47,14 @@ class Scrubber:
         damage: DamagedMatches,
         now: Callable[[], int],
         wait: Callable[[float], None] = time.sleep,
+        is_closed: Callable[[], bool] = lambda: False,
     ) -> None:
         self._sections = {section.name: section for section in sections}
         self._record = record
         self._damage = damage
         self._now = now
         self._wait = wait
+        self._is_closed = is_closed
         self._notes = record.read()
         self._saved = time.monotonic()
 
@@ -68,9 +71,14 @@ class Scrubber:
             self._begin()
         section = self._sections.get(self._notes.section)
         if section is None:  # of another version
+            self._notes = replace(self._notes, cut=True, keeps=True)
             self._advance(None)
             return True
+        closed = self._is_closed()
         step = self._checked(section)
+        cut = step.cut or closed or self._is_closed()
+        notes = self._notes
+        self._notes = replace(notes, cut=notes.cut or cut, keeps=notes.keeps or cut or step.keeps)
         self._note(section, step)
         self._advance(step.cursor)
         return True
@@ -95,7 +103,10 @@ class Scrubber:
             cursor="",
             round=self._notes.round + 1,
             began=self._now(),
+            since=self._notes.since or self._now(),
             matches=0,
+            cut=False,
+            keeps=False,
         )
         self.save()
 
@@ -106,6 +117,8 @@ class Scrubber:
             return first
         self._wait(LOOK_AGAIN_SECONDS)
         second = self._attempted(section)
+        if second.cut:
+            return second
         before = {fault.about for fault in first.faults}
         return second._replace(faults=[one for one in second.faults if one.about in before])
 
@@ -115,7 +128,8 @@ class Scrubber:
                 return section.step(self._notes.cursor)
             except (ObjectStoreError, TrimmedLeavesError) as error:
                 if attempt == ATTEMPTS:
-                    return Step(None, [ScrubFault("object store", f"it can't be read: {error}")])
+                    fault = ScrubFault("object store", f"it can't be read: {error}")
+                    return Step(None, [fault], cut=True)
                 self._wait(LOOK_AGAIN_SECONDS)
             except (RedisError, ScrubStoppedError) as error:
                 if not isinstance(error, ResponseError):
@@ -155,36 +169,36 @@ class Scrubber:
             if time.monotonic() - self._saved >= SAVE_SECONDS:
                 self.save()
             return
-        self._forget_mended(notes.section)
+        if not notes.keeps:
+            self._forget_mended(notes.section)
         names = list(self._sections)
         place = names.index(notes.section) + 1 if notes.section in names else len(names)
         if place < len(names):
-            self._notes = replace(notes, section=names[place], cursor="")
+            self._notes = replace(notes, section=names[place], cursor="", keeps=False)
         else:
             self._end()
         self.save()
 
     def _end(self) -> None:
-        notes = self._notes
-        self._notes = replace(
-            notes,
-            section="",
-            cursor="",
-            last_began=notes.began,
-            last_ended=self._now(),
-            last_matches=notes.matches,
-        )
+        notes = self._notes = replace(self._notes, section="", cursor="")
         faults = len(self._record.faults())
         seconds = (self._now() - notes.began) / 1000
+        if notes.cut:
+            logger.warning("a round was cut short: %d faults, %.0f s", faults, seconds)
+            return
+        self._notes = replace(
+            notes, last_began=notes.began, last_ended=self._now(), last_matches=notes.matches
+        )
         logger.info("a whole round: %d matches, %d faults, %.0f s", notes.matches, faults, seconds)
 
     def _forget_mended(self, section: str) -> None:
-        """Forget what this round has not found again in a section that it has ended."""
+        """Forget what this round has not found again in a section that it has ended, and in those of other versions."""
         self._record.forget(
             [
                 fault
                 for fault in self._record.faults()
-                if fault.section in (section, "") and fault.round < self._notes.round
+                if (fault.section == section or fault.section not in self._sections)
+                and fault.round < self._notes.round
             ]
         )
 
@@ -193,6 +207,7 @@ def _stopped(section: Section, error: Exception) -> Step:
     return Step(
         None,
         [ScrubFault(section.name, f"the check of them stopped, and goes no further: {error!r}")],
+        cut=True,
     )
 
 

@@ -9,6 +9,7 @@ from domain.errors import Refusal
 from infra.projections.generations import BusyError
 from infra.projections.row_pages import RowPages
 from infra.store.closed_shards import ClosedShards
+from infra.store.scrub_notes import LISTS
 from workers.projections import PROJECTIONS
 from workers.projections.rebuild import StuckError
 from workers.projections.verify import ProjectionVerifier
@@ -21,7 +22,7 @@ MOST_LEAVES: Final = 2_000_000
 class TableCheck:
     """One projection in each step."""
 
-    name = "lists"
+    name = LISTS
 
     def __init__(self, parts: ScrubParts) -> None:
         self._parts = parts
@@ -33,9 +34,9 @@ class TableCheck:
         parts, projection = self._parts, PROJECTIONS[place]
         name = projection.spec.name
         if sum(parts.store.watermark().ends) > MOST_LEAVES:
-            return Step(None)
+            return Step(None, keeps=True)
         if ClosedShards(parts.data).read(range(parts.shards)):
-            return Step(None)  # leaves are restored, which the lists may have
+            return Step(None, cut=True)  # leaves are restored, which the lists may have
         try:
             found = ProjectionVerifier(
                 parts.store,
@@ -45,7 +46,7 @@ class TableCheck:
                 RowPages(parts.objects),
             ).run()
         except (BusyError, LookupError):
-            return Step(after)  # they are made just now
+            return Step(after, cut=True)  # they are made just now
         except StuckError as error:
             return Step(after, [ScrubFault(name, str(error))])
         except (ResponseError, msgspec.MsgspecError, ValueError, TypeError) as error:

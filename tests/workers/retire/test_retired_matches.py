@@ -9,12 +9,12 @@ from redis import Redis
 from domain.match.commands import CommandEnvelope, PlayMove
 from infra.archive.archived_match import ArchiveError
 from infra.archive.objects import PageStore, PublishedLeaves
-from infra.audit.stored_match import damaged_matches
 from infra.objects.files import FileObjects
 from infra.redis import keys
 from tests.helpers.archiving import Archiving, publish
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
+from tests.helpers.damaged import damaged_matches
 from tests.helpers.given import ALICE
 from tests.workers.retire.ended_matches import (
     ACTIVE,
