@@ -5,7 +5,7 @@ A state that a match may newly be in gets a row in `STATES`; a new kind of comma
 
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -60,6 +60,10 @@ def _gathering_texts() -> Turns:
     return [(actor, replace(start, commitments=UNSET, text=b"one"))]
 
 
+def _invited(turn: Turn, **more: Any) -> Turn:
+    return turn[0], replace(turn[1], lapse=14 * DAY, **more)
+
+
 def _imported() -> Turns:
     there = Match(challenge("pow2", *CLOCK), *alternating("m13-j7", "a13-d7"))
     return [(SERVER_ACCOUNT, import_command(there.state, (ALICE, BOB), ELSEWHERE))]
@@ -88,6 +92,14 @@ STATES: Final[dict[str, Callable[[int], Turns]]] = {
     "drawn": lambda _: [*SEALED, *zip((ALICE, BOB), map(RevealText, KEPT), strict=True)],
     "drawn at once": lambda _: [challenge("powerdrain")],
     "fresh": lambda _: FRESH,
+    "invited": lambda _: [_invited(FRESH[0])],
+    "invited, and one has moved": lambda _: [_invited(FRESH[0]), *alternating("m13-j7")],
+    "invited, and declined": lambda _: [_invited(FRESH[0]), (BOB, DeclineMatch())],
+    "invited to a deal": lambda _: [_invited(_gathering(COMMITTED[0], Commitment())[0])],
+    "invited to a server's deal": lambda _: [
+        _invited(_gathering(COMMITTED[0], Commitment())[0], server_deals=True)
+    ],
+    "sealed, and the server may deal": lambda _: [*SEALED, (ALICE, MakeOffer(kind="deal"))],
     "without clocks": lambda _: [challenge("torere")],
     "running": lambda _: RUNNING,
     "offered": lambda _: [*RUNNING, (ALICE, MakeOffer(kind="draw"))],
