@@ -58,6 +58,7 @@ class SecurityEvent(StrEnum):
     RULING = "ruling"
     BROADCAST = "broadcast"
     TEXT_ERASED = "text-erased"
+    SEAT_MAIL = "seat-mail"
     LEFT_OUT = "left-out"
 
 
@@ -137,6 +138,8 @@ def note_security(
         named["account"] = account.hex()
     if (network := network or attempt_source().network) != LOCAL:
         named["network"] = NETWORKS.of(network)
+    if means := attempt_source().means:
+        named["means"] = means
     _write(event, **named, **fields)
 
 

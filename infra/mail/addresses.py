@@ -1,8 +1,10 @@
 """The server's own addresses: each proves what a mail to it may do.
 
 An address ends in 128 bits of an HMAC-SHA256 under the server's secret, so nobody can guess one. The
-address of a seat is bound to the account that has the seat, and changes with it. Anybody who has an
-address may act with it, as with a key: it is in no log and on no page, and is sent only to its player.
+address of a seat is bound to the account that has the seat, and to how often that account has replaced
+such addresses: a new password, a log-out everywhere and the removal of a mail address end them all.
+Anybody who has an address may act with it, as with a key: it is in no log and on no page, and is sent
+only to its player, in Reply-To and not in From, because forwarded and quoted mails repeat From.
 """
 
 import hmac
@@ -64,21 +66,25 @@ class ServerAddresses:
 
     # a seat
 
-    def of(self, board: int, seat: int, account: AccountId) -> str:
-        """Return the address at which an account plays its seat of a match."""
-        return f"m{board}-s{seat}-{self._seat_mac(board, seat, account)}@{self.domain}"
+    def of(self, board: int, seat: int, account: AccountId, turn: int = 0) -> str:
+        """Return the address at which an account plays its seat of a match; `turn` is its `mail_turn`."""
+        return f"m{board}-s{seat}-{self._seat_mac(board, seat, account, turn)}@{self.domain}"
 
     def read(self, address: str) -> SeatClaim | None:
         """Read the address of a seat, without checking who made it."""
         found = self._match(_SEAT, address)
         return found and SeatClaim(int(found[1]), int(found[2]), found[3])
 
-    def proves(self, claim: SeatClaim, account: AccountId) -> bool:
-        """Return whether this server made the address, for the account that has the seat."""
-        return hmac.compare_digest(claim.mac, self._seat_mac(claim.board, claim.seat, account))
+    def proves(self, claim: SeatClaim, account: AccountId, turn: int = 0) -> bool:
+        """Return whether this server made the address, for the account that has the seat at a turn."""
+        return hmac.compare_digest(
+            claim.mac, self._seat_mac(claim.board, claim.seat, account, turn)
+        )
 
-    def _seat_mac(self, board: int, seat: int, account: AccountId) -> str:
-        return self._mac("seat", b"%d %d " % (board, seat) + account)
+    def _seat_mac(self, board: int, seat: int, account: AccountId, turn: int) -> str:
+        # without the first turn, so that addresses from before there were turns stay valid
+        later = b" %d" % turn if turn else b""
+        return self._mac("seat", b"%d %d " % (board, seat) + account + later)
 
     # the server
 
@@ -87,10 +93,15 @@ class ServerAddresses:
         """The address outside of matches: for signups, and lines with userid and password."""
         return f"matchpost@{self.domain}"
 
+    @property
+    def display_address(self) -> str:
+        """The address in From, where nobody reads mail: replies go to the one in Reply-To."""
+        return f"noreply@{self.domain}"
+
     # leaving
 
     def signoff(self, account: AccountId) -> str:
-        """Return the address to which any mail stops all mail to an account."""
+        """Return the address to which any mail from one of its own addresses stops all mail to an account."""
         return f"signoff-{account.hex()}-{self._mac('signoff', account)}@{self.domain}"
 
     def read_signoff(self, address: str) -> AccountId | None:

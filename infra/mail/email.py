@@ -72,7 +72,7 @@ class Email(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     body: str
     """Plain text; lines end with a newline."""
     headers: tuple[tuple[str, str], ...] = ()
-    """Of `HEADERS`. The sender is the address in Reply-To, or else the server's own."""
+    """Of `HEADERS`. Without Reply-To replies go to the server's own address."""
     not_before: int = 0
     """When it may be sent at the earliest, ms."""
     purpose: Purpose = Purpose.ANSWER

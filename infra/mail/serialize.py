@@ -54,11 +54,6 @@ def _boundary(email: Email) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()
 
 
-def sender_of(email: Email, addresses: ServerAddresses) -> str:
-    """Return the sender's address: a reply to it acts on the subject of the e-mail."""
-    return email.header("Reply-To") or addresses.server_address
-
-
 def envelope_sender(email: Email, addresses: ServerAddresses) -> str:
     """Return the address to which an undeliverable e-mail is returned; empty for none."""
     if email.purpose == Purpose.ANSWER:
@@ -67,12 +62,15 @@ def envelope_sender(email: Email, addresses: ServerAddresses) -> str:
 
 
 def _fields(email: Email, addresses: ServerAddresses, since: int) -> list[tuple[str, str]]:
+    # From is repeated wherever a mail is forwarded or quoted, so it has no address that proves anything
+    replies = [] if email.header("Reply-To") else [("Reply-To", addresses.server_address)]
     return [
-        ("From", f"matchpost <{sender_of(email, addresses)}>"),
+        ("From", f"matchpost <{addresses.display_address}>"),
         ("To", email.to),
         ("Subject", _subject(email.subject)),
         ("Date", format_datetime(datetime.fromtimestamp(since // 1000, UTC))),
         ("Message-ID", f"<{email.id}>"),
+        *replies,
         *email.headers,
     ]
 

@@ -22,6 +22,8 @@ class AttemptSource(msgspec.Struct, frozen=True):
     strangers: str = ""
     """The network that is counted instead until the account has logged in from `network`, if the
     client could claim any `network`; empty if it can't."""
+    means: str = ""
+    """The proof of the account in place of a password, for the security log; empty for none."""
     is_abandoned: Callable[[], bool] = _never_gone
     """Returns whether the client has gone."""
 

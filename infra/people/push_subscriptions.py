@@ -18,6 +18,8 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.account_index import index_under_account
+from infra.people.sessions import Sessions
+from infra.people.tokens import Tokens
 from infra.redis import keys
 from infra.sentences import SAY
 
@@ -40,8 +42,11 @@ class PushSubscription(msgspec.Struct, frozen=True, array_like=True):
     """The browser's description of itself."""
     since: int
     """Milliseconds."""
-    session: str = ""
-    """Id of the session in which it was made, and with which it ends; empty if a program made it."""
+    login: str = ""
+    """Id of the session or the token by which it was made, and with which it ends.
+
+    Empty for one that was made before tokens were noted here: it ends with all access.
+    """
 
     @property
     def id(self) -> str:
@@ -70,13 +75,27 @@ class PushSubscriptions:
             raise Refusal(Code.TOO_MANY, SAY("push-devices", most=MOST_SUBSCRIPTIONS))
 
     def of(self, account: AccountId) -> list[PushSubscription]:
-        """Return the subscriptions of an account, the newest first."""
+        """Return the stored subscriptions of an account, the newest first."""
         found = map(_DECODER.decode, self._client.hvals(_key(account)))
         return sorted(found, key=lambda one: -one.since)
 
     def remove(self, account: AccountId, id_: str) -> bool:
         """Remove a subscription; return whether it was there."""
         return bool(self._client.hdel(_key(account), id_))
+
+    def lasting(self, account: AccountId, *, unnamed: bool = True) -> list[PushSubscription]:
+        """Return the subscriptions whose session or token lasts, and remove the others.
+
+        Those that name none of either stay if `unnamed`.
+        """
+        found = self.of(account)
+        logins = {session.id for session in Sessions(self._client).list_of(account)}
+        logins |= {token.id for token in Tokens(self._client).list_of(account)}
+        logins |= {""} if unnamed else set()
+        for one in found:
+            if one.login not in logins:
+                self.remove(account, one.id)
+        return [one for one in found if one.login in logins]
 
     def those_with(self, accounts: Iterable[AccountId]) -> set[AccountId]:
         """Return those of the accounts that have a subscription, by one round trip."""

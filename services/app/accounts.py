@@ -40,9 +40,12 @@ def own_profile(app: App, account: AccountId) -> Profile:
 
 
 def change_password(
-    app: App, account: AccountId, old: str, new: str, *, session: str = "", tokens: bool = False
+    app: App, account: AccountId, old: str, new: str, *, session: str = "", tokens: bool = True
 ) -> None:
-    """Replace a password, and end all sessions but the one of this id, and if asked all tokens."""
+    """Replace a password, and end access as `Accounts.end_access` does, but for the session of this id.
+
+    Tokens stay without `tokens`. Mail to the proven addresses says so.
+    """
     app.ready()
     name = own_profile(app, account).name
     app.accounts.change_password(name, old, new, session=session, tokens=tokens)
@@ -120,8 +123,8 @@ def end_session(app: App, account: AccountId, id_: str) -> None:
 
 
 def log_out_everywhere(app: App, account: AccountId) -> None:
-    """End all sessions and all tokens of an account."""
-    app.accounts.end_access(account, tokens=True)
+    """End all access to an account: see `Accounts.end_access`."""
+    app.accounts.end_access(account)
 
 
 # tokens

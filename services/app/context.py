@@ -17,7 +17,7 @@ from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode, verify
 from infra.durability_watch import DurabilityNotes, DurabilityWatch
-from infra.mail.address_change import address_change_mailer
+from infra.mail.account_changes import account_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.outbox import Outbox
@@ -221,7 +221,7 @@ class App:
         return Accounts(
             self.people,
             password_rate=self.settings.password_rate,
-            readdressed=address_change_mailer(self.people, self.settings.mail_domain),
+            notify=account_change_mailer(self.people, self.settings.mail_domain),
             macs=AccountMacs(self.settings.keys or self.settings.data / KEYS_FOLDER),
         )
 

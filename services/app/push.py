@@ -38,9 +38,9 @@ def subscribe(
     keys: BrowserKeys,
     *,
     label: str,
-    session: str = "",
+    login: str,
 ) -> PushSubscription:
-    """Let a browser show notifications, while its session lasts.
+    """Let a browser show notifications, while the session or the token of this id lasts.
 
     `bad-option` for an endpoint at no known push service, for unusable keys, and where notifications are off;
     `too-many`; `unknown-user`.
@@ -55,7 +55,7 @@ def subscribe(
         _secret(keys.auth),
         label.strip()[:MOST_LABEL],
         app.store.now(),
-        session,
+        login,
     )
     app.push_subscriptions.add(account, one)
     return one

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from infra.heartbeats import Role
 from infra.liveness import LIVENESS
-from infra.mail.address_change import address_change_mailer
+from infra.mail.account_changes import account_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
 from infra.people.accounts import Accounts
@@ -90,7 +90,7 @@ def _office(settings: Settings, addresses: ServerAddresses) -> Iterator[InboundM
             shared.people,
             limit=password_limit(data),
             password_rate=settings.password_rate,
-            readdressed=address_change_mailer(shared.people, settings.mail_domain),
+            notify=account_change_mailer(shared.people, settings.mail_domain),
             macs=AccountMacs(settings.keys or settings.data / KEYS_FOLDER),
         )
         with App(settings, data=data, accounts=accounts) as parts:

@@ -50,8 +50,8 @@ GENERAL_FORMS: Final = (
     CommandForm(
         "change_password",
         "change password",
-        "userid old new [--end-tokens]",
-        "give the account another password, and end its sessions",
+        "userid old new [--keep-tokens]",
+        "give the account another password, and end its sessions and tokens",
         accounts.change_password,
         proof=signer,
     ),

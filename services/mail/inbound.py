@@ -30,6 +30,7 @@ from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
+from infra.security_log import SecurityEvent, note_security
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
@@ -38,6 +39,7 @@ from services.mail.parse.message import ParsedMail, read
 from services.mail.parse.mime import UnfitError
 from services.mail.recipients import (
     BounceAddress,
+    DisplayAddress,
     Recipient,
     RecipientDirectory,
     SeatAddress,
@@ -46,6 +48,7 @@ from services.mail.recipients import (
     VerificationAddress,
 )
 from services.mail.reply import LAST_REPLY, NO_COMMAND, CommandResult, MailReply
+from services.mail.sentences import SAY
 
 logger = logging.getLogger(__name__)
 
@@ -69,6 +72,14 @@ _NO_PASSWORDS: Final = Answer(
     code=Code.NOT_ALLOWED,
 )
 
+
+_MEANS: Final = {
+    SeatAddress: "seat-address",
+    SignoffAddress: "signoff-address",
+    VerificationAddress: "verification-address",
+    BounceAddress: "bounce-address",
+}
+"""Names in the security log of what proves an account without a password."""
 
 AddressedReply: TypeAlias = tuple[MailReply, list[str]]
 """An answer, and the addresses to send it to."""
@@ -133,8 +144,11 @@ class InboundMail:
         if self._deliveries.is_processed(key):
             logger.info("a mail that was processed before was delivered again")
             return
+        sender = "" if sender == "<>" else sender
         try:
-            self._carry_out(found, mail, "" if sender == "<>" else sender)
+            means = _MEANS.get(type(found), "")
+            with attempts_from(AttemptSource(f"mail {sender.lower()}", "mail", means)):
+                self._carry_out(found, mail, sender)
         except Refusal as reason:
             # the account was changed at the same moment, or deleted: the next delivery finds out
             raise TryAgainError(reason.code) from None
@@ -146,18 +160,18 @@ class InboundMail:
         match found:
             case ServerAddress() if not unasked:
                 self._answer(self._by_server(mail, sender))
+            case DisplayAddress() if not unasked:
+                raise UnfitError("nobody reads mail at this address; reply to the one in Reply-To")
             case SeatAddress() if not unasked:
-                self._answer(self._by_seat(mail, found, sender))
+                by = self._by_outdated_seat if found.outdated else self._by_seat
+                self._answer(by(mail, found, sender))
             case SignoffAddress() if sender:
-                self._sign_off(found.account)
+                self._sign_off(found.account, sender)
             case VerificationAddress() if not unasked:
                 self._answer(self._proven(mail, found, sender))
             case BounceAddress() if mail.failed:
                 # the mail was sent to this address, even if it was then forwarded to another
                 self._bounced(found.account, found.address, mail.failed[0].why)
-            case SeatAddress() if mail.failed:
-                for failure in mail.failed:
-                    self._bounced(found.player.account, failure.address, failure.why)
             case _:
                 logger.info("a mail that was sent by a program was dropped")
 
@@ -167,7 +181,19 @@ class InboundMail:
         player = seat.player
         said = self._do_all(mail, lambda: at_seat(mail, player), player)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
+        _note_seat_mail(player, _codes(said))
         reply = MailReply(mail, said, seat.address, clean_subject(player.title))
+        return reply, self._directory.own(player.account, sender)
+
+    def _by_outdated_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
+        """Return the answer with the address that is valid now, which only the player may get."""
+        player = seat.player
+        _note_seat_mail(player, "outdated")
+        if not self._directory.is_own(player.account, sender):
+            raise UnfitError("this address is outdated; reply to the newest e-mail about the match")
+        reason = Refusal(Code.NOT_ALLOWED, SAY("outdated-seat"))
+        said = _refused(reason, self._app.accounts.language_of(player.account))
+        reply = MailReply(mail, (said,), seat.address, clean_subject(player.title))
         return reply, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
@@ -200,12 +226,12 @@ class InboundMail:
         )
 
     def _do(self, order: MailCommand, key: str, player: SeatPlayer | None) -> Answer:
-        if order.refusal:
-            return Answer(order.refusal, code=Code.USAGE)
-        if order.has_password and not self._passwords:
-            return _NO_PASSWORDS
         # the answer goes to the player for whom the seat's address was made
         reader = player.account if player else None
+        if order.refusal:
+            return _refused(order.refusal, self._app.accounts.language_of(reader or b"")).answer
+        if order.has_password and not self._passwords:
+            return _NO_PASSWORDS
         seat = player.seat if player and order.at_seat else None
         origin = Origin(proven=reader)
         answer = self._language.do(order.text, key, self._seconds, reader, origin, seat)
@@ -258,7 +284,11 @@ class InboundMail:
 
     # mail without commands
 
-    def _sign_off(self, account: AccountId) -> None:
+    def _sign_off(self, account: AccountId, sender: str) -> None:
+        if not self._directory.is_own(account, sender):
+            raise UnfitError(
+                "write from a verified address of the account, or use the account's page"
+            )
         self._app.accounts.change_of(account, lambda record: replace(record, signed_off=True))
         logger.info("an account has signed off from all mail")
 
@@ -289,8 +319,14 @@ def _source(sender: str) -> AttemptSource:
     return AttemptSource(f"mail {sender.lower()}", strangers="mail")
 
 
-def _refused(reason: Refusal) -> CommandResult:
-    return CommandResult(MailCommand("", ""), refusal(reason))
+def _note_seat_mail(player: SeatPlayer, outcomes: str) -> None:
+    event = SecurityEvent.SEAT_MAIL
+    note_security(event, player.account, match=player.board, outcomes=outcomes)
+
+
+def _refused(reason: Refusal, language: str = "") -> CommandResult:
+    said = Refusal(reason.code, reason.in_language(language))
+    return CommandResult(MailCommand("", ""), refusal(said))
 
 
 def _unreadable(mail: ParsedMail) -> Refusal:

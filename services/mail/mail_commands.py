@@ -23,6 +23,7 @@ from services.language.commands import FORMS, GENERAL_FORMS
 from services.language.parser import CommandLine, Seat, UnparsedLine, parse
 from services.mail.parse.message import ParsedMail
 from services.mail.parse.strip_quotes import paragraph
+from services.mail.sentences import SAY
 
 LINES: Final = 20
 """Commands of one mail, at most."""
@@ -56,6 +57,9 @@ _SHORT: Final = re.compile(
     re.IGNORECASE,
 )
 """The short commands for a seat's address, apart from moves."""
+
+_OF_ACCOUNT: Final = re.compile(r"signoff|set\s+notify\s+\S+", re.IGNORECASE)
+"""Those of them that are refused, because the address of a seat proves nothing for the whole account."""
 
 _PLAYED: Final = re.compile(r"(?:move|submit)\s+(.+)", re.IGNORECASE)
 """A move with a word for it before it."""
@@ -106,8 +110,8 @@ class MailCommand(msgspec.Struct, frozen=True):
     """Whether it has a password."""
     at_seat: bool = False
     """Whether it leaves out game, board and player, which the seat's address implies."""
-    refusal: str = ""
-    """Why it is not carried out, in a sentence."""
+    refusal: Refusal | None = None
+    """Why it is not carried out."""
 
 
 def at_server(mail: ParsedMail) -> list[MailCommand]:
@@ -268,9 +272,12 @@ def _seat_command(text: str, player: SeatPlayer) -> MailCommand:
     if words[0].lower() in game_keys():
         return _whole_command(text)
     if player.name in map(str.lower, words) and not _CHAT.match(text):
-        return MailCommand("", "", refusal=_NOT_NEEDED)
+        return MailCommand("", "", refusal=Refusal(Code.USAGE, _NOT_NEEDED))
     if len(words) > 1 and not _SHORT.fullmatch(text) and not _is_played(text, player.rules):
         # the refusal quotes nothing, because there may be a password in the line
-        return MailCommand("", "", refusal=_NO_MOVE.format(player.rules.key))
+        return MailCommand("", "", refusal=Refusal(Code.USAGE, _NO_MOVE.format(player.rules.key)))
     shown = _cut(text.partition("\n")[0])
+    if _OF_ACCOUNT.fullmatch(text):
+        reason = Refusal(Code.NOT_ALLOWED, SAY("not-by-reply", name=player.name))
+        return MailCommand("", shown, shown, refusal=reason)
     return MailCommand(text, shown, shown, at_seat=True)

@@ -18,6 +18,7 @@ from infra.mail.composer import EmailText, MatchUpdate
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem
 from infra.mail.verification_codes import format_code
+from infra.people.accounts.access import mail_turn_of
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
@@ -183,7 +184,8 @@ class NotificationTexts:
         parts = ["\n".join(lines)]
         parts += [self._chat_lines(said, language)] if said else []
         if asked := _asked(scene, seat):
-            address = self._addresses.of(board, seat, account)
+            turn = mail_turn_of(self._app.accounts.record_of(account))
+            address = self._addresses.of(board, seat, account, turn)
             how = scene.said(SAY("in-mail-to", asked=asked))
             parts += [self._board(scene, account), f"{how}\n{address}"]
         return "\n\n".join(parts)
@@ -322,10 +324,9 @@ def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
 
 def _foot(name: str, language: str) -> str:
     secret = SAY("keep-secret", name=name).in_language(language)
-    daily, none = SAY("to-get-one").in_language(language), SAY("to-get-none").in_language(language)
-    return f"-- \n{secret}.\n{daily}\n{none}\n"
+    return _server_foot(name, SAY("to-get-less"), language, f"{secret}.\n")
 
 
-def _server_foot(name: str, why: Sentence, language: str) -> str:
+def _server_foot(name: str, why: Sentence, language: str, first: str = "") -> str:
     how = f"set {name} password notify move|daily|none"
-    return f"-- \n{why.in_language(language)}\n  {how}\n"
+    return f"-- \n{first}{why.in_language(language)}\n  {how}\n"

@@ -21,9 +21,16 @@ from services.mail.mail_commands import SeatPlayer
 _NOBODY: Final = frozenset({"mailer-daemon", "postmaster"})
 """Local parts of addresses at which no player reads mail."""
 
+_RECOGNISED: Final = 100
+"""How many earlier addresses of a seat are recognised, to be answered with the one that is valid."""
+
 
 class ServerAddress(msgspec.Struct, frozen=True):
     """The server's address: takes whole command lines, from anybody."""
+
+
+class DisplayAddress(msgspec.Struct, frozen=True):
+    """The address in From of all mail, at which nobody reads."""
 
 
 class SeatAddress(msgspec.Struct, frozen=True):
@@ -31,6 +38,9 @@ class SeatAddress(msgspec.Struct, frozen=True):
 
     player: SeatPlayer
     address: str
+    """The one that is valid now."""
+    outdated: bool = False
+    """Whether an earlier one was found, which its player has replaced."""
 
 
 class SignoffAddress(msgspec.Struct, frozen=True):
@@ -53,7 +63,14 @@ class VerificationAddress(msgspec.Struct, frozen=True):
     code: str
 
 
-Recipient = ServerAddress | SeatAddress | SignoffAddress | BounceAddress | VerificationAddress
+Recipient = (
+    ServerAddress
+    | DisplayAddress
+    | SeatAddress
+    | SignoffAddress
+    | BounceAddress
+    | VerificationAddress
+)
 
 
 class RecipientDirectory:
@@ -63,14 +80,18 @@ class RecipientDirectory:
         self._app = app
         self._addresses = addresses
         self._accounts = app.accounts
+        self._fixed: dict[str, Recipient] = {
+            addresses.server_address: ServerAddress(),
+            addresses.display_address: DisplayAddress(),
+        }
 
     def find(self, address: str) -> Recipient | None:
         """Return the purpose of an address; None if it is unknown or forged.
 
         Refuses the seat of a match that can't be read as `damaged`.
         """
-        if self._is_server(address):
-            return ServerAddress()
+        if fixed := self._fixed.get(address.lower()):
+            return fixed
         if claim := self._addresses.read(address):
             return self._seat(claim)
         if code := self._addresses.read_code(address):
@@ -99,13 +120,15 @@ class RecipientDirectory:
         same = [one.address for one in proven if mailbox(one.address) == mailbox(sender)]
         return same or [one.address for one in proven if not one.bounced]
 
-    def _is_server(self, address: str) -> bool:
-        return address.lower() == self._addresses.server_address.lower()
+    def is_own(self, account: AccountId, sender: str) -> bool:
+        """Return whether a sender is one of an account's verified addresses."""
+        return mailbox(sender) in map(mailbox, self.own(account, sender))
 
     def _is_ours(self, address: str) -> bool:
         known = self._addresses
         reads = (known.read, known.read_code, known.read_signoff, known.read_bounce)
-        return self._is_server(address) or any(read(address) is not None for read in reads)
+        fixed = address.lower() in self._fixed
+        return fixed or any(read(address) is not None for read in reads)
 
     def _seat(self, claim: SeatClaim) -> SeatAddress | None:
         (data,) = self._app.store.snapshots([claim.board])
@@ -115,11 +138,17 @@ class RecipientDirectory:
             return None
         account = state.seats[claim.seat]
         profile = self._accounts.record_of(account)
-        if profile is None or not self._addresses.proves(claim, account):
+        if profile is None:
+            return None
+        now = profile.mail_turn
+        turns = range(now, max(now - _RECOGNISED, -1), -1)
+        turn = next((one for one in turns if self._addresses.proves(claim, account, one)), None)
+        if turn is None:
             return None
         options = "".join(f" {option}" for option in state.options)
         player = SeatPlayer(claim.board, account, profile.name, rules_by_id(state.rules), options)
-        return SeatAddress(player, self._addresses.of(claim.board, claim.seat, account))
+        address = self._addresses.of(claim.board, claim.seat, account, now)
+        return SeatAddress(player, address, outdated=turn != now)
 
     def _bounce(self, given: str, account: AccountId) -> BounceAddress | None:
         profile = self._accounts.record_of(account)

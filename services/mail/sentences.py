@@ -131,16 +131,12 @@ SAY: Final = Sentences(
         ),
         # below the text
         "keep-secret": (
-            "{name}, keep the sender's address secret: anybody who knows it can play for you",
-            "{name}, halte die Adresse des Absenders geheim: Wer sie kennt, kann für dich ziehen",
+            "{name}, keep the address you reply to secret: anybody who knows it can play for you",
+            "{name}, halte die Adresse geheim, an die du antwortest: Wer sie kennt, kann für dich ziehen",
         ),
-        "to-get-one": (
-            "To get one e-mail a day, reply with: set notify daily",
-            "Nur eine Mail am Tag bekommst du mit der Antwort: set notify daily",
-        ),
-        "to-get-none": (
-            "To get no e-mail, reply with: signoff",
-            "Keine Mail bekommst du mit der Antwort: signoff",
+        "to-get-less": (
+            "To get one e-mail a day or none, reply with",
+            "Nur eine Mail am Tag oder gar keine bekommst du mit der Antwort",
         ),
         "why-daily": (
             "You get e-mail once a day. To change that, reply with",
@@ -153,6 +149,27 @@ SAY: Final = Sentences(
         "why-case": (
             "You get e-mail when a case waits for an arbiter. To change that, reply with",
             "Du bekommst Mail, wenn ein Fall auf einen Schiedsrichter wartet. Das änderst du mit der Antwort",
+        ),
+        # answers
+        "not-by-reply": (
+            (
+                "a reply to an e-mail about a match can't change your account; write "
+                "`set {name} password notify daily|none` with your password, or choose it on your account's page"
+            ),
+            (
+                "mit der Antwort auf eine Mail zu einer Partie lässt sich dein Konto nicht ändern; schreib "
+                "`set {name} password notify daily|none` mit deinem Passwort, oder wähle es auf deiner Kontoseite"
+            ),
+        ),
+        "outdated-seat": (
+            (
+                "nothing was carried out, because this match has a new address for your replies since you "
+                "changed your password or a mail address, or logged out everywhere; reply to this e-mail instead"
+            ),
+            (
+                "nichts wurde ausgeführt, denn für diese Partie gilt eine neue Adresse, seit du dein Passwort "
+                "oder eine Mailadresse geändert oder dich überall abgemeldet hast; antworte stattdessen auf diese Mail"
+            ),
         ),
     },
 )

@@ -295,7 +295,8 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("remove_push", alice, browser=browser["id"])
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
-    said.call("change_password", alice, {"old": "wonderland", "new": "looking-glass"})
+    passwords = {"old": "wonderland", "new": "looking-glass", "tokens": "keep"}
+    said.call("change_password", alice, passwords)
     tokens = said.call("list_tokens", alice)
     dora = said.api.player(name="dora2")
     said.call("log_out_everywhere", dora)

@@ -17,7 +17,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from infra.durability import Mode
-from infra.mail.address_change import address_change_mailer
+from infra.mail.account_changes import account_change_mailer
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope, Tokens
 from infra.redis.clients import make_client
@@ -89,8 +89,8 @@ class Api:
         client = self._stack.enter_context(self.server.client(blocking_timeout=5))
         RedisStore(client, Mode.FSYNC).create(initial_layout(client, 4, 1))
         rate = self.settings.password_rate
-        told = address_change_mailer(client, self.settings.mail_domain)
-        accounts = Accounts(client, self._hasher, password_rate=rate, readdressed=told)
+        told = account_change_mailer(client, self.settings.mail_domain)
+        accounts = Accounts(client, self._hasher, password_rate=rate, notify=told)
         self.parts = self._stack.enter_context(App(self.settings, accounts=accounts))
         self._awake.set()
         self._work()
@@ -292,6 +292,10 @@ class Player:
     def put(self, path: str, body: Any, **options: Any) -> httpx.Response:
         """Put to a path."""
         return self._request("PUT", path, json=body, **options)
+
+    def patch(self, path: str, body: Any, **options: Any) -> httpx.Response:
+        """Change what is at a path."""
+        return self._request("PATCH", path, json=body, **options)
 
     def delete(self, path: str, **options: Any) -> httpx.Response:
         """Delete what is at a path."""

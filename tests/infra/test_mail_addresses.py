@@ -46,6 +46,8 @@ def test_no_other_seat_match_account_or_secret_is_proven():
     assert not THEIRS.proves(claim, ALICE)
     assert not OURS.proves(SeatClaim(13, 1, claim.mac), ALICE)
     assert not OURS.proves(SeatClaim(12, 0, claim.mac), ALICE)
+    assert not OURS.proves(claim, ALICE, 1)
+    assert OURS.proves(claim_of(OURS.of(12, 1, ALICE, 1)), ALICE, 1)
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def send(relay: SmtpRelay, letter: Email = NOTICE) -> DeliveryResult:
 def test_a_letter_arrives_as_it_was_meant(sink: Sink):
     assert send(relay(sink)) == DeliveryResult(DeliveryStatus.SENT)
     (message,) = sink.messages
-    assert message["From"] == f"matchpost <{SEAT}>"
+    assert message["From"] == "matchpost <noreply@play.example.org>"
     assert message["To"] == "alice@example.org"
     assert message["Subject"] == "match 12: Halves"
     assert message["Date"] == "Thu, 19 Nov 2026 15:00:00 +0000"
@@ -74,7 +74,8 @@ def test_what_comes_back_comes_to_an_address_of_its_own_and_an_answer_s_to_nobod
     send(relay(sink), Email(id="a@h", to="bob@example.org", subject="Re:", body="yes\n"))
     assert [one.mail_from for one in sink.envelopes] == [OURS.bounce(ALICE, NOTICE.to), "<>"]
     assert [one.rcpt_tos for one in sink.envelopes] == [["alice@example.org"], ["bob@example.org"]]
-    assert sink.messages[1]["From"] == "matchpost <matchpost@play.example.org>"
+    assert sink.messages[1]["From"] == sink.messages[0]["From"]
+    assert sink.messages[1]["Reply-To"] == "matchpost@play.example.org"
 
 
 def test_the_same_letter_is_the_same_bytes_each_time(sink: Sink):

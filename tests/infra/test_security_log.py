@@ -63,7 +63,7 @@ def test_each_event_of_an_account_has_a_line_with_its_id_only(accounts, client, 
     token = Tokens(client).issue(account, "a label", ["play", "read"])
     assert Tokens(client).revoke(account, token.id)
     assert not Tokens(client).revoke(account, token.id)
-    accounts.end_access(account, tokens=True)
+    accounts.end_access(account)
     accounts.change_password("alice", PASSWORD, "another-secret")
     accounts.delete("alice", "another-secret", lambda _: None)
     found = lines()
@@ -71,7 +71,7 @@ def test_each_event_of_an_account_has_a_line_with_its_id_only(accounts, client, 
     assert found == [
         ("account-made", {}),
         ("login", {}),
-        ("account-changed", {"changed": ["addresses"]}),
+        ("account-changed", {"changed": ["addresses", "mail_turn"]}),
         ("arbiter-made", {}),
         ("arbiter-dismissed", {}),
         ("session-made", {"session": session.id}),
@@ -79,7 +79,10 @@ def test_each_event_of_an_account_has_a_line_with_its_id_only(accounts, client, 
         ("token-ended", {"token": token.id}),
         ("session-ended", {"session": session.id}),
         ("tokens-ended", {}),
-        ("account-changed", {"changed": ["password"]}),
+        ("account-changed", {"changed": ["mail_turn"]}),
+        ("tokens-ended", {}),
+        ("account-changed", {"changed": ["mail_turn", "password"]}),
+        ("tokens-ended", {}),
         ("login", {}),
         ("account-deleted", {}),
     ]

@@ -122,7 +122,7 @@ def test_a_password_is_changed_by_who_knows_it(api):
     assert changed.status_code == 204
     assert code_of(token_for(api, player.name)) == "wrong-password"
     assert token_for(api, player.name, "newer-one").status_code == 201
-    assert player.get("/api/account").is_success  # tokens stay good
+    assert code_of(player.get("/api/account")) == "unknown-token"
 
 
 def test_an_account_is_erased_by_who_knows_its_password(api):

@@ -192,6 +192,19 @@ def test_a_token_alone_changes_no_addresses_once_it_is_old(api):
     assert player.put("/api/account/addresses", {"addresses": []}).is_success
 
 
+@pytest.mark.parametrize("wanted", [{"notify": "none"}, {"challenges": "none", "language": "de"}])
+def test_a_token_alone_changes_neither_mail_nor_challengers_once_it_is_old(api, wanted):
+    player = api.player()
+    old, before = aged(api, player), player.get("/api/account").json()
+    refused = old.patch("/api/account", wanted)
+    assert (refused.status_code, code_of(refused)) == (403, "password-needed")
+    assert player.get("/api/account").json() == before
+    assert old.patch("/api/account", {"language": "de"}).is_success
+    assert old.patch("/api/account", {**wanted, "password": PASSWORD}).is_success
+    assert player.get("/api/account").json() == {**before, "language": "de", **wanted}
+    assert player.patch("/api/account", {"notify": "move"}).is_success
+
+
 def prove(api: Api, player: Player, address: str) -> None:
     """Have an address of the player's proven."""
 
@@ -277,14 +290,14 @@ def is_in(guest: Guest) -> bool:
 
 
 def by_api(player: Player, _: Guest, *, end: bool) -> None:
-    more = {"tokens": "end"} if end else {}
+    more = {"tokens": "end" if end else "keep"}
     body = {"old": PASSWORD, "new": NEW, **more}
     assert player.post("/api/account/password", body).status_code == 204
 
 
 def by_line(player: Player, _: Guest, *, end: bool) -> None:
-    flag = " --end-tokens" if end else ""
-    line = f"change password {player.name} {PASSWORD} {NEW}{flag}"
+    flag = "--end-tokens" if end else "--keep-tokens"
+    line = f"change password {player.name} {PASSWORD} {NEW} {flag}"
     assert player.api.http.post("/api/do", content=line).status_code == 200
 
 
@@ -295,7 +308,9 @@ def by_page(_: Player, guest: Guest, *, end: bool) -> None:
 
 @pytest.mark.parametrize("end", [False, True], ids=["tokens stay", "tokens end"])
 @pytest.mark.parametrize("change", [by_api, by_line, by_page])
-def test_a_new_password_ends_all_other_sessions_and_tokens_where_asked(api, come, change, end):
+def test_a_new_password_ends_all_other_sessions_and_tokens_unless_they_are_kept(
+    api, come, change, end
+):
     player = api.player()
     thief, owner = logged_in(come, player), logged_in(come, player)
     change(player, owner, end=end)

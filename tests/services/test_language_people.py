@@ -104,7 +104,7 @@ def test_a_changed_password_opens_and_the_old_one_does_not(terminal):
     board = terminal.challenge()
     said = accepted(terminal, "change password ALICE wonderland looking-glass")
     assert said == (
-        "the password of alice is changed; it is logged out everywhere, and its tokens stay valid"
+        "the password of alice is changed; it is logged out everywhere, and its tokens are ended"
     )
     assert terminal.move(board, "alice", "m13-j7").code == Code.WRONG_PASSWORD
     assert accepted(terminal, f"pow2 move {board} alice looking-glass m13-j7")

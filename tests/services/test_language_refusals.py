@@ -29,7 +29,7 @@ AT_THE_DOOR = [
     (
         "change alice wonderland",
         Code.USAGE,
-        "the form is `change password userid old new [--end-tokens]` or `ch",
+        "the form is `change password userid old new [--keep-tokens]` or `c",
     ),
     ("x" * 70_000, Code.TOO_LONG, "the text has 70000 characters; 65536 are the most"),
     ("chat 1 alice", Code.UNKNOWN_COMMAND, "did you mean `GAME chat BOARD"),

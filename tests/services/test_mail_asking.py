@@ -165,8 +165,6 @@ def test_a_long_line_is_repeated_in_part():
         ("submit m13-j7", "submit 13 m13-j7"),
         ("confirm", "confirm 13"),
         ("preview m13-j7", "previewas 13 m13-j7"),
-        ("signoff", "signoff 13"),
-        ("set notify daily", "set 13 notify daily"),
         ("help pow2", "help pow2"),
         ("pow2 show 13", "pow2 show 13"),
         (MOVE, MOVE),
@@ -201,13 +199,13 @@ def test_several_words_of_a_seat_are_several_commands():
 def test_a_password_is_not_taken_for_a_move():
     (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE)
     assert (order.text, order.shown) == ("", "")
-    assert "password" in order.refusal
+    assert "password" in order.refusal.sentence
 
 
 def test_words_that_are_nothing_are_neither_carried_out_nor_repeated():
     (order,) = at_seat(read(mail("Thanks for the game, wonderland")), ALICE)
     assert (order.text, order.shown) == ("", "")
-    assert "neither a move nor a command" in order.refusal
+    assert "neither a move nor a command" in order.refusal.sentence
 
 
 def test_a_move_of_another_game_is_read_by_its_own_rules():

@@ -8,6 +8,7 @@ from domain.match.history import unpack_snapshot
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.people.accounts import MailAddress
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
+from services.mail.parse.mime import UnfitError
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.lanes import LANE
 from tests.helpers.office_mails import MOVE, UNASKED, moves
@@ -148,6 +149,7 @@ def test_our_own_addresses_and_postmasters_are_not_answered(office):
     board = office.challenge()
     senders = [SERVER, office.seat(board, 0, "alice"), office.addresses.signoff(office.ids["bob"])]
     senders += [
+        office.addresses.display_address,
         office.addresses.bounce(office.ids["bob"], box("bob")),
         f"m9-s0-{'a' * 26}@{DOMAIN}",
     ]
@@ -159,6 +161,13 @@ def test_our_own_addresses_and_postmasters_are_not_answered(office):
     ]
     for sender in senders:
         assert office.take(SERVER, "help", sender=sender) == []
+
+
+def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
+    to = f"noreply@{DOMAIN}"
+    with pytest.raises(UnfitError, match="reply to the one in Reply-To"):
+        office.take(to, "m13-j7")
+    assert office.take(to, "I am away", headers={"Auto-Submitted": "auto-replied"}) == []
 
 
 def test_an_address_is_sent_twenty_answers_an_hour(office):

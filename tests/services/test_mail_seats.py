@@ -1,10 +1,12 @@
 """The address of a seat: what a mail to it may say, and who is answered."""
 
 import pytest
+from msgspec.structs import replace
 
 from domain.match.events import decode_event
 from infra.people.accounts import MailAddress
 from infra.rq_jobs import ANALYSIS
+from infra.security_log import NETWORKS
 from services.app.analyses import analyse
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
@@ -113,15 +115,71 @@ def test_a_mail_whose_player_left_meanwhile_is_refused(office):
 def test_all_a_seat_may_say_is_carried_out(office):
     board = office.challenge()
     alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
-    said = "m13-j7\npropose draw\nqueue\nshow\nset notify daily\nsignoff\nchat Good luck!"
+    said = "m13-j7\npropose draw\nqueue\nshow\nchat Good luck!"
     (letter,) = office.take(alice, said, sender=box("alice"))
     told = letter.body.split("\n\n> ")
     assert [one.split("\n")[0].removeprefix("> ") for one in told] == said.split("\n")
     assert letter.subject == "match 1: The Power of Two"
-    assert office.accounts.record_of(office.ids["alice"]).signed_off
-    assert office.accounts.record_of(office.ids["alice"]).notify == "daily"
     (answer,) = office.take(bob, "accept", sender=box("bob"))
     assert "it is a draw by agreement" in answer.body
+
+
+@pytest.mark.parametrize("line", ["signoff", "set notify none", "Set Notify daily"])
+def test_a_seat_s_address_changes_nothing_of_the_account_and_says_what_does(office, line):
+    office.accounts.change_of(office.ids["alice"], lambda old: replace(old, language="de"))
+    seat, before = office.seat(office.challenge(), 0, "alice"), record(office)
+    (letter,) = office.take(seat, f"{line}\nm13-j7")
+    assert letter.body.startswith(
+        f"> {line}\nnot-allowed: mit der Antwort auf eine Mail zu einer Partie"
+    )
+    assert "`set alice password notify daily|none`" in letter.body
+    assert (record(office), moves(office)) == (before, ["m13-j7"])
+    office.take(seat, "set alice wonderland notify daily")
+    assert record(office).notify == "daily"
+
+
+def record(office):
+    return office.accounts.record_of(office.ids["alice"])
+
+
+def test_an_outdated_address_plays_nothing_and_its_player_is_answered_with_the_new_one(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    office.accounts.end_access(office.ids["alice"])
+    office.accounts.end_access(office.ids["alice"])
+    for sender in ("mallory@evil.example", box("bob")):
+        with pytest.raises(UnfitError, match="reply to the newest e-mail about the match"):
+            office.take(seat, "m13-j7", sender=sender)
+    assert office.take(seat, "m13-j7", sender="<>") == []
+    (letter,) = office.take(seat, "m13-j7")
+    assert (letter.to, moves(office)) == (box("alice"), [])
+    assert letter.subject == "match 1: The Power of Two"
+    assert letter.body.startswith(
+        "not-allowed: nothing was carried out, because this match has a new"
+    )
+    assert letter.header("Reply-To") != seat
+    office.take(letter.header("Reply-To"), "m13-j7")
+    assert moves(office) == ["m13-j7"]
+
+
+def test_what_comes_by_a_seat_s_address_is_in_the_security_log(office, caplog):
+    caplog.set_level("INFO", "matchpost.security")
+    seat = office.seat(office.challenge(), 0, "alice")
+    caplog.clear()
+    office.take(seat, "m13-j7\nclaim #0 I cheat", sender="mallory@evil.example")
+    office.take(seat, "set alice wonderland notify none", sender="mallory@evil.example")
+    found = [(one.message, one.fields) for one in caplog.records if hasattr(one, "fields")]
+    named = {
+        "account": office.ids["alice"].hex(),
+        "network": NETWORKS.of("mail mallory@evil.example"),
+        "means": "seat-address",
+    }
+    assert found == [
+        ("seat-mail", {**named, "match": 1, "outcomes": "done, done"}),
+        ("login", named),
+        ("account-changed", {**named, "changed": ["notify"]}),
+        ("seat-mail", {**named, "match": 1, "outcomes": "done"}),
+    ]
+    assert "mallory" not in str(found)
 
 
 @pytest.mark.parametrize("line", ["torere challenge bob alice", "one challenge alice"])

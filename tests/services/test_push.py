@@ -11,13 +11,15 @@ from infra.mail import keys
 from infra.mail.addresses import ServerAddresses
 from infra.people.account_macs import make_mac_key
 from infra.people.push_subscriptions import MOST_SUBSCRIPTIONS, PushSubscription
+from infra.people.tokens import Tokens
 from infra.push.client import PushClient, PushMessage, PushStatus
 from infra.push.push_queue import LIFE_MS, PushQueue
 from infra.push.vapid import VapidKey
 from services.app.accounts import erase_account
 from services.app.push import vapid_key
+from services.app.recent_password import FRESH_MS
 from services.jobs import mailer_wakeup, make_mailer
-from tests.helpers.api import Api, Player, code_of
+from tests.helpers.api import PASSWORD, Api, Player, code_of
 from tests.helpers.games import whole_game
 from tests.helpers.mailing import work_out
 from tests.helpers.push_service import Browser, PushService, claims_of, decode
@@ -205,6 +207,30 @@ def test_whoever_logs_out_is_not_told_in_that_browser(api, service, mailer):
     work_out(mailer)
     assert len(browser.messages()) == 1
     assert api.parts.push_subscriptions.of(kim.account) == []
+
+
+def test_a_browser_that_a_token_added_ends_with_it(api, service, mailer):
+    pia = api.player()
+    browser = allow(pia, service, "of-pia")
+    (token,) = api.parts.tokens.list_of(pia.account)
+    assert [one.login for one in api.parts.push_subscriptions.of(pia.account)] == [token.id]
+    again = api.player_of(pia.name)
+    assert pia.delete(f"/api/tokens/{token.id}").status_code == 204
+    api.match(api.player(), pia, game="torere")
+    work_out(mailer)
+    assert browser.messages() == []
+    assert again.get("/api/account/push").json()["browsers"] == []
+
+
+def test_an_old_token_adds_a_browser_only_with_the_password(api, service):
+    rae = api.player()
+    past = Tokens(api.parts.data, lambda: api.parts.store.now() - FRESH_MS - 1_000)
+    old = Player(api, rae.name, rae.account, past.issue(rae.account, "old", ["account"]).text)
+    body = Browser(service, "of-rae").json
+    refused = old.post("/api/account/push", body)
+    assert (refused.status_code, code_of(refused)) == (403, "password-needed")
+    assert rae.get("/api/account/push").json()["browsers"] == []
+    assert old.post("/api/account/push", {**body, "password": PASSWORD}).status_code == 201
 
 
 def test_a_deleted_account_leaves_nothing(api, service, mailer):

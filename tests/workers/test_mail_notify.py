@@ -1,5 +1,6 @@
 """Given what happens in matches, who gets which mail."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from infra.redis import keys
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import replace_leaf
-from tests.helpers.mailing import HOMES, Mailing, recipients, text_of, work_out
+from tests.helpers.mailing import DOMAIN, HOMES, Mailing, recipients, text_of, work_out
 
 HOUR = DAY // 24
 
@@ -59,12 +60,23 @@ def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: 
     mailing.challenge()
     mailing.do(ALICE, PlayMove(text="m13-j7"))
     mail = mailing.mail_to(BOB)[-1]
-    for header in ("From", "Reply-To"):
-        claim = mailing.addresses.read(mail[header].addresses[0].addr_spec)
-        assert claim is not None
-        assert (claim.board, claim.seat) == (1, 1)
-        assert mailing.addresses.proves(claim, BOB)
-        assert not mailing.addresses.proves(claim, ALICE)
+    claim = mailing.addresses.read(mail["Reply-To"].addresses[0].addr_spec)
+    assert claim is not None
+    assert (claim.board, claim.seat) == (1, 1)
+    assert mailing.addresses.proves(claim, BOB)
+    assert not mailing.addresses.proves(claim, ALICE)
+
+
+def test_what_proves_a_player_stands_in_reply_to_alone(mailing: Mailing):
+    mailing.enrol(CAROL, MailAddress("carol@new.example"))
+    mailing.client.sadd(mail_keys.ADDRESSES_TO_VERIFY, CAROL)
+    mailing.challenge()
+    for mail in mailing.mail():
+        assert mail["From"] == f"matchpost <noreply@{DOMAIN}>"
+        proof = mail["Reply-To"].addresses[0].username
+        assert re.match("m1-s[01]-|verify-", proof)
+        assert mail.as_string().count(proof) == 1
+    assert len(mailing.sink.messages) == 3
 
 
 def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):

@@ -1,6 +1,6 @@
 """From texts to e-mails: ids, headers and addresses."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from domain.match.events import AccountId, leaf_hash
 from domain.rules import Seat
@@ -10,6 +10,8 @@ from infra.mail.email import Attachment, Email, Purpose, clean_subject, referenc
 from infra.mail.message_queue import QueuedMessage
 from infra.mail.progress import DigestItem, MailerProgress
 from infra.mail.receipt_attachments import with_receipt_line
+from infra.people.accounts import Profile
+from infra.people.accounts.access import mail_turn_of
 from infra.people.messages import PlayerMessage
 
 _DAY = 24 * 3_600_000
@@ -21,11 +23,16 @@ class EmailBuilder:
     """Builds e-mails. Those for one event have the same id, whichever mailer builds them."""
 
     def __init__(
-        self, composer: Composer, addresses: ServerAddresses, progress: MailerProgress
+        self,
+        composer: Composer,
+        addresses: ServerAddresses,
+        progress: MailerProgress,
+        record_of: Callable[[AccountId], Profile | None],
     ) -> None:
         self._composer = composer
         self._addresses = addresses
         self._progress = progress
+        self._record_of = record_of
 
     def notification(
         self, news: MatchUpdate, to: Sequence[str], attachments: tuple[Attachment, ...] = ()
@@ -111,7 +118,8 @@ class EmailBuilder:
         self, board: int, seat: Seat, account: AccountId, id_: str
     ) -> tuple[tuple[str, str], ...]:
         """Return where replies go, and what makes mail programs show a match's mails together."""
-        reply_to = ("Reply-To", self._addresses.of(board, seat, account))
+        turn = mail_turn_of(self._record_of(account))
+        reply_to = ("Reply-To", self._addresses.of(board, seat, account, turn))
         first = self._progress.thread_id(board, seat, id_)
         if first == id_:
             return (reply_to,)

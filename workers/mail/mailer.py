@@ -22,7 +22,6 @@ from infra.people.accounts.address_owners import AddressOwners
 from infra.people.messages import MessageStore
 from infra.people.password_resets import PasswordResets
 from infra.people.push_subscriptions import PushSubscriptions
-from infra.people.sessions import Sessions
 from infra.push.client import PushClient, PushComposer
 from infra.push.push_queue import PushQueue
 from infra.rq_jobs import MAIL, SEND_MAIL
@@ -86,7 +85,7 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
         accounts=accounts,
         progress=progress,
         outbox=outbox,
-        builder=EmailBuilder(composer, addresses, progress),
+        builder=EmailBuilder(composer, addresses, progress, accounts.record_of),
         chats=ChatMailQueue(data),
         messages=MessageStore(data, lambda: store.layout().shards),
         attach=attach,
@@ -109,7 +108,7 @@ def push_tasks(
     queue, subscriptions = PushQueue(data), PushSubscriptions(data)
     return [
         MatchPush(store, queue, subscriptions),
-        PushDelivery(queue, subscriptions, Sessions(data), composer, client, store.now),
+        PushDelivery(queue, subscriptions, composer, client, store.now),
     ]
 
 

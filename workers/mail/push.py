@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from domain.match.events import AccountId, CommandId, decode_event
 from infra.metrics import count_sent_push
 from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
-from infra.people.sessions import Sessions
 from infra.projections.notice_fold import detail_of
 from infra.projections.projection import Fact
 from infra.push.client import PushClient, PushComposer, PushMessage, PushStatus
@@ -85,14 +84,12 @@ class PushDelivery:
         self,
         queue: PushQueue,
         subscriptions: PushSubscriptions,
-        sessions: Sessions,
         composer: PushComposer,
         client: PushClient,
         clock: Callable[[], int],
     ) -> None:
         self._queue = queue
         self._subscriptions = subscriptions
-        self._sessions = sessions
         self._composer = composer
         self._client = client
         self._clock = clock
@@ -119,10 +116,9 @@ class PushDelivery:
     def _deliver(self, entry: QueuedPush, now: int) -> int:
         """Send an entry to each of the account's browsers; return to how many."""
         message: PushMessage | None = None
-        to = self._subscriptions.of(entry.account) if now - entry.at < LIFE_MS else []
-        chosen = self._logged_in(
-            entry.account, [one for one in to if not entry.only or one.id in entry.only]
-        )
+        # after a logout a browser shows nothing
+        to = self._subscriptions.lasting(entry.account) if now - entry.at < LIFE_MS else []
+        chosen = [one for one in to if not entry.only or one.id in entry.only]
         if chosen:
             message = self._composer.compose(entry.account, entry.player_notices)
         if message is None:
@@ -147,18 +143,6 @@ class PushDelivery:
         else:
             self._queue.done(entry)
         return len(chosen)
-
-    def _logged_in(
-        self, account: AccountId, found: list[PushSubscription]
-    ) -> list[PushSubscription]:
-        """Return those whose sessions last: after a logout a browser shows nothing."""
-        if not any(one.session for one in found):
-            return found
-        lasting = {session.id for session in self._sessions.list_of(account)}
-        for one in found:
-            if one.session and one.session not in lasting:
-                self._subscriptions.remove(account, one.id)
-        return [one for one in found if not one.session or one.session in lasting]
 
     def _send(self, to: PushSubscription, message: PushMessage) -> PushStatus:
         service = origin_of(to.endpoint)

@@ -13,10 +13,12 @@ from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.robots import robot_level
 from infra.mail.keys import ADDRESSES_TO_VERIFY
 from infra.people.account_macs import AccountMacs
+from infra.people.accounts.access import end_opened, with_next_mail_turn
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
+    AccountChange,
     MailAddress,
     Profile,
     changed_fields,
@@ -34,15 +36,16 @@ from infra.people.accounts.validation import (
 )
 from infra.people.accounts.writing import (
     changed_elsewhere,
-    mailboxes,
+    changes_to_mail,
     name_taken,
+    notify_nobody,
     unknown_user,
+    with_addresses,
     write_account,
 )
 from infra.people.attempt_source import attempt_source
 from infra.people.password_attempts import PASSWORDS_A_MINUTE, PasswordAttempts
-from infra.people.sessions import Sessions
-from infra.people.tokens import Tokens
+from infra.people.password_resets import PasswordResets
 from infra.rate_limits import LoginRateLimit
 from infra.redis import keys
 from infra.redis.clients import time_ms
@@ -56,10 +59,6 @@ UNCLAIMED_SECONDS: Final = 3600
 """How long a record lasts before a name points to it, because nobody could delete it."""
 
 _INDEXED_AT_ONCE: Final = 500
-
-
-def _notify_nobody(_: Profile) -> None:
-    """Do nothing: the default for `readdressed`."""
 
 
 class Accounts:
@@ -78,15 +77,15 @@ class Accounts:
         recent: RecentPasswords | None = None,
         limit: LoginRateLimit | None = None,
         password_rate: int = PASSWORDS_A_MINUTE,
-        readdressed: Callable[[Profile], None] = _notify_nobody,
+        notify: Callable[[Profile, AccountChange], None] = notify_nobody,
         macs: AccountMacs | None = None,
     ) -> None:
-        """`readdressed` is called with the old record after its addresses were changed."""
+        """`notify` is called with the old record after its addresses or its password were changed."""
         self._client = client
         self._users = Usernames(client)
         self._passwords = Passwords(hasher or PasswordHasher())
         self._recent = recent or RecentPasswords()
-        self._addresses_changed = readdressed
+        self._notify = notify
         self._macs = macs or AccountMacs()
         self._attempts = PasswordAttempts(client, limit, password_rate)
         self._owners = AddressOwners(client)
@@ -152,25 +151,25 @@ class Accounts:
     def _change_addresses(
         self, account: AccountId, change: Callable[[Sequence[MailAddress]], tuple[MailAddress, ...]]
     ) -> None:
-        self.change_of(
-            account, lambda a: replace(a, addresses=change(a.addresses), signed_off=False)
-        )
+        self.change_of(account, lambda old: with_addresses(old, change(old.addresses)))
+        PasswordResets(self._client).forget(account)
         self._ask_for_codes(account)
 
     def change_password(
-        self, name: str, old: str, new: str, *, session: str = "", tokens: bool = False
+        self, name: str, old: str, new: str, *, session: str = "", tokens: bool = True
     ) -> AccountId:
-        """Replace a password, and end what the old one opened: see `end_access`.
+        """Replace a password, and end what the old one opened: see `end_opened`.
 
         `bad-password` for a new one that can't be a password.
         """
         check_password(new)
         account = self.verify(name, old)
         # before the change, because a process killed after it could not do this
-        self.end_access(account, session=session, tokens=tokens)
-        self.change(name, old, lambda a: replace(a, password=self._passwords.hash(new)))
+        end_opened(self._client, account, session=session, tokens=tokens)
+        hashed = self._passwords.hash(new)
+        self.change(name, old, lambda a: with_next_mail_turn(replace(a, password=hashed)))
         # those that the old password has opened meanwhile
-        self.end_access(account, session=session, tokens=tokens)
+        end_opened(self._client, account, session=session, tokens=tokens)
         return account
 
     def hash_new(self, password: str) -> str:
@@ -182,17 +181,16 @@ class Accounts:
     def reset_password(self, account: AccountId, hashed: str) -> None:
         """Replace a password without the old one, and end all that it opened, tokens too."""
         # as in `change_password`
-        self.end_access(account, tokens=True)
-        self.change_of(account, lambda a: replace(a, password=hashed))
-        self.end_access(account, tokens=True)
+        end_opened(self._client, account)
+        self.change_of(account, lambda a: with_next_mail_turn(replace(a, password=hashed)))
+        end_opened(self._client, account)
         note_security(SecurityEvent.PASSWORD_RESET, account)
 
-    def end_access(self, account: AccountId, *, session: str = "", tokens: bool = False) -> None:
-        """End all sessions of an account but the one of this id, and optionally all its tokens."""
-        Sessions(self._client).end_others(account, session)
-        if tokens:
-            Tokens(self._client).forget(account)
-            note_security(SecurityEvent.TOKENS_ENDED, account)
+    def end_access(self, account: AccountId) -> None:
+        """End all that `end_opened` ends, and the addresses of the account's seats; `unknown-user`."""
+        end_opened(self._client, account)
+        # last, because a thief who goes on changing the account could hinder it
+        self.change_of(account, with_next_mail_turn)
 
     def set_arbiter(self, name: str, yes: bool) -> AccountId:  # noqa: FBT001 - there are but two
         """Make an account an arbiter or revoke that; the operator needs no password."""
@@ -372,9 +370,9 @@ class Accounts:
         if changed := changed_fields(old, new):
             note_security(SecurityEvent.ACCOUNT_CHANGED, account, changed=changed)
         self._owners.changed(account, old, new)
-        # crash window: the addresses are changed, and no mail is sent to the old ones
-        if mailboxes(old) != mailboxes(new):
-            self._addresses_changed(old)
+        # crash window: the record is changed, and no mail says so
+        for what in changes_to_mail(old, new):
+            self._notify(old, what)
 
     def _write(self, account: AccountId, data: bytes, new: bytes, milliseconds: int = 0) -> bool:
         """Replace a record that is still `data` together with its MAC; an empty `new` deletes both."""

@@ -4,6 +4,7 @@ Records are maps: a field that an older record lacks is read as its default, and
 written. A new field therefore needs a default, and a default never changes.
 """
 
+from enum import StrEnum
 from typing import Final
 
 import msgspec
@@ -51,6 +52,15 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Pairs of start, ms since 1970, and length in days."""
     robot: RobotLevel | None = None
     """The level of a robot; None for a person or a program of somebody."""
+    mail_turn: int = 0
+    """How often the addresses of its seats were replaced; `infra.mail.addresses` makes them of it."""
+
+
+class AccountChange(StrEnum):
+    """A change of an account that its owner hears of by mail."""
+
+    ADDRESSES = "addresses"
+    PASSWORD = "password"  # noqa: S105 - no password
 
 
 class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):

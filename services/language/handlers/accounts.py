@@ -44,8 +44,8 @@ def _check_password(call: Invocation) -> None:
 
 
 def change_password(call: Invocation) -> Answer:
-    """Replace a password, which ends all sessions and, where asked, all tokens."""
-    account, end = call.account(), call.line.has("end_tokens")
+    """Replace a password, which ends all sessions and, unless they are to be kept, all tokens."""
+    account, end = call.account(), not call.line.has("keep_tokens")
     old, new = call.line.get("password"), call.line.get("new")
     accounts.change_password(call.app, account, old, new, tokens=end)
     name = name_of(call.app, account)

@@ -1,6 +1,6 @@
 """Accounts and their tokens."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from litestar import delete, get, patch, post, put
@@ -23,6 +23,14 @@ ACCOUNTS_TAG = "accounts"
 Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
 Password = Annotated[str, msgspec.Meta(max_length=200, examples=["wonderland"])]
 MailAddress = Annotated[str, msgspec.Meta(max_length=254, examples=["alice@example.org"])]
+RECENT_PASSWORD: Final = (
+    Code.PASSWORD_NEEDED,
+    Code.WRONG_PASSWORD,
+    Code.TOO_MANY_ATTEMPTS,
+    Code.BUSY,
+)
+"""Errors of a request for which a token alone is not enough once it is old."""
+
 Addresses = Annotated[tuple[MailAddress, ...], msgspec.Meta(max_length=5)]
 
 
@@ -75,6 +83,8 @@ class Preferences(RequestBody, frozen=True):
     """Challenges by name to accept: from `anyone`, from `known` players, or from `none`."""
     displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
     """Names of text displays by game; games that are left out get their first display."""
+    password: Password = ""
+    """Required to change `notify` or `challenges` if your token is older than ten minutes."""
 
 
 class NewPassword(RequestBody, frozen=True):
@@ -82,8 +92,8 @@ class NewPassword(RequestBody, frozen=True):
 
     old: Password
     new: Password
-    tokens: Literal["keep", "end"] = "keep"
-    """`end` to revoke all tokens, too, including the one of this request."""
+    tokens: Literal["keep", "end"] = "end"
+    """`keep` for tokens to stay valid; else all are revoked, including the one of this request."""
 
 
 class Confirmed(RequestBody, frozen=True):
@@ -177,7 +187,11 @@ def show_account(
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.BAD_OPTION, Code.UNKNOWN_GAME, Code.BUSY),
+    opt=declare_errors(
+        Code.BAD_OPTION,
+        Code.UNKNOWN_GAME,
+        *RECENT_PASSWORD,
+    ),
     summary="Change preferences",
 )
 def change_account(
@@ -185,11 +199,17 @@ def change_account(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Change the language of help, mail, challenges by name, and displays."""
+    """Change the language of help, mail, challenges by name, and displays.
+
+    For mail and challenges a token alone is enough for ten minutes after it was made; later the password
+    is required, too.
+    """
     wanted = preferences.PreferenceChanges(
         data.language, data.notify, data.challenges, data.displays
     )
     account = caller.require(Scope.ACCOUNT)
+    if data.notify is not None or data.challenges is not None:
+        check_recent_password(context.app, account, data.password, caller.token.created)
     return _account_json(preferences.change_preferences(context.app, account, wanted))
 
 
@@ -200,10 +220,7 @@ def change_account(
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(
         Code.BAD_ADDRESS,
-        Code.PASSWORD_NEEDED,
-        Code.WRONG_PASSWORD,
-        Code.TOO_MANY_ATTEMPTS,
-        Code.BUSY,
+        *RECENT_PASSWORD,
     ),
     summary="Replace the mail addresses",
 )
@@ -236,7 +253,11 @@ def change_password(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> None:
-    """Replace the password, and end all browser sessions; tokens stay valid by default."""
+    """Replace the password, and end all browser sessions and, unless they are to be kept, all tokens.
+
+    Notifications of browsers end with the session or the token that allowed them, a link for a new password
+    ends, and the e-mails about matches so far can't be answered any more. A mail says so.
+    """
     account, end = caller.require(Scope.ACCOUNT), data.tokens == "end"
     accounts.change_password(context.app, account, data.old, data.new, tokens=end)
 
@@ -247,13 +268,17 @@ def change_password(
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(),
+    opt=declare_errors(Code.BUSY),
     summary="Log out everywhere",
 )
 def log_out_everywhere(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """End all browser sessions and revoke all tokens, including the one of this request."""
+    """End all browser sessions and revoke all tokens, including the one of this request.
+
+    Notifications of browsers and a link for a new password end, too, and the e-mails about matches so far
+    can't be answered any more.
+    """
     accounts.log_out_everywhere(context.app, caller.require(Scope.ACCOUNT))
 
 

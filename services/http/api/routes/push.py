@@ -12,9 +12,10 @@ from infra.people.push_subscriptions import PushSubscription
 from infra.people.tokens import Scope
 from infra.push.push_services import LONGEST_ENDPOINT
 from services.app.push import MOST_LABEL, BrowserKeys, subscribe, unsubscribe, vapid_key
+from services.app.recent_password import check_recent_password
 from services.http.api.auth import ACCOUNT_SCOPE, READ_SCOPE, Caller
 from services.http.api.declared_errors import declare_errors
-from services.http.api.routes.accounts import ACCOUNTS_TAG
+from services.http.api.routes.accounts import ACCOUNTS_TAG, RECENT_PASSWORD, Password
 from services.http.context import ApiContext
 
 BrowserId = Annotated[
@@ -30,6 +31,8 @@ class NewBrowser(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     label: Annotated[str, msgspec.Meta(max_length=MOST_LABEL)] = ""
     expiration_time: int | None = msgspec.field(default=None, name="expirationTime")
     """Browsers give it, and it is not used."""
+    password: Password = ""
+    """Required if your token is older than ten minutes."""
 
 
 class PushBrowser(msgspec.Struct, frozen=True):
@@ -63,7 +66,7 @@ def list_push(context: NamedDependency[ApiContext], caller: NamedDependency[Call
     account = caller.require(Scope.READ)
     app = context.app
     key = vapid_key(app).public if app.settings.sends_push else ""
-    return Push(key, tuple(map(_browser, app.push_subscriptions.of(account))))
+    return Push(key, tuple(map(_browser, app.push_subscriptions.lasting(account))))
 
 
 @post(
@@ -72,7 +75,11 @@ def list_push(context: NamedDependency[ApiContext], caller: NamedDependency[Call
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.BAD_OPTION, Code.TOO_MANY),
+    opt=declare_errors(
+        Code.BAD_OPTION,
+        Code.TOO_MANY,
+        *RECENT_PASSWORD,
+    ),
     summary="Let a browser show notifications",
 )
 def add_push(
@@ -80,9 +87,16 @@ def add_push(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> PushBrowser:
-    """Add a browser. The endpoint must belong to a push service that this server knows."""
-    account = caller.require(Scope.ACCOUNT)
-    return _browser(subscribe(context.app, account, data.endpoint, data.keys, label=data.label))
+    """Add a browser. The endpoint must belong to a push service that this server knows.
+
+    The browser shows notifications while the token lasts. A token alone is enough for ten minutes after
+    it was made; later the password is required, too.
+    """
+    account, app = caller.require(Scope.ACCOUNT), context.app
+    check_recent_password(app, account, data.password, caller.token.created)
+    login = caller.token.id
+    made = subscribe(app, account, data.endpoint, data.keys, label=data.label, login=login)
+    return _browser(made)
 
 
 @delete(

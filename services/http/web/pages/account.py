@@ -86,7 +86,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         first_day=_date(vacation.until or now),
         last_day=_date(_last_day(vacation, now)),
         push_key=vapid_key(context.app).public if context.app.settings.sends_push else "",
-        push_browsers=context.app.push_subscriptions.of(account),
+        push_browsers=context.app.push_subscriptions.lasting(account),
         blocked=blocked_userids(context.app, account),
         drawn=several,
         tokens=context.app.tokens.list_of(account),
@@ -206,7 +206,7 @@ def verify_address(
 def change_password(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> PageOrRedirect:
-    """Replace the password, and end all other sessions; on request also all tokens."""
+    """Replace the password, and end all other sessions, and where the form says so all tokens."""
     session = visitor.session.id if visitor.session else ""
     old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
 

@@ -22,7 +22,7 @@ def allow_notifications(
         form.get("endpoint"),
         BrowserKeys(form.get("p256dh"), form.get("auth")),
         label=session.label if session else "",
-        session=session.id if session else "",
+        login=session.id if session else "",
     )
     return redirect_to("/account?saved=push#push")
 
