@@ -25,6 +25,7 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
+from infra.people.invisible import without_invisible
 from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.people.muted_chats import MutedChats
 from infra.projections.notices import NoticeKind
@@ -95,9 +96,9 @@ _MESSAGES: Final = msgspec.msgpack.Decoder(_MessageTail)
 def read_text(text: str) -> str:
     """Return a text in its stored form, without blanks around it; `too-long` or `bad-request`.
 
-    The sentence of a refusal repeats nothing of the text.
+    Invisible characters are left out. The sentence of a refusal repeats nothing of the text.
     """
-    text = text.strip()
+    text = without_invisible(text).strip()
     if not text:
         raise Refusal(Code.BAD_REQUEST, SAY("text-empty"))
     if len(text) > TEXT_LIMIT:

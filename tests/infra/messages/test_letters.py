@@ -306,6 +306,28 @@ def test_control_characters_and_halves_of_characters_are_refused(code):
     assert "words" not in sentence
 
 
+@pytest.mark.parametrize(
+    "code",
+    [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, 0xE0001, 0xE0041],
+)
+def test_a_text_keeps_no_character_that_nobody_sees(code):
+    assert read_text(f"pay{chr(code)}pal\u2028ok\u2029{chr(code)}") == "paypal\nok"
+    assert "empty" in refused(Code.BAD_REQUEST, read_text, f" {chr(code)} ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\u05e9\u05dc\u05d5\u05dd\u200f!",
+        "(\u200eabc)",
+    ],
+)
+def test_emoji_persian_and_marks_of_hebrew_stay_as_they_are(text):
+    assert read_text(text) == text
+
+
 def test_what_is_refused_is_not_written(letters, client, new_id):
     refused(Code.BAD_REQUEST, letters.send, ALICE, [BOB], "\x1b[2J", new_id())
     refused(Code.BAD_REQUEST, letters.broadcast, ALICE, " ", new_id())
