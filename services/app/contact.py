@@ -1,4 +1,4 @@
-"""Which players may contact which: challenges by name, open challenges, messages and chat.
+"""Which players may contact which: challenges by name, open challenges, messages, chat and follows.
 
 A refusal is `not-wanted`: it names the player who does not want the contact, but no reason.
 """
@@ -61,6 +61,11 @@ def check_chat(app: App, sender: AccountId, players: Sequence[AccountId]) -> Non
 def check_open_challenge(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
     """Refuse an account that one of the players of an open challenge does not want to meet."""
     _check_blocks(app, account, players, SAY("no-challenges"))
+
+
+def check_follow(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
+    """Refuse an account that one of the players does not want to be followed by."""
+    _check_blocks(app, account, players, SAY("no-follows"))
 
 
 def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], why: Sentence) -> None:
