@@ -109,10 +109,15 @@ class MailingMessageStore(MessageStore):
         self._push_queue.add(QueuedPush(one, at, board, 0, ((kind, ""),)) for one in wanted)
 
     def send(
-        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+        self,
+        sender: AccountId,
+        recipients: Sequence[AccountId],
+        text: str,
+        command: CommandId,
+        strangers: Sequence[AccountId] = (),
     ) -> None:
         """Put a message into each recipient's inbox, and queue it for mail."""
-        super().send(sender, recipients, text, command)
+        super().send(sender, recipients, text, command, strangers)
         # crash window: it is in the inboxes and not queued; the command repeated queues it
         self._mail_queue.add(sender, recipients, read_text(text), command)
         others = [one for one in recipients if one != sender]

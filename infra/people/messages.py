@@ -14,6 +14,7 @@ Under durability `replicated` the client that writes them waits for the replicas
 accounts (`infra.confirmed_writes`).
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,6 +26,7 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
+from infra.people.account_index import index_under_account
 from infra.people.invisible import without_invisible
 from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.people.muted_chats import MutedChats
@@ -39,6 +41,11 @@ TEXT_LIMIT: Final = 2_000
 
 MOST_RECIPIENTS: Final = 20
 """Most recipients of a message."""
+
+STRANGERS_A_DAY: Final = 20
+"""Most messages of an account within a day to players who do not know it, counted by recipient."""
+
+_HOUR: Final = 3600
 
 BOX_LIMIT: Final = 200
 """Messages kept for an account, the newest."""
@@ -129,15 +136,22 @@ class MessageStore:
     # writing
 
     def send(
-        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+        self,
+        sender: AccountId,
+        recipients: Sequence[AccountId],
+        text: str,
+        command: CommandId,
+        strangers: Sequence[AccountId] = (),
     ) -> None:
         """Put a message into each recipient's inbox; refused as `read_text` does.
 
-        `bad-request` for no or too many recipients. After a kill some recipients have it; repeated
-        with the same `command` it reaches the others, and nobody twice.
+        `strangers` are those of the recipients who do not know the sender: `too-many` if there were too
+        many of them today. `bad-request` for no or too many recipients. After a kill some recipients
+        have it; repeated with the same `command` it reaches the others, and nobody twice.
         """
         tail = _tail(sender, text, MessageKind.MESSAGE)
         to = _read_recipients(recipients)
+        self._count_strangers(sender, strangers, command)
         self._remember_recipients(sender, to)
         # crash window: a recipient is remembered who has no message; erasing looks there in vain
         boxes = [keys.message_box(account) for account in to]
@@ -146,6 +160,22 @@ class MessageStore:
         # crash window: it is in the inboxes without a notice; the command repeated adds that
         for account, at in zip(to, times, strict=True):
             self.notices.notify([account], 0, at, NoticeKind.MESSAGE, sender)
+
+    def _count_strangers(
+        self, sender: AccountId, strangers: Sequence[AccountId], command: CommandId
+    ) -> None:
+        """Count a message to players who do not know its sender; once if it is repeated."""
+        name, counted = keys.strangers(sender), list[str]()
+        for field in [(command + other).hex() for other in strangers]:
+            fits = index_under_account(self._client, sender, name, field, "", STRANGERS_A_DAY)
+            # crash window: without it the count would not end; the next message sets it
+            self._client.expire(name, 24 * _HOUR, nx=True)
+            if not fits:
+                if counted:
+                    self._client.hdel(name, *counted)
+                hours = math.ceil(self._client.ttl(name) / _HOUR)
+                raise Refusal(Code.TOO_MANY, SAY("strangers", most=STRANGERS_A_DAY, hours=hours))
+            counted.append(field)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
         """Write to everybody, also to later accounts; refused as `read_text` does."""
@@ -300,7 +330,13 @@ class MessageStore:
         self.notices.forget(account, recipients)
         self.muted.forget(account)
         # crash window: until here everything that the account wrote can still be found
-        names = [keys.message_box, keys.read_marks, keys.recipients, keys.chat_boards]
+        names = [
+            keys.message_box,
+            keys.read_marks,
+            keys.recipients,
+            keys.strangers,
+            keys.chat_boards,
+        ]
         self._client.delete(*[name(account) for name in names])
 
     def _lists_written_to(self, account: AccountId) -> list[str]:

@@ -95,6 +95,14 @@ def is_known(app: App, account: AccountId, other: AccountId) -> bool:
     )
 
 
+def strangers_to(app: App, account: AccountId, recipients: Sequence[AccountId]) -> list[AccountId]:
+    """Return the recipients who do not know an account; none for an arbiter, whom the operator chose."""
+    profile = app.accounts.record_of(account)
+    if profile is not None and profile.arbiter:
+        return []
+    return [one for one in recipients if one != account and not is_known(app, one, account)]
+
+
 def _plays(app: App, account: AccountId, other: AccountId) -> bool:
     rows = app.lists.of(account, Listed.ACTIVE, count=_SEARCHED)
     boards = [row.board for row in rows if other in row.seats]

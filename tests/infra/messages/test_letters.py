@@ -13,6 +13,7 @@ from infra.people.messages import (
     CHAT_LIMIT,
     KEPT_SECONDS,
     MOST_RECIPIENTS,
+    STRANGERS_A_DAY,
     TEXT_LIMIT,
     MessageKind,
     MessageStore,
@@ -50,6 +51,21 @@ def test_the_newest_letter_comes_first_and_a_count_leaves_out_the_oldest(letters
 def test_a_recipient_named_again_and_again_gets_one_letter(letters, new_id):
     letters.send(ALICE, [BOB] * (MOST_RECIPIENTS + 1), "hello", new_id())
     assert texts(letters.read(BOB)) == ["hello"]
+
+
+def test_the_count_of_letters_to_strangers_ends_after_a_day_and_goes_with_the_account(
+    letters, client, new_id
+):
+    client.set(keys.account(ALICE), b"a record")
+    for _ in range(STRANGERS_A_DAY):
+        letters.send(ALICE, [BOB], "hello", new_id(), [BOB])
+    assert 0 < client.ttl(keys.strangers(ALICE)) <= 24 * 3600
+    client.expire(keys.strangers(ALICE), 7201)
+    sentence = refused(Code.TOO_MANY, letters.send, ALICE, [BOB], "hello", new_id(), [BOB])
+    assert sentence.endswith("try again in 3 hours")
+    letters.send(ALICE, [BOB], "an answer", new_id())
+    letters.forget(ALICE)
+    assert not client.exists(keys.strangers(ALICE))
 
 
 def test_a_letter_to_oneself_arrives(letters, new_id):
