@@ -33,6 +33,7 @@ from infra.rate_limits import LoginRateLimit
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
+from services.mail.account_texts import confirms
 from services.mail.mail_commands import MailCommand, SeatPlayer, at_seat, at_server
 from services.mail.parse.message import ParsedMail, read
 from services.mail.parse.mime import UnfitError
@@ -45,7 +46,7 @@ from services.mail.recipients import (
     SignoffAddress,
     VerificationAddress,
 )
-from services.mail.reply import LAST_REPLY, NO_COMMAND, CommandResult, MailReply
+from services.mail.reply import LAST_REPLY, NO_COMMAND, NOT_CONFIRMED, CommandResult, MailReply
 
 logger = logging.getLogger(__name__)
 
@@ -263,6 +264,8 @@ class InboundMail:
         logger.info("an account has signed off from all mail")
 
     def _proven(self, mail: ParsedMail, found: VerificationAddress, sender: str) -> AddressedReply:
+        if not confirms(mail, found.code):
+            return MailReply(mail, (_refused(NOT_CONFIRMED),)), [sender]
         try:
             address = self._address_status.prove(found.account, found.code)
         except Refusal as reason:

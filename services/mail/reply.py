@@ -24,6 +24,13 @@ NO_COMMAND: Final = Refusal(
 )
 """The answer to a mail without a command."""
 
+NOT_CONFIRMED: Final = Refusal(
+    Code.BAD_ADDRESS,
+    "the address is not verified yet; if you have entered it at this server, answer again, with the "
+    "word yes on the first line",
+)
+"""The answer to an e-mail with a code that was answered in other words."""
+
 SIGNATURE: Final = "-- \n"
 """The line below which nothing is a command, if the mail is answered."""
 

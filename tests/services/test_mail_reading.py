@@ -97,7 +97,16 @@ def test_an_id_that_is_none_counts_as_missing(id_):
         {"Precedence": "bulk"},
         {"Precedence": " List "},
         {"Precedence": "junk"},
+        {"Precedence": "auto_reply"},
         {"List-Id": "<chess.example.org>"},
+        {"X-Autoreply": "yes"},
+        {"X-Autorespond": "Away"},
+        {"X-Auto-Response-Suppress": "All"},
+        {"X-Auto-Response-Suppress": "DR, OOF, AutoReply"},
+        {"Subject": "Automatic reply: match 13"},
+        {"Subject": "AW: Automatische Antwort: match 13"},
+        {"Subject": "Out of the office until Monday"},
+        {"Subject": "=?utf-8?q?R=C3=A9ponse_automatique?="},
     ],
 )
 def test_mail_of_programs_and_lists_is_known(field):
@@ -106,7 +115,14 @@ def test_mail_of_programs_and_lists_is_known(field):
 
 @pytest.mark.parametrize(
     "field",
-    [{"Auto-Submitted": "no"}, {"Auto-Submitted": "No; x=y"}, {"Precedence": "first-class"}],
+    [
+        {"Auto-Submitted": "no"},
+        {"Auto-Submitted": "No; x=y"},
+        {"Precedence": "first-class"},
+        {"X-Auto-Response-Suppress": "None"},
+        {"X-Autoreply": "no"},
+        {"Subject": "say I was out of office"},
+    ],
 )
 def test_a_person_s_mail_is_not_taken_for_a_program_s(field):
     assert not read(mail("m13-j7", headers=field)).automatic
