@@ -25,6 +25,7 @@
 | `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
 | `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+| `answers:unproven/<hash>/<most>/1/day` | replies within a day to senders of whom nothing is known |
 | `{a:<hex>}:codes` | hash: address -> the code that verifies it |
 
 All are in one slot of a cluster but the codes, which are in the slot of their account.

@@ -38,6 +38,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "relay": "the mail server for outgoing mail: an smtp:// or smtps:// URL",
     "mail_domain": "the domain after the @ in the server's addresses",
     "mail_key": "the file with the secret that signs those addresses",
+    "mail_authserv": "the name in the Authentication-Results headers that are believed",
     "mail_passwords": "whether userid and password are accepted in a mail: on or off",
     "log_format": "the form of the log lines: text or json",
     "log_level": "the least level of the log lines: debug, info, warning or error",

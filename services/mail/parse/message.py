@@ -24,7 +24,9 @@ _IN_SUBJECT: Final = 998  # characters
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that a header field must not have; some programs take most of them for a line end."""
 
-_TRACES: Final = frozenset({"received", "return-path", "delivered-to", "x-original-to"})
+_TRACES: Final = frozenset(
+    {"authentication-results", "received", "return-path", "delivered-to", "x-original-to"}
+)
 """Fields that differ each time a mail is delivered."""
 
 _BULK: Final = frozenset({"auto_reply", "bulk", "junk", "list"})
@@ -72,6 +74,8 @@ class ParsedMail(msgspec.Struct, frozen=True):
     """The lines that the sender wrote, without quotes, each without blanks around it."""
     automatic: bool
     """Whether a program or a list sent it, so that nobody waits for an answer."""
+    results: tuple[str, ...] = ()
+    """What mail servers say of its sender, see `services.mail.parse.authentication`."""
     failed: tuple[Failure, ...] = ()
     """The addresses that the mail, if it is a report, calls permanently unreachable."""
     problem: str = ""
@@ -90,6 +94,7 @@ def read(data: bytes) -> ParsedMail:
         subject=subject,
         lines=tuple(lines),
         automatic=_is_automatic(fields) or bool(_OUT_OF_OFFICE.match(subject)),
+        results=tuple(value for name, value in fields if name == "authentication-results"),
         failed=tuple(_failed(fields, parts)),
         problem=problem,
     )
