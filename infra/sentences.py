@@ -190,6 +190,10 @@ SAY: Final = Sentences(
             "{most} matches are being analysed for you; wait until one is done",
             "{most} Partien werden schon im eigenen Auftrag analysiert; wenn eine fertig ist, geht es weiter",
         ),
+        "codes-withheld": (
+            "no code was sent to your address, because too many were asked for today; give the address again in {hours:hours}",
+            "an die Adresse ging kein Code, weil heute schon zu viele verlangt wurden; bitte in {hours:hours} noch einmal eintragen",
+        ),
         "code-wrong": (
             "this code verifies no e-mail address of the account; `add userid password ADDRESS` sends a new one",
             "dieser Code bestätigt keine Mailadresse des Kontos; `add userid password ADDRESS` schickt einen neuen",

@@ -110,6 +110,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:push", "infra.people.push_subscriptions", _ACCOUNT, "browsers, 10"),
     KeyLife("{a:<hex>}:notes", "infra.people.notes", _ACCOUNT, "notes, 1,000"),
     KeyLife("{a:<hex>}:codes", "infra.mail.verification_codes", "they are used", "addresses, 5"),
+    KeyLife("{a:<hex>}:withheld", "infra.people.accounts.code_requests", "expires", _ONE),
     KeyLife("{t:<hex>}", "infra.people.tokens.tokens", "expires, or is revoked", "tokens"),
     KeyLife("{c:<id>}", "infra.people.challenges.challenges", "expires", "challenges"),
     KeyLife("{challenges}:open", "infra.people.challenges.indexes", "they start", "challenges"),
@@ -169,7 +170,10 @@ KEY_LIVES: Final = (
     KeyLife("{mail}:daily", "infra.mail.progress", "the digest is mailed", "accounts"),
     KeyLife("{mail}:news:<account>", "infra.mail.progress", "the digest is mailed", "items"),
     KeyLife(
-        "{mail}:codes:<address>", "infra.mail.verification_codes", "expires after a day", "codes"
+        "{mail}:codes:<address>",
+        "infra.people.accounts.code_requests",
+        "expires",
+        "mailboxes, networks",
     ),
     KeyLife("{mail}:taken:<mail>", "infra.mail.processed", "expires after 30 days", "mails"),
     KeyLife("answers:told/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
