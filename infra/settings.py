@@ -313,16 +313,6 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             "on or off", "Whether a line with userid and password is accepted in a mail.", "`on`"
         ),
     ] = "on"
-    mail_authserv: Annotated[
-        str | None,
-        about(
-            "a name such as mx.example.org",
-            "The name in those `Authentication-Results` headers of incoming mail that are believed, because "
-            "your own mail server writes them and removes others of that name. Senders of whom no account has "
-            "proven the address are answered only if SPF, DKIM or DMARC passed there.",
-            "none; such senders get a few short answers",
-        ),
-    ] = None
 
     def environment(self) -> dict[str, str]:
         """Return the environment variables for a child process with the same settings."""

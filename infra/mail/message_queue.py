@@ -13,8 +13,9 @@ import redis
 from domain.match.events import AccountId, CommandId
 from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
-from infra.people.messages import MessageKind, MessageStore, read_text
+from infra.people.messages import MessageKind, MessageStore
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
 from infra.push.push_queue import PushQueue, QueuedPush
 from infra.redis.clients import Clock, time_ms

@@ -14,8 +14,6 @@ Under durability `replicated` the client that writes them waits for the replicas
 accounts (`infra.confirmed_writes`).
 """
 
-import math
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -26,26 +24,18 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
-from infra.people.account_index import index_under_account
-from infra.people.invisible import without_invisible
 from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.people.muted_chats import MutedChats
+from infra.people.stranger_messages import count_strangers
+from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one
 from infra.sentences import SAY
 
-TEXT_LIMIT: Final = 2_000
-"""Characters a text may have."""
-
 MOST_RECIPIENTS: Final = 20
 """Most recipients of a message."""
-
-STRANGERS_A_DAY: Final = 20
-"""Most messages of an account within a day to players who do not know it, counted by recipient."""
-
-_HOUR: Final = 3600
 
 BOX_LIMIT: Final = 200
 """Messages kept for an account, the newest."""
@@ -68,8 +58,6 @@ append. So no message is stored for longer than twice `KEPT_SECONDS`.
 
 _APPEND: Final = scripts.Script("append_message")
 _REMOVE: Final = scripts.Script("remove_messages")
-
-_NOT_ALLOWED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class MessageKind(StrEnum):
@@ -98,24 +86,6 @@ class _MessageTail(msgspec.Struct, frozen=True, array_like=True):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _MESSAGES: Final = msgspec.msgpack.Decoder(_MessageTail)
-
-
-def read_text(text: str) -> str:
-    """Return a text in its stored form, without blanks around it; `too-long` or `bad-request`.
-
-    Invisible characters are left out. The sentence of a refusal repeats nothing of the text.
-    """
-    text = without_invisible(text).strip()
-    if not text:
-        raise Refusal(Code.BAD_REQUEST, SAY("text-empty"))
-    if len(text) > TEXT_LIMIT:
-        raise Refusal(Code.TOO_LONG, SAY("text-long", length=len(text), most=TEXT_LIMIT))
-    if unfit := _NOT_ALLOWED.search(text):
-        raise Refusal(
-            Code.BAD_REQUEST,
-            SAY("text-form", place=unfit.start() + 1, character=f"U+{ord(unfit[0]):04X}"),
-        )
-    return text
 
 
 class MessageStore:
@@ -151,7 +121,7 @@ class MessageStore:
         """
         tail = _tail(sender, text, MessageKind.MESSAGE)
         to = _read_recipients(recipients)
-        self._count_strangers(sender, strangers, command)
+        count_strangers(self._client, sender, strangers, command)
         self._remember_recipients(sender, to)
         # crash window: a recipient is remembered who has no message; erasing looks there in vain
         boxes = [keys.message_box(account) for account in to]
@@ -160,22 +130,6 @@ class MessageStore:
         # crash window: it is in the inboxes without a notice; the command repeated adds that
         for account, at in zip(to, times, strict=True):
             self.notices.notify([account], 0, at, NoticeKind.MESSAGE, sender)
-
-    def _count_strangers(
-        self, sender: AccountId, strangers: Sequence[AccountId], command: CommandId
-    ) -> None:
-        """Count a message to players who do not know its sender; once if it is repeated."""
-        name, counted = keys.strangers(sender), list[str]()
-        for field in [(command + other).hex() for other in strangers]:
-            fits = index_under_account(self._client, sender, name, field, "", STRANGERS_A_DAY)
-            # crash window: without it the count would not end; the next message sets it
-            self._client.expire(name, 24 * _HOUR, nx=True)
-            if not fits:
-                if counted:
-                    self._client.hdel(name, *counted)
-                hours = math.ceil(self._client.ttl(name) / _HOUR)
-                raise Refusal(Code.TOO_MANY, SAY("strangers", most=STRANGERS_A_DAY, hours=hours))
-            counted.append(field)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
         """Write to everybody, also to later accounts; refused as `read_text` does."""

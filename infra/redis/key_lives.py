@@ -91,7 +91,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:box", _MESSAGES, "expires 90 days after the last", "messages, 200"),
     KeyLife("{a:<hex>}:read", _MESSAGES, "expires after 90 days", "matches with chat of 90 days"),
     KeyLife("{a:<hex>}:sent", _MESSAGES, "expires after 180 days", "accounts written to"),
-    KeyLife("{a:<hex>}:strangers", _MESSAGES, "expires after a day", "messages to strangers, 20"),
+    KeyLife("{a:<hex>}:strangers", "infra.people.stranger_messages", "expires", "messages, 20"),
     KeyLife("{a:<hex>}:chats", _MESSAGES, _ACCOUNT, "matches chatted at"),
     KeyLife("{a:<hex>}:stated", "infra.people.statements", _ACCOUNT, "matches disputed"),
     KeyLife("{a:<hex>}:told", "infra.people.message_notices", "expires", "messages of 90 days"),

@@ -47,7 +47,7 @@
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
 | `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
-| `{a:<hex>}:strangers` | hash: messages of a day to accounts that do not know this one: `infra.people.messages` |
+| `{a:<hex>}:strangers` | hash: messages of a day to accounts that do not know this one: `infra.people.stranger_messages` |
 | `{a:<hex>}:chats` | set: boards chatted at |
 | `{a:<hex>}:stated` | hash: boards with statements of the account: `infra.people.statements` |
 | `{a:<hex>}:told` | sorted set: notices of messages to an account: `infra.people.message_notices` |

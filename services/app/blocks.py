@@ -1,4 +1,4 @@
-"""Blocks: players whose challenges, messages and chat an account does not want, and who may not follow it."""
+"""Blocks: players whose challenges, messages and chat an account does not want, and that may not follow it."""
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId

@@ -11,9 +11,9 @@ from infra.people.messages import (
     BOX_LIMIT,
     BROADCAST_LIMIT,
     MOST_RECIPIENTS,
-    TEXT_LIMIT,
     MessageStore,
 )
+from infra.people.texts import TEXT_LIMIT
 from infra.rate_limits import CommandRateLimit
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.unread import unread_chat

@@ -60,7 +60,7 @@ class CodeRequests:
         self._client.delete(keys.codes_withheld(account))
 
     def _count(self, what: str, most: int) -> int:
-        """Count a code; return for how many seconds no more are sent, 0 if this one may be."""
+        """Count a code; return for how many seconds codes are withheld, 0 if this one is sent."""
         name = keys.sent_codes(what)
         with self._client.pipeline(transaction=True) as pipe:
             pipe.incr(name)

@@ -16,7 +16,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId, command_id
 from domain.match.robots import robot_level
 from domain.rules import Seat
-from infra.people.invisible import without_invisible
+from infra.people.texts import without_invisible
 from infra.sentences import SAY
 
 NOTE_LIMIT: Final = 200

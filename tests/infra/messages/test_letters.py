@@ -13,13 +13,12 @@ from infra.people.messages import (
     CHAT_LIMIT,
     KEPT_SECONDS,
     MOST_RECIPIENTS,
-    STRANGERS_A_DAY,
-    TEXT_LIMIT,
     MessageKind,
     MessageStore,
     PlayerMessage,
-    read_text,
 )
+from infra.people.stranger_messages import STRANGERS_A_DAY
+from infra.people.texts import TEXT_LIMIT, read_text
 from infra.redis import keys
 from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts
 from tests.helpers.refusals import refused
