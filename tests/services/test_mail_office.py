@@ -7,6 +7,7 @@ import pytest
 from domain.match.history import unpack_snapshot
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.people.accounts import MailAddress
+from infra.rate_limits import _hashed
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.reply import SHORT_REPLY
 from tests.fakes.office import DOMAIN, SERVER, box
@@ -197,6 +198,11 @@ def test_of_strangers_only_those_are_answered_that_the_server_in_front_vouches_f
     (letter,) = office.take(SERVER, line, sender="fay@new.example", headers=passed)
     assert letter.body.startswith("> signup fay ***")
     assert SHORT_REPLY not in letter.body
+    office.take(SERVER, "messages fay a-guess", sender="gil@new.example", headers=passed)
+    kept = [name for name in office.app.client.scan_iter() if name.startswith(b"logins:tried/")]
+    for network, counted in (("mail new.example", 1), ("mail", 0)):
+        key = f"logins:tried/{_hashed('fay', network)}/{WRONG_PASSWORDS}/60/minute"
+        assert kept.count(key.encode()) == counted
     for results in ("mx.example.net; spf=fail smtp.mailfrom=new.example", "another; dmarc=pass"):
         mail = {"sender": "gil@new.example", "headers": {"Authentication-Results": results}}
         assert office.take(SERVER, "help", **mail) == []
