@@ -129,6 +129,10 @@ SAY: Final = Sentences(
             "a message goes to 1 to {most} players, not {count}",
             "eine Nachricht geht an 1 bis {most} Spieler, nicht an {count}",
         ),
+        "strangers": (
+            "at most {most} messages a day go to players who have neither played with you nor written to you; try again in {hours:hours}",
+            "höchstens {most} Nachrichten am Tag gehen an Spieler, die weder mit diesem Konto gespielt noch ihm geschrieben haben; bitte in {hours:hours} noch einmal versuchen",
+        ),
         "notes": (
             "an account keeps at most {most} notes; empty one of another match",
             "ein Konto behält höchstens {most} Notizen; erst muss eine andere leer werden",
@@ -185,6 +189,10 @@ SAY: Final = Sentences(
         "analyses-own": (
             "{most} matches are being analysed for you; wait until one is done",
             "{most} Partien werden schon im eigenen Auftrag analysiert; wenn eine fertig ist, geht es weiter",
+        ),
+        "codes-withheld": (
+            "no code was sent to your address, because too many were asked for today; give the address again in {hours:hours}",
+            "an die Adresse ging kein Code, weil heute schon zu viele verlangt wurden; bitte in {hours:hours} noch einmal eintragen",
         ),
         "code-wrong": (
             "this code verifies no e-mail address of the account; `add userid password ADDRESS` sends a new one",
@@ -243,5 +251,6 @@ SAY: Final = Sentences(
         ),
     },
     seconds=counted("second", "seconds", german=("Sekunde", "Sekunden")),
+    hours=counted("hour", "hours", german=("Stunde", "Stunden")),
     minutes=counted("minute", "minutes", german=("Minute", "Minuten")),
 )

@@ -1,4 +1,4 @@
-"""The settings of the server's address on the web, which all its processes share."""
+"""The settings of the server's address on the web, and of whom it believes about others."""
 
 from typing import Annotated, Literal
 
@@ -23,6 +23,16 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
             "`off`",
         ),
     ] = "off"
+    mail_authserv: Annotated[
+        str | None,
+        about(
+            "a name such as mx.example.org",
+            "The name in those `Authentication-Results` headers of incoming mail that are believed, because a "
+            "mail server of yours writes them, and removes others with its name. Where it is set, senders whose "
+            "address no account has proven are answered only if SPF, DKIM or DMARC passed.",
+            "none; such senders get a few short answers",
+        ),
+    ] = None
     site: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"^https?://[^/\s?#]+$")] | None,
         about(

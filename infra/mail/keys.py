@@ -22,12 +22,14 @@
 | `{mail}:push:due` | sorted set: packed notifications by the ms at which they are tried next |
 | `{mail}:owners:<address>` | set: accounts that have proven an address, which is hashed |
 | `{mail}:key` | fingerprint of the mail key in use: `infra.secret_record` |
-| `{mail}:codes:<address>` | codes sent to an address within a day; the address is hashed |
+| `{mail}:codes:<address>` | codes for a mailbox, or a network, within a day; hashed |
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
 | `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+| `answers:unproven/<hash>/<most>/1/day` | replies within a day to senders of whom nothing is known |
 | `{a:<hex>}:codes` | hash: address -> the code that verifies it |
+| `{a:<hex>}:withheld` | mark that no codes were sent, because too many were asked for; a day at most |
 
-All are in one slot of a cluster but the codes, which are in the slot of their account.
+All are in one slot of a cluster but the last two, which are in the slot of their account.
 """
 
 from hashlib import sha256
@@ -71,8 +73,8 @@ def digest_items(account: bytes) -> str:
 
 
 def sent_codes(address: str) -> str:
-    """Return the key of the count of codes sent to an address, which is hashed in it."""
-    return f"{{mail}}:codes:{sha256(address.encode()).hexdigest()[:32]}"
+    """Return the key of the count of codes for a mailbox or a network, which is hashed in it."""
+    return f"{{mail}}:codes:{sha256(address.encode(errors='surrogatepass')).hexdigest()[:32]}"
 
 
 def address_owners(address: str) -> str:
@@ -83,6 +85,11 @@ def address_owners(address: str) -> str:
 def codes(account: bytes) -> str:
     """Return the key of the codes that verify an account's addresses."""
     return f"{keys.account(account)}:codes"
+
+
+def codes_withheld(account: bytes) -> str:
+    """Return the key of the mark that an account was sent no codes, because it asked for too many."""
+    return f"{keys.account(account)}:withheld"
 
 
 def due_members(client: redis.Redis, name: str, now: int, ahead: int, count: int) -> list[Any]:

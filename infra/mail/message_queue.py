@@ -13,8 +13,9 @@ import redis
 from domain.match.events import AccountId, CommandId
 from infra.mail import keys
 from infra.mail.chat_queue import ChatMailQueue
-from infra.people.messages import MessageKind, MessageStore, read_text
+from infra.people.messages import MessageKind, MessageStore
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
 from infra.push.push_queue import PushQueue, QueuedPush
 from infra.redis.clients import Clock, time_ms
@@ -109,10 +110,15 @@ class MailingMessageStore(MessageStore):
         self._push_queue.add(QueuedPush(one, at, board, 0, ((kind, ""),)) for one in wanted)
 
     def send(
-        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+        self,
+        sender: AccountId,
+        recipients: Sequence[AccountId],
+        text: str,
+        command: CommandId,
+        strangers: Sequence[AccountId] = (),
     ) -> None:
         """Put a message into each recipient's inbox, and queue it for mail."""
-        super().send(sender, recipients, text, command)
+        super().send(sender, recipients, text, command, strangers)
         # crash window: it is in the inboxes and not queued; the command repeated queues it
         self._mail_queue.add(sender, recipients, read_text(text), command)
         others = [one for one in recipients if one != sender]

@@ -4,16 +4,17 @@
 |---|---|
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days |
 | `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+| `answers:unproven/<hash>/<most>/1/day` | replies within a day to senders of whom nothing is known |
 """
 
 from hashlib import sha256
 from typing import Final
 
 import redis
-from limits import RateLimitItemPerHour
+from limits import RateLimitItemPerDay, RateLimitItemPerHour
 from limits.strategies import FixedWindowRateLimiter
 
-from infra.people.accounts.validation import mailbox
+from infra.people.accounts.validation import folded_mailbox, mailbox
 from infra.rate_limits import CountStorage
 
 PROCESSED_SECONDS: Final = 30 * 24 * 3600
@@ -25,6 +26,9 @@ REPLIES_AN_HOUR: Final = 20
 REFUSALS_AN_HOUR: Final = 200
 """Replies within an hour to a player's own mails that report a refusal: more than a person needs, and
 few enough to stop a loop with an auto-responder."""
+
+REPLIES_TO_STRANGERS: Final = (3, 20, 100)
+"""Replies within a day to senders of whom nothing is known, at most: to one mailbox, one domain, and all."""
 
 _PREFIX: Final = "answers"
 
@@ -71,6 +75,24 @@ class ReplyRateLimit:
     def is_spent(self, address: str) -> bool:
         """Return whether the address has had its last reply of this hour."""
         return self._limiter.get_window_stats(self._item, _hashed(address)).remaining <= 0
+
+
+class StrangerReplyLimit:
+    """Counts the replies to senders of whom nothing is known, so that forged senders get nearly nothing."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._limiter = FixedWindowRateLimiter(CountStorage(client, _PREFIX))
+        self._items = [
+            RateLimitItemPerDay(one, namespace="unproven") for one in REPLIES_TO_STRANGERS
+        ]
+
+    def admits(self, address: str) -> bool:
+        """Count a reply; False when there were too many today."""
+        whose = (folded_mailbox(address), address.rpartition("@")[2].lower(), "")
+        return all(
+            self._limiter.hit(item, _hashed(one))
+            for item, one in zip(self._items, whose, strict=True)
+        )
 
 
 def _hashed(address: str) -> str:

@@ -1,8 +1,7 @@
 """Codes that verify mail addresses: sent to the address, and entered by its owner.
 
 An address is verified for one account, by a mail that was read there while the account had the
-address. Until then only the code is sent there, at most three times a day: nobody can fill the mailbox
-of a stranger by making accounts with that address.
+address. Until then only the code is sent there; `infra.people.accounts.code_requests` limits how often.
 """
 
 import hmac
@@ -26,11 +25,6 @@ CODE_LENGTH: Final = 10
 
 CODE_MS: Final = 7 * 24 * 3_600_000
 """How long a code is valid after it was last sent."""
-
-CODES_A_DAY: Final = 3
-"""Codes sent to an address within 24 hours, at most."""
-
-_DAY_SECONDS: Final = 24 * 3600
 
 
 class _StoredCode(msgspec.Struct, frozen=True, array_like=True):
@@ -66,13 +60,8 @@ class VerificationCodes:
         """Note that the codes for an account's new addresses were queued."""
         self._client.srem(keys.ADDRESSES_IN_WORK, account)
 
-    def issue(self, account: AccountId, address: str) -> str | None:
-        """Return the code to send to an address, the last one if it is still valid.
-
-        None when too many were sent to the address today.
-        """
-        if self._count(mailbox(address)) > CODES_A_DAY:
-            return None
+    def issue(self, account: AccountId, address: str) -> str:
+        """Return the code to send to an address, the last one if it is still valid."""
         before = self._valid_codes(account).get(mailbox(address))
         code = (
             before.code if before else "".join(secrets.choice(ALPHABET) for _ in range(CODE_LENGTH))
@@ -99,13 +88,6 @@ class VerificationCodes:
         for name in (keys.ADDRESSES_TO_VERIFY, keys.ADDRESSES_IN_WORK):
             self._client.srem(name, account)
         self._client.delete(keys.codes(account))
-
-    def _count(self, address: str) -> int:
-        name = keys.sent_codes(address)
-        with self._client.pipeline(transaction=True) as pipe:
-            pipe.incr(name)
-            pipe.expire(name, _DAY_SECONDS, nx=True)
-            return int(pipe.execute()[0])
 
     def _valid_codes(self, account: AccountId) -> dict[str, _StoredCode]:
         """Return the valid codes, by address."""

@@ -14,7 +14,6 @@ Under durability `replicated` the client that writes them waits for the replicas
 accounts (`infra.confirmed_writes`).
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
@@ -27,14 +26,13 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.people.muted_chats import MutedChats
+from infra.people.stranger_messages import count_strangers
+from infra.people.texts import read_text
 from infra.projections.notices import NoticeKind
 from infra.redis import keys, scripts
 from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import Read, read_one
 from infra.sentences import SAY
-
-TEXT_LIMIT: Final = 2_000
-"""Characters a text may have."""
 
 MOST_RECIPIENTS: Final = 20
 """Most recipients of a message."""
@@ -60,8 +58,6 @@ append. So no message is stored for longer than twice `KEPT_SECONDS`.
 
 _APPEND: Final = scripts.Script("append_message")
 _REMOVE: Final = scripts.Script("remove_messages")
-
-_NOT_ALLOWED: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class MessageKind(StrEnum):
@@ -92,24 +88,6 @@ _ENCODER: Final = msgspec.msgpack.Encoder()
 _MESSAGES: Final = msgspec.msgpack.Decoder(_MessageTail)
 
 
-def read_text(text: str) -> str:
-    """Return a text in its stored form, without blanks around it; `too-long` or `bad-request`.
-
-    The sentence of a refusal repeats nothing of the text.
-    """
-    text = text.strip()
-    if not text:
-        raise Refusal(Code.BAD_REQUEST, SAY("text-empty"))
-    if len(text) > TEXT_LIMIT:
-        raise Refusal(Code.TOO_LONG, SAY("text-long", length=len(text), most=TEXT_LIMIT))
-    if unfit := _NOT_ALLOWED.search(text):
-        raise Refusal(
-            Code.BAD_REQUEST,
-            SAY("text-form", place=unfit.start() + 1, character=f"U+{ord(unfit[0]):04X}"),
-        )
-    return text
-
-
 class MessageStore:
     """The messages on a server. Errors of the server pass through; thread-safe.
 
@@ -128,15 +106,22 @@ class MessageStore:
     # writing
 
     def send(
-        self, sender: AccountId, recipients: Sequence[AccountId], text: str, command: CommandId
+        self,
+        sender: AccountId,
+        recipients: Sequence[AccountId],
+        text: str,
+        command: CommandId,
+        strangers: Sequence[AccountId] = (),
     ) -> None:
         """Put a message into each recipient's inbox; refused as `read_text` does.
 
-        `bad-request` for no or too many recipients. After a kill some recipients have it; repeated
-        with the same `command` it reaches the others, and nobody twice.
+        `strangers` are those of the recipients who do not know the sender: `too-many` if there were too
+        many of them today. `bad-request` for no or too many recipients. After a kill some recipients
+        have it; repeated with the same `command` it reaches the others, and nobody twice.
         """
         tail = _tail(sender, text, MessageKind.MESSAGE)
         to = _read_recipients(recipients)
+        count_strangers(self._client, sender, strangers, command)
         self._remember_recipients(sender, to)
         # crash window: a recipient is remembered who has no message; erasing looks there in vain
         boxes = [keys.message_box(account) for account in to]
@@ -299,7 +284,13 @@ class MessageStore:
         self.notices.forget(account, recipients)
         self.muted.forget(account)
         # crash window: until here everything that the account wrote can still be found
-        names = [keys.message_box, keys.read_marks, keys.recipients, keys.chat_boards]
+        names = [
+            keys.message_box,
+            keys.read_marks,
+            keys.recipients,
+            keys.strangers,
+            keys.chat_boards,
+        ]
         self._client.delete(*[name(account) for name in names])
 
     def _lists_written_to(self, account: AccountId) -> list[str]:

@@ -22,7 +22,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
 from infra.people.account_index import index_under_account
-from infra.people.messages import read_text
+from infra.people.texts import read_text
 from infra.redis import keys
 from infra.redis.clients import Clock, time_ms
 from infra.sentences import SAY

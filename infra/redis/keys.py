@@ -47,6 +47,7 @@
 | `{a:<hex>}:box` | list of the messages to an account: `infra.people.messages` |
 | `{a:<hex>}:read` | sorted set: kind of message, or `chat:<board>` -> time of the newest one read |
 | `{a:<hex>}:sent` | set: accounts written to, kept 180 days |
+| `{a:<hex>}:strangers` | hash: messages of a day to accounts that do not know this one: `infra.people.stranger_messages` |
 | `{a:<hex>}:chats` | set: boards chatted at |
 | `{a:<hex>}:stated` | hash: boards with statements of the account: `infra.people.statements` |
 | `{a:<hex>}:told` | sorted set: notices of messages to an account: `infra.people.message_notices` |
@@ -277,6 +278,7 @@ account_mac: Final = _of_account(":mac")
 message_box: Final = _of_account(":box")
 read_marks: Final = _of_account(":read")
 recipients: Final = _of_account(":sent")
+strangers: Final = _of_account(":strangers")
 chat_boards: Final = _of_account(":chats")
 statement_boards: Final = _of_account(":stated")
 message_notices: Final = _of_account(":told")

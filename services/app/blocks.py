@@ -1,8 +1,9 @@
-"""Blocks: players whose challenges, messages and chat an account does not want."""
+"""Blocks: players whose challenges, messages and chat an account does not want, and that may not follow it."""
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app.context import App
+from services.app.follows import end_follows
 from services.app.invitations import decline_unplayed
 from services.app.names import userids_of
 from services.app.sentences import SAY
@@ -17,7 +18,8 @@ def add_block(app: App, account: AccountId, userid: str) -> int:
     if other == account:
         raise Refusal(Code.BAD_OPTION, SAY("block-self"))
     app.blocks.add(account, other)
-    # crash window: the block stands and the matches go on; blocking again ends them
+    # crash window: a blocked player still follows, and matches go on; the same block again ends that
+    end_follows(app, other, account)
     return decline_unplayed(app, account, other)
 
 

@@ -1,4 +1,4 @@
-"""Which players may contact which: challenges by name, open challenges, messages and chat.
+"""Which players may contact which: challenges by name, open challenges, messages, chat and follows.
 
 A refusal is `not-wanted`: it names the player who does not want the contact, but no reason.
 """
@@ -63,6 +63,11 @@ def check_open_challenge(app: App, account: AccountId, players: Sequence[Account
     _check_blocks(app, account, players, SAY("no-challenges"))
 
 
+def check_follow(app: App, account: AccountId, players: Sequence[AccountId]) -> None:
+    """Refuse an account that one of the players does not want to be followed by."""
+    _check_blocks(app, account, players, SAY("no-follows"))
+
+
 def _check_blocks(app: App, account: AccountId, others: Sequence[AccountId], why: Sentence) -> None:
     for other in app.blocks.by(others, account):
         raise _refused(app, other, why)
@@ -88,6 +93,14 @@ def is_known(app: App, account: AccountId, other: AccountId) -> bool:
         or _plays(app, account, other)
         or any(app.head_to_head.of(game, account, other).played for game in game_keys())
     )
+
+
+def strangers_to(app: App, account: AccountId, recipients: Sequence[AccountId]) -> list[AccountId]:
+    """Return the recipients who do not know an account; none for an arbiter, whom the operator chose."""
+    profile = app.accounts.record_of(account)
+    if profile is not None and profile.arbiter:
+        return []
+    return [one for one in recipients if one != account and not is_known(app, one, account)]
 
 
 def _plays(app: App, account: AccountId, other: AccountId) -> bool:

@@ -1,7 +1,6 @@
 """Matches that an account watches, and players that it follows. Nobody else learns of it.
 
-Only what anybody may see is shown by it. So blocks make no difference: an account may follow one that it blocks,
-or that blocks it.
+Only what anybody may see is shown by it. Even so a player who blocks an account is not followed by it.
 """
 
 from typing import Final
@@ -11,6 +10,7 @@ from domain.match.events import AccountId
 from infra.people.follows import MOST_WATCHED, FollowList
 from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_all
+from services.app.contact import check_follow
 from services.app.context import App
 from services.app.listed_matches import listed_matches
 from services.app.matches import load_state
@@ -23,8 +23,10 @@ _OWN: Final = 10_000
 
 
 def watch_match(app: App, account: AccountId, board: int) -> None:
-    """Watch a match; `unknown-board`, `too-many`."""
-    load_state(app, board)
+    """Watch a match; `unknown-board`, `too-many`, and `not-wanted` by one of its players."""
+    seats = load_state(app, board).seats
+    if account not in seats:
+        check_follow(app, account, seats)
     app.follows.watch(account, board)
 
 
@@ -34,16 +36,26 @@ def unwatch_match(app: App, account: AccountId, board: int) -> None:
 
 
 def follow_player(app: App, account: AccountId, userid: str) -> None:
-    """Follow a player; `unknown-user`, `too-many`, and `bad-option` for oneself."""
+    """Follow a player; `unknown-user`, `too-many`, `not-wanted`, and `bad-option` for oneself."""
     other = app.accounts.id_of(userid)
     if other == account:
         raise Refusal(Code.BAD_OPTION, SAY("follow-self"))
+    check_follow(app, account, [other])
     app.follows.follow(account, other)
 
 
 def unfollow_player(app: App, account: AccountId, userid: str) -> None:
     """Stop following a player, who need not be followed; `unknown-user`."""
     app.follows.unfollow(account, [app.accounts.id_of(userid)])
+
+
+def end_follows(app: App, account: AccountId, other: AccountId) -> None:
+    """Have an account stop following another, and watching the matches of the other with third players."""
+    app.follows.unfollow(account, [other])
+    boards = app.follows.of(account).boards
+    for row in app.lists.rows(boards):
+        if row is not None and other in row.seats and account not in row.seats:
+            app.follows.unwatch(account, row.board)
 
 
 def followed_userids(app: App, account: AccountId, followed: FollowList) -> list[str]:

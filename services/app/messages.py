@@ -10,7 +10,7 @@ from domain.match.decide import seat_of
 from domain.match.events import AccountId, CommandId
 from infra.people.messages import BOX_LIMIT, BROADCAST_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from infra.security_log import SecurityEvent, note_security
-from services.app.contact import check_chat, check_message
+from services.app.contact import check_chat, check_message, strangers_to
 from services.app.context import App
 from services.app.matches import load_state
 from services.app.sentences import SAY
@@ -29,9 +29,10 @@ def find_recipients(app: App, userids: Sequence[str]) -> list[AccountId]:
 def send_message(
     app: App, account: AccountId, to: Sequence[AccountId], text: str, command: CommandId
 ) -> None:
-    """Write to players; `not-wanted` if one of them blocks the account."""
+    """Write to players; `not-wanted` if one of them blocks the account, `too-many` to strangers."""
     check_message(app, account, to)
-    app.messages.send(account, to, _normalize_line_ends(text), command)
+    strangers = strangers_to(app, account, to)
+    app.messages.send(account, to, _normalize_line_ends(text), command, strangers)
 
 
 def broadcast(app: App, account: AccountId, text: str, command: CommandId) -> None:

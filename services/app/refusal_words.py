@@ -31,6 +31,10 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
     "no-messages": ("takes no messages from you", "nimmt von diesem Konto keine Nachrichten an"),
     "robot-chat": ("is a robot, and reads no chat", "ist ein Roboter und liest keinen Chat"),
     "no-chat": ("reads no chat of yours", "liest keinen Chat von diesem Konto"),
+    "no-follows": (
+        "does not let you follow or watch",
+        "erlaubt diesem Konto nicht, zu folgen oder Partien zu beobachten",
+    ),
     # all others
     "deleted": ("the account has just been deleted", "das Konto ist gerade gelöscht worden"),
     "no-session": ("you have no session of this id", "eine solche Sitzung gibt es nicht"),

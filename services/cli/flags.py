@@ -43,6 +43,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "log_level": "the least level of the log lines: debug, info, warning or error",
     "security_log": "the file of the security log",
     "trusted_proxy": "whether your own proxy passes on the client's address: on or off",
+    "mail_authserv": "the name in the Authentication-Results headers that are believed",
     "site": "the address of the pages as browsers know it: https://play.example.org",
     "push": "whether players may have notifications in their browsers: on or off",
     "push_services": "the push services that notifications are given to: hosts or origins",

@@ -96,4 +96,6 @@ def _office(settings: Settings, addresses: ServerAddresses) -> Iterator[InboundM
         with App(settings, data=data, accounts=accounts) as parts:
             parts.ready()
             passwords = settings.mail_passwords == "on"
-            yield InboundMail(parts, data, addresses, passwords=passwords)
+            yield InboundMail(
+                parts, data, addresses, passwords=passwords, authserv=settings.mail_authserv
+            )

@@ -24,17 +24,21 @@ from infra.mail.processed import (
     REPLIES_AN_HOUR,
     ProcessedMail,
     ReplyRateLimit,
+    StrangerReplyLimit,
     key_of,
 )
 from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts.address_owners import AddressOwners
 from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
 from infra.security_log import SecurityEvent, note_security
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
+from services.mail.account_texts import confirms
 from services.mail.mail_commands import MailCommand, SeatPlayer, at_seat, at_server
+from services.mail.parse.authentication import vouches
 from services.mail.parse.message import ParsedMail, read
 from services.mail.parse.mime import UnfitError
 from services.mail.recipients import (
@@ -47,7 +51,14 @@ from services.mail.recipients import (
     SignoffAddress,
     VerificationAddress,
 )
-from services.mail.reply import LAST_REPLY, NO_COMMAND, CommandResult, MailReply
+from services.mail.reply import (
+    LAST_REPLY,
+    NO_COMMAND,
+    NOT_CONFIRMED,
+    SHORT_REPLY,
+    CommandResult,
+    MailReply,
+)
 from services.mail.sentences import SAY
 
 logger = logging.getLogger(__name__)
@@ -97,7 +108,7 @@ class TryAgainError(Exception):
 class InboundMail:
     """Processes mails, one at a time. Errors of the server of the matches pass through.
 
-    `passwords` is whether a command may have a password.
+    `passwords` is whether a command may have a password, `authserv` the server that is believed about senders.
     """
 
     def __init__(
@@ -107,6 +118,7 @@ class InboundMail:
         addresses: ServerAddresses,
         *,
         passwords: bool = True,
+        authserv: str | None = None,
         seconds: float = WAIT_SECONDS,
     ) -> None:
         self._app = app
@@ -116,6 +128,9 @@ class InboundMail:
         self._deliveries = ProcessedMail(client)
         self._limit = ReplyRateLimit(client)
         self._refusals = ReplyRateLimit(client, REFUSALS_AN_HOUR)
+        self._strangers = StrangerReplyLimit(client)
+        self._owners = AddressOwners(client)
+        self._authserv = authserv
         self._outbox = Outbox(client)
         self._address_status = AddressStatus(
             app.accounts, VerificationCodes(client, self._outbox.now)
@@ -197,14 +212,15 @@ class InboundMail:
         return reply, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
-        with attempts_from(_source(sender)):
+        with attempts_from(_source(sender, vouched=self._is_vouched(mail, sender))):
             said = self._do_all(mail, lambda: at_server(mail), None)
         logger.info("a mail to the server: %s", _codes(said))
         reply = MailReply(mail, said)
         # an answer for two players goes back to the sender, because neither may read the other's
         proven = {one.answer.account for one in said} - {None}
         account = next(iter(proven)) if len(proven) == 1 else None
-        return reply, (account and self._directory.own(account, sender)) or [sender]
+        own = self._directory.own(account, sender) if account else []
+        return (reply, own) if own else self._to_sender(reply, sender)
 
     def _do_all(
         self,
@@ -252,14 +268,30 @@ class InboundMail:
                     "an answer was not sent: there were too many, or nobody reads mail at the address"
                 )
                 continue
-            complete = replace(mail_reply, foot=foot, attachments=attached)
+            complete = replace(mail_reply, foot=foot or mail_reply.foot, attachments=attached)
             self._outbox.enqueue_all(list(complete.letters([address], self._addresses.domain)))
+
+    def _to_sender(self, reply: MailReply, sender: str) -> AddressedReply:
+        """Return an answer to the sender that a mail names, who may never have sent it.
+
+        One of whom nothing is known gets a few short answers, and none if the server in front could vouch.
+        """
+        if not self._directory.answerable(sender):
+            return reply, []
+        if self._owners.of(sender) or self._is_vouched(reply.mail, sender):
+            return reply, [sender]
+        if self._authserv or not self._strangers.admits(sender):
+            return reply, []
+        return replace(reply, shortened=True, foot=SHORT_REPLY), [sender]
+
+    def _is_vouched(self, mail: ParsedMail, sender: str) -> bool:
+        return bool(self._authserv) and vouches(mail.results, self._authserv or "", sender)
 
     def _attachments(self, reply: MailReply) -> tuple[Attachment, ...]:
         """Return the receipts of the commands of a mail, and the latest checkpoints of their logs."""
         receipts = [one for said in reply.said for one in self._language.receipts(said.answer)]
         decided = [one for said in reply.said for one in said.answer.decided]
-        if not decided:
+        if not decided or reply.shortened:
             return ()
         shape, proofs = self._app.store.layout(), self._app.proofs
         shards = dict.fromkeys(shape.shard_of(one.board) for one in decided)
@@ -293,12 +325,14 @@ class InboundMail:
         logger.info("an account has signed off from all mail")
 
     def _proven(self, mail: ParsedMail, found: VerificationAddress, sender: str) -> AddressedReply:
+        if not confirms(mail, found.code):
+            return self._to_sender(MailReply(mail, (_refused(NOT_CONFIRMED),)), sender)
         try:
             address = self._address_status.prove(found.account, found.code)
         except Refusal as reason:
             if reason.code == Code.BUSY:
                 raise
-            return MailReply(mail, (_refused(reason),)), [sender]
+            return self._to_sender(MailReply(mail, (_refused(reason),)), sender)
         said = CommandResult(
             MailCommand("", ""),
             Answer(f"{address} is verified; e-mails about your matches go there"),
@@ -310,13 +344,16 @@ class InboundMail:
             logger.info("mail to an address was returned")
 
 
-def _source(sender: str) -> AttemptSource:
+def _source(sender: str, *, vouched: bool) -> AttemptSource:
     """Return the source to which the password attempts of a mail are counted.
 
     The sender may be forged, and the peer is our own mail server. So a sender is counted by itself
-    only for an account whose password came from there before; all other senders count as one.
+    only for an account whose password came from there before; all other senders count as one, those
+    that the server in front has vouched for as one a domain.
     """
-    return AttemptSource(f"mail {sender.lower()}", strangers="mail")
+    domain = sender.rpartition("@")[2].lower()
+    strangers = f"mail {domain}" if vouched else "mail"
+    return AttemptSource(f"mail {sender.lower()}", strangers)
 
 
 def _note_seat_mail(player: SeatPlayer, outcomes: str) -> None:

@@ -181,9 +181,15 @@ def _check_count(block: Sequence[str]) -> None:
 
 def bare_subject(subject: str) -> str:
     """Return a subject without the prefixes of mail programs; empty for a subject of the server."""
+    subject = without_prefixes(subject)
+    return "" if _OWN_SUBJECT.match(subject) else subject
+
+
+def without_prefixes(subject: str) -> str:
+    """Return a subject without the prefixes of mail programs."""
     while found := _PREFIX.match(subject):
         subject = subject[found.end() :]
-    return "" if _OWN_SUBJECT.match(subject) else subject
+    return subject
 
 
 def _line(text: str) -> CommandLine | None:

@@ -24,6 +24,13 @@ NO_COMMAND: Final = Refusal(
 )
 """The answer to a mail without a command."""
 
+NOT_CONFIRMED: Final = Refusal(
+    Code.BAD_ADDRESS,
+    "the address is not verified yet; if you have entered it at this server, answer again, with the "
+    "word yes on the first line",
+)
+"""The answer to an e-mail with a code that was answered in other words."""
+
 SIGNATURE: Final = "-- \n"
 """The line below which nothing is a command, if the mail is answered."""
 
@@ -32,6 +39,16 @@ LAST_REPLY: Final = (
     "hour is over, your commands are carried out without an answer{but}.\n"
 )
 """The text below the last answer within the limit."""
+
+
+SHORT_LENGTH: Final = 600
+"""Characters of the answers in a short reply, at most."""
+
+SHORT_REPLY: Final = (
+    "-- \nThis is a short answer, because nothing shows that the e-mail came from you. To get whole\n"
+    "answers, sign up with your e-mail address, and answer the e-mail with the code.\n"
+)
+"""The text below a reply to a sender of whom nothing is known."""
 
 
 class CommandResult(msgspec.Struct, frozen=True):
@@ -53,6 +70,7 @@ class MailReply(msgspec.Struct, frozen=True):
     foot: str = ""
     """The text below the answers."""
     attachments: tuple[Attachment, ...] = ()
+    shortened: bool = False
 
     @property
     def refused(self) -> bool:
@@ -72,6 +90,8 @@ class MailReply(msgspec.Struct, frozen=True):
     def body(self) -> str:
         """Return the answers, each below its command."""
         answers = "\n\n".join(_quote_and_answer(said) for said in self.said)
+        if self.shortened and len(answers) > SHORT_LENGTH:
+            answers = f"{answers[:SHORT_LENGTH]} ..."
         foot = with_receipt_line(self.foot or SIGNATURE, self.attachments)
         return f"{answers}\n" if foot == SIGNATURE else f"{answers}\n\n{foot}"
 

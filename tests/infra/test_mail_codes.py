@@ -9,8 +9,10 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.mail import keys as mail_keys
 from infra.mail.address_status import AddressStatus
-from infra.mail.verification_codes import CODE_MS, CODES_A_DAY, VerificationCodes, format_code
+from infra.mail.verification_codes import CODE_MS, VerificationCodes, format_code
 from infra.people.accounts import Account, Accounts, MailAddress
+from infra.people.accounts.code_requests import CODES_A_DAY
+from infra.people.attempt_source import AttemptSource, attempts_from
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 HOME = "alice@Example.org"
@@ -133,14 +135,58 @@ def test_a_code_that_is_asked_for_again_is_the_same(codes, alice, clock):
     assert issued(codes, alice) != first
 
 
-def test_an_address_is_sent_three_codes_a_day_whoever_asks(codes, alice, accounts, redis_client):
-    others = [accounts.signup(f"user{n}", "password") for n in range(5)]
-    sent = [codes.issue(one, "alice@EXAMPLE.org") for one in (alice, *others)]
-    assert [code is not None for code in sent] == [True] * CODES_A_DAY + [False] * 3
-    assert CODES_A_DAY == 3
-    assert codes.issue(alice, "a@b.example") is not None
-    (name,) = redis_client.keys(mail_keys.sent_codes("alice@example.org"))
+def test_a_mailbox_is_sent_five_codes_a_day_whoever_asks_in_whatever_spelling(
+    accounts, codes, redis_client
+):
+    spellings = ["victim@b.example", "victim+1@b.example", "Victim+22@B.example"]
+    spellings += ["vic.tim@b.example", "victim-x@b.example", "victim+6@b.example"]
+    made = [accounts.signup(f"user{n}", "tern-5-lamps", [one]) for n, one in enumerate(spellings)]
+    asked = codes.accounts_to_verify(10)
+    assert [account in asked for account in made] == [True] * CODES_A_DAY + [False]
+    assert CODES_A_DAY == 5
+    assert accounts.codes_withheld(made[0]) is None
+    sentence = accounts.codes_withheld(made[-1])
+    assert str(sentence).endswith("give the address again in 24 hours")
+    assert sentence.in_language("de").endswith("bitte in 24 Stunden noch einmal eintragen")
+    (name,) = redis_client.keys(mail_keys.sent_codes("victim@b.example"))
     assert 0 < redis_client.ttl(name) <= 24 * 3600
+    # another address is sent a code at once, the same one when the day is over
+    accounts.change_addresses_of(made[-1], ["a@b.example"])
+    assert accounts.codes_withheld(made[-1]) is None
+    assert made[-1] in codes.accounts_to_verify(10)
+    accounts.change_addresses_of(made[0], ["victim@b.example"])
+    assert accounts.codes_withheld(made[0]) is not None
+    redis_client.delete(name)
+    accounts.change_addresses_of(made[0], ["victim@b.example"])
+    assert accounts.codes_withheld(made[0]) is None
+
+
+def test_a_network_is_sent_twenty_codes_a_day_and_goes_on_signing_up(accounts, codes):
+    with attempts_from(AttemptSource("192.0.2.7")):
+        made = [
+            accounts.signup(f"user{n}", "tern-5-lamps", [f"a@{n}-{k}.example" for k in range(5)])
+            for n in range(5)
+        ]
+    assert [accounts.codes_withheld(one) is None for one in made] == [True] * 4 + [False]
+    assert sorted(codes.accounts_to_verify(10)) == sorted(made[:4])
+    with attempts_from(AttemptSource("192.0.2.8")):
+        accounts.add_addresses_of(made[4], [])
+    assert accounts.codes_withheld(made[4]) is None
+    for network, strangers in (("mail a@b.example", "mail"), ("mail c@d.example", "mail")):
+        with attempts_from(AttemptSource(network, strangers)):
+            last = [
+                accounts.signup(f"{network[5]}{n}", "tern-5-lamps", [f"{network[5]}@{n}.example"])
+                for n in range(11)
+            ]
+    assert accounts.codes_withheld(last[-1]) is not None, "forged senders count as one"
+
+
+def test_the_mark_of_withheld_codes_goes_with_the_account(accounts, redis_client):
+    for n in range(CODES_A_DAY + 1):
+        account = accounts.signup(f"user{n}", "tern-5-lamps", [HOME])
+    assert redis_client.exists(mail_keys.codes_withheld(account))
+    accounts.delete(f"user{n}", "tern-5-lamps", lambda _: None)
+    assert not redis_client.exists(mail_keys.codes_withheld(account))
 
 
 def test_no_address_can_be_read_in_the_names_of_keys(codes, alice, redis_client):

@@ -4,8 +4,8 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.people.messages import TEXT_LIMIT
 from infra.people.notes import MOST_NOTES, Notes, notes_key
+from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8

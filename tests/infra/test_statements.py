@@ -6,8 +6,8 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.people.messages import TEXT_LIMIT
 from infra.people.statements import MOST_STATEMENTS, Statements
+from infra.people.texts import TEXT_LIMIT
 from infra.redis import keys
 
 ALICE, BOB = bytes([0xA1]) * 8, bytes([0xB0]) * 8

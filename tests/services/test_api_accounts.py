@@ -111,6 +111,19 @@ def test_addresses_are_replaced(api):
     assert code_of(refused) == "bad-address"
 
 
+def test_a_sign_up_for_whose_mailbox_no_code_is_sent_has_a_notice(api):
+    for n in range(6):
+        body = {
+            "userid": f"fan{n}",
+            "password": "tern-5-lamps",
+            "addresses": [f"v+{n}@example.net"],
+        }
+        made = api.http.post("/api/accounts", json=body)
+        assert made.status_code == 201
+        assert bool(made.json()["notice"]) is (n == 5)
+    assert made.json()["notice"].startswith("no code was sent to your address, because too many")
+
+
 def test_a_password_is_changed_by_who_knows_it(api):
     player = api.player()
     wrong = player.post("/api/account/password", {"old": "guessing", "new": "newer-one"})

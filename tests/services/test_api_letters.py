@@ -35,6 +35,17 @@ def test_a_message_repeated_with_its_key_comes_once(api):
     assert texts(other) == ["Hello"] * 2
 
 
+def test_the_twenty_first_message_of_a_day_to_strangers_is_refused_in_the_reader_s_language(api):
+    one, other = api.players()
+    for _ in range(20):
+        assert one.post("/api/messages", {"to": [other.name], "text": "Buy!"}).is_success
+    body = {"to": [other.name], "text": "Buy!"}
+    full = one.post("/api/messages", body, headers={"Accept-Language": "de"})
+    assert (full.status_code, full.json()["code"]) == (409, "too-many")
+    assert full.json()["detail"].startswith("höchstens 20 Nachrichten am Tag gehen an Spieler, die")
+    assert len(texts(other)) == 20
+
+
 def test_messages_stay_unread_until_they_are_marked(api):
     one, other = api.players()
     for text in ("first", "second", "third"):

@@ -66,6 +66,39 @@ def test_all_else_goes_on(terminal):
     fine(terminal, f"message {ALICE} carol hello")
 
 
+def test_twenty_messages_a_day_reach_players_who_know_nothing_of_their_sender(terminal):
+    for number in range(19):
+        fine(terminal, f"message {ALICE} bob offer {number}")
+    both = f"message {ALICE} bob,carol offer"
+    for key in ("one", "one", "two"):
+        answer = terminal.do(both, key)
+        assert answer.code == Code.TOO_MANY
+        assert answer.sentence == (
+            "at most 20 messages a day go to players who have neither played with you nor written to "
+            "you; try again in 24 hours"
+        )
+    assert fine(terminal, f"messages {CAROL}") == "", "of two recipients too many none gets it"
+    for _ in range(2):
+        assert terminal.do(f"message {ALICE} carol the last one", "last").code == ""
+    assert terminal.do(f"message {ALICE} bob more").code == Code.TOO_MANY
+    fine(terminal, f"message {ALICE} alice a note to myself")
+    # who writes back, or plays, is no stranger
+    fine(terminal, f"message {CAROL} alice hello")
+    fine(terminal, f"message {ALICE} carol hello again")
+    assert terminal.do(f"message {ALICE} bob more").code == Code.TOO_MANY
+    board = terminal.challenge()
+    terminal.move(board, "alice", "m13-j7")
+    assert terminal.do(f"message {ALICE} bob more").code == Code.TOO_MANY
+    assert terminal.move(board, "bob", "a13-d7").code == ""
+    fine(terminal, f"message {ALICE} bob well played")
+
+
+def test_an_arbiter_writes_to_as_many_players_as_it_takes(terminal):
+    terminal.app.accounts.set_arbiter("alice", yes=True)
+    for number in range(21):
+        fine(terminal, f"message {ALICE} bob ruling {number}")
+
+
 def test_in_a_match_of_three_who_is_blocked_by_one_says_nothing_to_both(terminal):
     answer = terminal.do("halves challenge alice bob carol -manual_start")
     board = int(answer.sentence.split()[1].rstrip(","))

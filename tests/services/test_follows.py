@@ -155,11 +155,10 @@ def test_the_lists_go_with_either_account(api):
     assert not api.parts.data.exists(keys.followed(fan.account))
 
 
-def test_a_finished_match_stays_and_says_so_and_a_block_changes_nothing(api, come):
+def test_a_finished_match_stays_and_says_so_and_a_block_of_ones_own_changes_nothing(api, come):
     fan, one, other = api.players(3)
     board = api.match(one, other)
     assert fan.put(f"/api/account/following/matches/{board}", None).is_success
-    assert one.put(f"/api/account/blocks/{fan.name}", None).is_success
     assert fan.put(f"/api/account/blocks/{one.name}", None).is_success
     assert fan.put(f"/api/account/following/players/{one.name}", None).is_success
     assert one.give(board, {"do": "resign"}).is_success
@@ -169,6 +168,30 @@ def test_a_finished_match_stays_and_says_so_and_a_block_changes_nothing(api, com
     page = guest.page("/watching")
     assert f"{other.name} won" in page
     assert f"{board}:" not in page.partition('data-boards="')[2].partition('"')[0]
+
+
+def test_who_is_blocked_follows_and_watches_no_longer(api, come):
+    fan, star, third = api.players(3)
+    board, own, foreign = api.match(star, third), api.match(star, fan), api.match(third, fan)
+    api.caught_up()
+    watched = [f"/api/account/following/matches/{one}" for one in (board, own, foreign)]
+    player = f"/api/account/following/players/{star.name}"
+    for path in (*watched, player):
+        assert fan.put(path, None).is_success
+    assert star.put(f"/api/account/blocks/{fan.name}", None).is_success
+    assert following(fan) == {"matches": [foreign, own], "players": []}
+    for path in (watched[0], player):
+        again = fan.put(path, None)
+        assert (again.status_code, code_of(again)) == (403, "not-wanted")
+        assert again.json()["detail"] == f"{star.name} does not let you follow or watch"
+    assert "does not let you follow or watch" in do(fan, f"follow {star.name}")
+    guest = come()
+    guest.log_in(fan.name)
+    sent = guest.send(f"/players/{star.name}/follow", on=f"/players/{star.name}")
+    assert sent.status_code == 403
+    assert f"{star.name} does not let you follow or watch" in sent.text
+    assert star.delete(f"/api/account/blocks/{fan.name}").is_success
+    assert fan.put(player, None).is_success
 
 
 def test_a_match_whose_row_has_left_redis_is_read_only_where_it_is_shown(api, monkeypatch):

@@ -11,9 +11,9 @@ from infra.people.messages import (
     BOX_LIMIT,
     BROADCAST_LIMIT,
     MOST_RECIPIENTS,
-    TEXT_LIMIT,
     MessageStore,
 )
+from infra.people.texts import TEXT_LIMIT
 from infra.rate_limits import CommandRateLimit
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.unread import unread_chat
@@ -90,6 +90,8 @@ def test_it_is_told_how_many_messages_are_new_until_they_were_shown(terminal):
 
 
 def test_all_that_is_new_is_shown_and_of_what_is_read_the_newest_twenty(terminal):
+    accepted(terminal, "message bob builder2 alice write to me")
+    box(terminal, "alice")
     for number in range(33):
         accepted(terminal, f"message alice wonderland bob number {number}")
     assert terminal.do("messages alice wonderland").sentence == ""

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from domain.errors import Code
 from infra.audit.stored_match import check
 from infra.people.accounts import Accounts, Profile
+from infra.people.accounts.code_requests import CODES_A_DAY
 from infra.rate_limits import CommandRateLimit
 from tests.fakes.app import CHEAP, FakeApp, Terminal
 
@@ -41,6 +42,22 @@ CODES = (
 )
 
 # signing up
+
+
+def test_a_sign_up_for_whose_mailbox_no_code_is_sent_says_when_to_ask_again(terminal):
+    for n in range(CODES_A_DAY):
+        line = f"signup fan{n} tern-5-lamps victim+{n}@example.org"
+        assert "a code comes to each new address" in terminal.do(line).sentence
+    answer = terminal.do("signup fan9 tern-5-lamps Victim@example.org")
+    assert answer.code == ""
+    assert answer.sentence == (
+        "welcome, fan9; `help` lists what you can do; no code was sent to your address, because too "
+        "many were asked for today; give the address again in 24 hours"
+    )
+    assert terminal.app.accounts.id_of("fan9")
+    terminal.do("set fan9 tern-5-lamps language de")
+    said = terminal.do("add fan9 tern-5-lamps v.ictim@example.org").sentence
+    assert said.startswith("fan9 has 2 mail addresses now; an die Adresse ging kein Code, weil")
 
 
 def test_an_account_is_made_with_the_addresses_that_follow_its_password(terminal):

@@ -7,8 +7,10 @@ import pytest
 from domain.match.history import unpack_snapshot
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.people.accounts import MailAddress
+from infra.rate_limits import _hashed
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
+from services.mail.reply import SHORT_REPLY
 from tests.fakes.office import DOMAIN, SERVER, box
 from tests.helpers.lanes import LANE
 from tests.helpers.office_mails import MOVE, UNASKED, moves
@@ -103,7 +105,7 @@ def test_five_wrong_passwords_lock_a_userid_and_not_its_seats(office):
     board = office.challenge()
     for number in range(WRONG_PASSWORDS):
         (letter,) = office.take(
-            SERVER, f"pow2 move 1 alice guess-{number} m13-j7", sender=box("eve")
+            SERVER, f"pow2 move 1 alice guess-{number} m13-j7", sender=box("carol")
         )
         assert "wrong-password: " in letter.body
     (letter,) = office.take(SERVER, MOVE)
@@ -172,9 +174,50 @@ def test_a_mail_to_the_address_in_from_is_refused_with_where_to_write(office):
 
 def test_an_address_is_sent_twenty_answers_an_hour(office):
     for _ in range(REPLIES_AN_HOUR):
-        assert office.take(SERVER, "games", sender=box("eve"))
-    assert office.take(SERVER, "games", sender="eve@EXAMPLE.org") == []
+        assert office.take(SERVER, "games", sender=box("carol"))
+    assert office.take(SERVER, "games", sender="carol@EXAMPLE.org") == []
     assert office.take(SERVER, "games", sender=box("bob"))
+
+
+def test_forged_senders_get_three_short_answers_a_mailbox_and_twenty_a_domain(office):
+    forged = [f"innocent+{n}@victim.example" for n in range(3)]
+    forged += ["Inno.Cent@victim.example", "innocent-me@Victim.example", "innocent@victim.example"]
+    said = [office.take(SERVER, "help", sender=one) for one in forged]
+    assert [len(letters) for letters in said] == [1, 1, 1, 0, 0, 0]
+    for (letter,) in said[:3]:
+        assert len(letter.body) < 900
+        assert letter.body.endswith(SHORT_REPLY)
+        assert letter.attachments == ()
+    others = [f"innocent{n}@victim.example" for n in range(20)]
+    assert sum(len(office.take(SERVER, "help", sender=one)) for one in others) == 17
+    assert len(office.take(SERVER, "help", sender="innocent@elsewhere.example")) == 1
+    domains = [f"innocent@victim{n}.example" for n in range(100)]
+    assert sum(len(office.take(SERVER, "help", sender=one)) for one in domains) <= 100 - 21
+    # a wrong code goes no other way
+    wrong = office.addresses.code(office.ids["alice"], "a" * 10)
+    assert office.take(wrong, "yes", sender="innocent@victim.example") == []
+    (letter,) = office.take(SERVER, "help", sender=box("bob"))
+    assert len(letter.body) > 2_000
+
+
+def test_of_strangers_only_those_are_answered_that_the_server_in_front_vouches_for(make_office):
+    office = make_office(authserv="mx.example.net")
+    passed = {"Authentication-Results": "mx.example.net; spf=pass smtp.mailfrom=new.example"}
+    line = "signup fay tern-5-lamps fay@new.example"
+    (letter,) = office.take(SERVER, line, sender="fay@new.example", headers=passed)
+    assert letter.body.startswith("> signup fay ***")
+    assert SHORT_REPLY not in letter.body
+    office.take(SERVER, "messages fay a-guess", sender="gil@new.example", headers=passed)
+    kept = [name for name in office.app.client.scan_iter() if name.startswith(b"logins:tried/")]
+    for network, counted in (("mail new.example", 1), ("mail", 0)):
+        key = f"logins:tried/{_hashed('fay', network)}/{WRONG_PASSWORDS}/60/minute"
+        assert kept.count(key.encode()) == counted
+    for results in ("mx.example.net; spf=fail smtp.mailfrom=new.example", "another; dmarc=pass"):
+        mail = {"sender": "gil@new.example", "headers": {"Authentication-Results": results}}
+        assert office.take(SERVER, "help", **mail) == []
+    assert office.take(SERVER, "signup gil tern-5-lamps", sender="gil@new.example") == []
+    assert office.accounts.id_of("gil"), "carried out all the same"
+    assert len(office.take(SERVER, "help", sender=box("bob"))) == 1
 
 
 def test_what_is_not_answered_any_more_is_carried_out_all_the_same(office):

@@ -4,6 +4,7 @@ from base64 import b64encode
 
 import pytest
 
+from services.mail.parse.authentication import vouches
 from services.mail.parse.message import Failure, read
 from services.mail.parse.mime import FIELDS, LINE, NESTING, PARTS, SIZE, UnfitError
 from tests.helpers.mails import in_parts, mail, part, report, several
@@ -97,7 +98,16 @@ def test_an_id_that_is_none_counts_as_missing(id_):
         {"Precedence": "bulk"},
         {"Precedence": " List "},
         {"Precedence": "junk"},
+        {"Precedence": "auto_reply"},
         {"List-Id": "<chess.example.org>"},
+        {"X-Autoreply": "yes"},
+        {"X-Autorespond": "Away"},
+        {"X-Auto-Response-Suppress": "All"},
+        {"X-Auto-Response-Suppress": "DR, OOF, AutoReply"},
+        {"Subject": "Automatic reply: match 13"},
+        {"Subject": "AW: Automatische Antwort: match 13"},
+        {"Subject": "Out of the office until Monday"},
+        {"Subject": "=?utf-8?q?R=C3=A9ponse_automatique?="},
     ],
 )
 def test_mail_of_programs_and_lists_is_known(field):
@@ -106,10 +116,52 @@ def test_mail_of_programs_and_lists_is_known(field):
 
 @pytest.mark.parametrize(
     "field",
-    [{"Auto-Submitted": "no"}, {"Auto-Submitted": "No; x=y"}, {"Precedence": "first-class"}],
+    [
+        {"Auto-Submitted": "no"},
+        {"Auto-Submitted": "No; x=y"},
+        {"Precedence": "first-class"},
+        {"X-Auto-Response-Suppress": "None"},
+        {"X-Autoreply": "no"},
+        {"Subject": "say I was out of office"},
+    ],
 )
 def test_a_person_s_mail_is_not_taken_for_a_program_s(field):
     assert not read(mail("m13-j7", headers=field)).automatic
+
+
+GOOD_RESULTS = [
+    "mx.example.net; spf=pass smtp.mailfrom=fay@example.org",
+    "mx.example.net 1; spf=pass (sender is 192.0.2.1 (old)) smtp.mailfrom=example.org; dkim=none",
+    'MX.example.net; dkim=pass (2048-bit key) header.d=Example.org header.b="ab;c"; dmarc=none',
+    "mx.example.net; dkim=fail header.d=example.org; dmarc=pass (p=none) header.from=example.org",
+]
+
+BAD_RESULTS = [
+    "",
+    "mx.example.net; none",
+    "mx.example.net.evil.example; spf=pass smtp.mailfrom=example.org",
+    "mx.example.net; spf=fail smtp.mailfrom=example.org",
+    "mx.example.net; spf=passed smtp.mailfrom=example.org",
+    "mx.example.net; spf=pass smtp.mailfrom=anexample.org",
+    "mx.example.net; spf=pass smtp.helo=example.org",
+    "mx.example.net; dkim=fail; header.d=example.org",
+    'mx.example.net; dkim=fail reason="; spf=pass smtp.mailfrom=example.org" header.d=evil.example',
+    "mx.example.net; dkim=fail (; spf=pass smtp.mailfrom=example.org ;) header.d=evil.example",
+    'mx.example.net; spf=pass smtp.mailfrom="; dkim=pass header.d=example.org; "@evil.example',
+    'mx.example.net; dkim=fail reason="\\"; spf=pass smtp.mailfrom=example.org; dkim=fail "',
+    "mx.example.net; " + "((((" * 200 + "; spf=pass smtp.mailfrom=example.org",
+]
+
+
+@pytest.mark.parametrize(
+    ("results", "expected"),
+    [*((one, True) for one in GOOD_RESULTS), *((one, False) for one in BAD_RESULTS)],
+)
+def test_a_server_in_front_vouches_for_the_domain_of_a_sender(results, expected):
+    seen = read(mail("help", headers={"Authentication-Results": results} if results else {}))
+    for sender in ("fay@example.org", "fay@mail.EXAMPLE.org"):
+        assert vouches(seen.results, "mx.example.net", sender) is expected
+    assert not vouches(seen.results, "mx.example.net", "fay@elsewhere.example")
 
 
 def test_a_report_tells_which_address_can_not_be_reached():

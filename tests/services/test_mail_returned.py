@@ -73,7 +73,7 @@ def test_what_could_not_be_noted_now_is_to_come_again(make_office):
     office = make_office(kind=BusyAccounts)
     ours = [
         (office.addresses.signoff(office.ids["alice"]), box("alice"), mail("")),
-        (code_for(office, "bob", box("bob")), box("bob"), mail("")),
+        (code_for(office, "bob", box("bob")), box("bob"), mail("yes")),
         (office.addresses.bounce(office.ids["carol"], box("carol")), "<>", report(box("carol"))),
     ]
     for busy in (True, False):
@@ -103,9 +103,34 @@ def code_for(office, name, address):
     return office.addresses.code(office.ids[name], code)
 
 
-def test_answering_a_code_proves_the_address(office):
+def code_in(to):
+    """A code as the mail about it writes it."""
+    code = to.partition("@")[0].rpartition("-")[2]
+    return f"{code[:5]}-{code[5:]}"
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("", "yes"),
+        ("anything", "Ja!\n\nGruß, Alice"),
+        ("Re: matchpost: your code is {code}", ""),
+        ("AW: Re: matchpost: dein Code ist {code}", "\n\n-- \nAlice, Wonderland Ltd."),
+        (
+            "Re: your code",
+            "On Monday, play wrote:\n> matchpost: your code is {code}\n\n {code}. \n",
+        ),
+        (
+            "Re: matchpost: your code is {code}",
+            "Am 12. Mai schrieb matchpost:\n> matchpost: your code is {code}\n> yes\n",
+        ),
+        ("Re: matchpost: your code is {code}", "Yes\n\nSent from my telephone"),
+    ],
+)
+def test_answering_a_code_proves_the_address(office, subject, text):
     to = code_for(office, "alice", "alice@new.example")
-    (letter,) = office.take(to, sender="alice@elsewhere.org")
+    written = [one.format(code=code_in(to)) for one in (text, subject)]
+    (letter,) = office.take(to, *written, sender="alice@elsewhere.org")
     assert letter.to == "alice@new.example"
     assert letter.body == "alice@new.example is verified; e-mails about your matches go there\n"
     (address,) = office.accounts.record_of(office.ids["alice"]).addresses
@@ -121,9 +146,51 @@ def test_a_program_s_answer_to_a_code_proves_nothing(office, field):
     assert not address.verified
 
 
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        (
+            "Automatische Antwort: matchpost: your code is {code}",
+            "Ich bin bis Montag nicht im Büro.",
+        ),
+        ("Automatic reply: matchpost: your code is {code}", ""),
+        ("Réponse automatique : matchpost: your code is {code}", "yes"),
+        ("Re: Out of Office: matchpost: your code is {code}", "yes"),
+        ("Abwesenheitsnotiz: your code", "ja"),
+    ],
+)
+def test_the_subject_of_a_robot_is_enough_for_its_mail_to_be_passed_over(office, subject, text):
+    to = code_for(office, "alice", "alice@new.example")
+    assert office.take(to, text, subject.format(code=code_in(to))) == []
+    (address,) = office.accounts.record_of(office.ids["alice"]).addresses
+    assert not address.verified
+
+
+@pytest.mark.parametrize(
+    ("subject", "text"),
+    [
+        ("Re: matchpost: your code is {code}", "Ich bin bis Montag nicht im Büro."),
+        ("Received: matchpost: your code is {code}", ""),
+        ("", ""),
+        (
+            "Ticket 17",
+            "Thank you for your mail:\nmatchpost: your code is {code}\nverify alice password {code}",
+        ),
+        ("Ticket 17", "We have your mail.\nyes"),
+    ],
+)
+def test_what_a_robot_may_have_written_asks_for_a_yes_and_proves_nothing(office, subject, text):
+    to = code_for(office, "alice", "alice@new.example")
+    written = [one.format(code=code_in(to)) for one in (text, subject)]
+    (letter,) = office.take(to, *written)
+    assert letter.body.startswith(f"{Code.BAD_ADDRESS}: the address is not verified yet;")
+    (address,) = office.accounts.record_of(office.ids["alice"]).addresses
+    assert not address.verified
+
+
 def test_a_code_that_is_none_is_refused_to_who_wrote(office):
     wrong = office.addresses.code(office.ids["alice"], "a" * 10)
-    (letter,) = office.take(wrong, sender=box("eve"))
+    (letter,) = office.take(wrong, "yes", sender=box("eve"))
     assert letter.to == box("eve")
     assert letter.body.startswith(f"{Code.BAD_ADDRESS}: ")
 

@@ -200,7 +200,7 @@ def test_a_seat_s_address_proves_nobody_else(office):
 
 def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
     lines = "\n".join(["torere challenge alice bob"] * 6)
-    (letter,) = office.take(SERVER, lines, sender="stranger@example.net")
+    (letter,) = office.take(SERVER, lines, sender=box("carol"))
     assert letter.body.count("only one of its players can make a challenge") == 6
     assert office.app.store.events(1) == []
     line = "torere challenge alice bob --password=builder2 --as=bob"

@@ -8,7 +8,8 @@ from infra.people.unread import UnreadCounts
 from services.app import vacations
 from services.app.matches import load_state
 from tests.fakes.tokens import check, check_one
-from tests.helpers.api import until
+from tests.helpers.api import Api, until
+from tests.helpers.web import door
 from tests.services.matches_by_form import start
 
 
@@ -124,6 +125,27 @@ def test_an_address_is_verified_by_the_code_of_its_mail(api, come):
     assert guest.send("/account/verify", {"code": "wrong"}).status_code == 422
     assert guest.send("/account/verify", {"code": code.upper()}).status_code == 303
     assert "verified</span>" in guest.page("/account")
+
+
+def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_so(tmp_path):
+    with Api(tmp_path, relay="smtp://127.0.0.1:1") as api, door(api) as come:
+        for n in range(6):
+            guest = come()
+            fields = {
+                "userid": f"fan{n}",
+                "password": "tern-5-lamps",
+                "address": f"v+{n}@example.net",
+            }
+            sent = guest.send("/signup", fields, on="/signup")
+            assert sent.headers["location"] == ("/account#mail" if n == 5 else "/")
+            page = guest.page("/account")
+            said = (
+                "No code was sent to your address, because too many were asked for today;" in page
+            )
+            assert said is (n == 5)
+            assert ("waits for your answer to our mail" in page) is (n < 5)
+        page = guest.page("/account", headers={"Accept-Language": "de"})
+        assert "An die Adresse ging kein Code, weil heute schon zu viele verlangt wurden;" in page
 
 
 def test_a_name_that_is_too_long_is_refused_and_not_cut(come):

@@ -19,7 +19,7 @@ class CodeMailer:
         for account in named:
             with isolate_errors("a code"):
                 self._send(account)
-            # crash window: it is in the outbox and comes again, one of three a day
+            # crash window: it is in the outbox and comes again
             self._codes.mark_verified_for(account)
         return len(named)
 
@@ -27,7 +27,7 @@ class CodeMailer:
         profile = self._context.accounts.record_of(account)
         outbox = self._context.outbox
         for one in profile.addresses if profile else ():
-            code = None if one.usable else self._codes.issue(account, one.address)
-            if code is not None:
+            if not one.usable:
+                code = self._codes.issue(account, one.address)
                 builder = self._context.builder
                 outbox.enqueue(builder.code(account, one.address, code, outbox.now()))

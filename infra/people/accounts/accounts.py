@@ -11,10 +11,11 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.robots import robot_level
-from infra.mail.keys import ADDRESSES_TO_VERIFY
+from domain.sentences import Sentence
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.access import end_opened, with_next_mail_turn
 from infra.people.accounts.address_owners import AddressOwners
+from infra.people.accounts.code_requests import CodeRequests
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
@@ -89,6 +90,7 @@ class Accounts:
         self._macs = macs or AccountMacs()
         self._attempts = PasswordAttempts(client, limit, password_rate)
         self._owners = AddressOwners(client)
+        self._codes = CodeRequests(client)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
         """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
@@ -109,7 +111,7 @@ class Accounts:
         self._persist(account)
         note_security(SecurityEvent.ACCOUNT_MADE, account)
         if read:
-            self._ask_for_codes(account)
+            self._codes.ask(account, record)
         return account
 
     def verify(self, name: str, password: str) -> AccountId:
@@ -153,7 +155,11 @@ class Accounts:
     ) -> None:
         self.change_of(account, lambda old: with_addresses(old, change(old.addresses)))
         PasswordResets(self._client).forget(account)
-        self._ask_for_codes(account)
+        self._codes.ask(account, self.record_of(account))
+
+    def codes_withheld(self, account: AccountId) -> Sentence | None:
+        """Return why no codes were sent when an account last gave addresses; None if they were."""
+        return self._codes.withheld(account)
 
     def change_password(
         self, name: str, old: str, new: str, *, session: str = "", tokens: bool = True
@@ -235,7 +241,7 @@ class Accounts:
             account = self._erase_record(name, password, erase)
         # crash window: the name points nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was added while the record still existed
-        self._client.srem(ADDRESSES_TO_VERIFY, account)
+        self._codes.forget(account)
         self._client.srem(keys.ARBITERS, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
@@ -285,11 +291,6 @@ class Accounts:
     def count(self) -> int:
         """Return the length of the list; a deleted account may be in it for a while."""
         return self._users.count()
-
-    def _ask_for_codes(self, account: AccountId) -> None:
-        """Request codes for the unverified addresses of an account."""
-        # crash window: the addresses are stored and no code is sent; adding them again sends one
-        self._client.sadd(ADDRESSES_TO_VERIFY, account)
 
     def _erase_record(
         self, name: str, password: str, erase: Callable[[AccountId], None]

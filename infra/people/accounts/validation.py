@@ -30,6 +30,9 @@ _ADDRESS: Final = re.compile(
 )
 
 
+_SUBADDRESS: Final = re.compile(r"[+-]")
+
+
 def is_name(text: str) -> bool:
     """Return whether a text has the form of a userid, in upper or lower case."""
     return _NAME.fullmatch(text) is not None
@@ -99,6 +102,15 @@ def mailbox(address: str) -> str:
     """Return an address with its domain in lower case, because case is ignored there."""
     local, _, domain = address.rpartition("@")
     return f"{local}@{domain.lower()}"
+
+
+def folded_mailbox(address: str) -> str:
+    """Return what the spellings of one mailbox have in common, for counts of mail to it.
+
+    Many providers ignore case, dots, and what follows a `+` or `-`. Two mailboxes may share a count.
+    """
+    local, _, domain = address.lower().rpartition("@")
+    return f"{_SUBADDRESS.split(local, 1)[0].replace('.', '') or local}@{domain}"
 
 
 def merge_addresses(old: Sequence[MailAddress], new: Sequence[str]) -> tuple[MailAddress, ...]:

@@ -16,6 +16,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId, command_id
 from domain.match.robots import robot_level
 from domain.rules import Seat
+from infra.people.texts import without_invisible
 from infra.sentences import SAY
 
 NOTE_LIMIT: Final = 200
@@ -43,8 +44,7 @@ _ID: Final = re.compile(rf"[a-z2-7]{{{_ID_LENGTH}}}|[a-z2-7]{{{_LINK_LENGTH}}}")
 _START: Final = "challenge"
 """In place of a front end's name in the ids of commands that start matches."""
 
-# also characters that break a line or turn its direction, because notes are shown in one list
-_NOT_ALLOWED: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_NOT_ALLOWED: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class ChallengeState(StrEnum):
@@ -200,7 +200,7 @@ def read_proposal(proposal: Proposal) -> Proposal:
 
 
 def _read_note(note: str) -> str:
-    note = note.strip()
+    note = without_invisible(note).strip()
     if len(note) > NOTE_LIMIT:
         raise Refusal(Code.TOO_LONG, SAY("note-long", length=len(note), most=NOTE_LIMIT))
     if unfit := _NOT_ALLOWED.search(note):

@@ -28,7 +28,7 @@ def signup(call: Invocation) -> Answer:
     addresses = call.line.all("address")
     account = accounts.sign_up(call.app, *call.sender, addresses)
     welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
-    return Answer(welcome + (_CODES if addresses else ""))
+    return Answer(welcome + (_about_codes(call, account) if addresses else ""))
 
 
 def _check_password(call: Invocation) -> None:
@@ -71,7 +71,14 @@ def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
     """Return how many addresses there are now; none is shown, because others may read the answer."""
     count = len(call.profile(account).addresses)
     has = "no mail address" if not count else f"{count} mail address{'es' * (count > 1)}"
-    return Answer(f"{name_of(call.app, account)} has {has} now{_CODES if count else ''}")
+    return Answer(
+        f"{name_of(call.app, account)} has {has} now{_about_codes(call, account) if count else ''}"
+    )
+
+
+def _about_codes(call: Invocation, account: AccountId) -> str:
+    withheld = call.app.accounts.codes_withheld(account)
+    return f"; {withheld.in_language(call.profile(account).language)}" if withheld else _CODES
 
 
 def verify(call: Invocation) -> Answer:

@@ -24,10 +24,25 @@ _IN_SUBJECT: Final = 998  # characters
 _UNFIT: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Characters that a header field must not have; some programs take most of them for a line end."""
 
-_TRACES: Final = frozenset({"received", "return-path", "delivered-to", "x-original-to"})
+_TRACES: Final = frozenset(
+    {"authentication-results", "received", "return-path", "delivered-to", "x-original-to"}
+)
 """Fields that differ each time a mail is delivered."""
 
-_BULK: Final = frozenset({"bulk", "junk", "list"})
+_BULK: Final = frozenset({"auto_reply", "bulk", "junk", "list"})
+
+_BY_PROGRAMS: Final = frozenset(
+    {"list-id", "x-autoreply", "x-autorespond", "x-auto-response-suppress"}
+)
+"""Fields that only lists and programs set, unless they say `no` or `none`."""
+
+_OUT_OF_OFFICE: Final = re.compile(
+    r"((re|aw)\s*:\s*)*(auto(matic)?[- ]?(reply|response)|out of (the )?office|abwesen(d|heit)|"
+    r"automatische (antwort|abwesenheit)|réponse automatique|absence du bureau|respuesta autom.tica|"
+    r"risposta automatica|automatisch antwoord|automatyczna odpowied)",
+    re.IGNORECASE,
+)
+"""The beginning of subjects of answers that mail programs send while their owner is away."""
 
 _FAILED: Final = re.compile(r"5\.[0-9]{1,3}\.[0-9]{1,3}\b")
 
@@ -59,6 +74,8 @@ class ParsedMail(msgspec.Struct, frozen=True):
     """The lines that the sender wrote, without quotes, each without blanks around it."""
     automatic: bool
     """Whether a program or a list sent it, so that nobody waits for an answer."""
+    results: tuple[str, ...] = ()
+    """Verdicts of mail servers on its sender, see `services.mail.parse.authentication`."""
     failed: tuple[Failure, ...] = ()
     """The addresses that the mail, if it is a report, calls permanently unreachable."""
     problem: str = ""
@@ -70,12 +87,14 @@ def read(data: bytes) -> ParsedMail:
     fields, parts = read_parts(data)
     id_ = _ID.fullmatch(first(fields, "message-id"))
     lines, problem = _written(parts)
+    subject = _subject(first(fields, "subject"))
     return ParsedMail(
         id=id_[1] if id_ else _hash(fields, parts),
         identified=id_ is not None,
-        subject=_subject(first(fields, "subject")),
+        subject=subject,
         lines=tuple(lines),
-        automatic=_is_automatic(fields),
+        automatic=_is_automatic(fields) or bool(_OUT_OF_OFFICE.match(subject)),
+        results=tuple(value for name, value in fields if name == "authentication-results"),
         failed=tuple(_failed(fields, parts)),
         problem=problem,
     )
@@ -101,7 +120,10 @@ def _is_automatic(fields: Fields) -> bool:
     return (
         submitted not in ("", "no")
         or first(fields, "precedence").strip().lower() in _BULK
-        or any(name == "list-id" for name, _ in fields)
+        or any(
+            name in _BY_PROGRAMS and value.strip().lower() not in ("no", "none")
+            for name, value in fields
+        )
     )
 
 

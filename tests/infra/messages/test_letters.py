@@ -13,12 +13,12 @@ from infra.people.messages import (
     CHAT_LIMIT,
     KEPT_SECONDS,
     MOST_RECIPIENTS,
-    TEXT_LIMIT,
     MessageKind,
     MessageStore,
     PlayerMessage,
-    read_text,
 )
+from infra.people.stranger_messages import STRANGERS_A_DAY
+from infra.people.texts import TEXT_LIMIT, read_text
 from infra.redis import keys
 from tests.helpers.messages import ALICE, BOB, CAROL, SHARDS, lists, texts
 from tests.helpers.refusals import refused
@@ -50,6 +50,21 @@ def test_the_newest_letter_comes_first_and_a_count_leaves_out_the_oldest(letters
 def test_a_recipient_named_again_and_again_gets_one_letter(letters, new_id):
     letters.send(ALICE, [BOB] * (MOST_RECIPIENTS + 1), "hello", new_id())
     assert texts(letters.read(BOB)) == ["hello"]
+
+
+def test_the_count_of_letters_to_strangers_ends_after_a_day_and_goes_with_the_account(
+    letters, client, new_id
+):
+    client.set(keys.account(ALICE), b"a record")
+    for _ in range(STRANGERS_A_DAY):
+        letters.send(ALICE, [BOB], "hello", new_id(), [BOB])
+    assert 0 < client.ttl(keys.strangers(ALICE)) <= 24 * 3600
+    client.expire(keys.strangers(ALICE), 7201)
+    sentence = refused(Code.TOO_MANY, letters.send, ALICE, [BOB], "hello", new_id(), [BOB])
+    assert sentence.endswith("try again in 3 hours")
+    letters.send(ALICE, [BOB], "an answer", new_id())
+    letters.forget(ALICE)
+    assert not client.exists(keys.strangers(ALICE))
 
 
 def test_a_letter_to_oneself_arrives(letters, new_id):
@@ -304,6 +319,28 @@ def test_control_characters_and_halves_of_characters_are_refused(code):
     assert f"character 7 of the text is U+{code:04X}" in sentence
     assert "secret" not in sentence
     assert "words" not in sentence
+
+
+@pytest.mark.parametrize(
+    "code",
+    [*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200B, 0x2060, 0xFEFF, 0xE0001, 0xE0041],
+)
+def test_a_text_keeps_no_character_that_nobody_sees(code):
+    assert read_text(f"pay{chr(code)}pal\u2028ok\u2029{chr(code)}") == "paypal\nok"
+    assert "empty" in refused(Code.BAD_REQUEST, read_text, f" {chr(code)} ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\U0001f469\u200d\U0001f469\u200d\U0001f467",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "\u05e9\u05dc\u05d5\u05dd\u200f!",
+        "(\u200eabc)",
+    ],
+)
+def test_emoji_persian_and_marks_of_hebrew_stay_as_they_are(text):
+    assert read_text(text) == text
 
 
 def test_what_is_refused_is_not_written(letters, client, new_id):

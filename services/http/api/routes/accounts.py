@@ -6,6 +6,7 @@ import msgspec
 from litestar import delete, get, patch, post, put
 from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
+from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -70,6 +71,8 @@ class OwnAccount(msgspec.Struct, frozen=True):
     """Names of text displays by game, where they differ from the first display of the game."""
     arbiter: bool
     """True if the account may send messages to everybody."""
+    notice: str = ""
+    """Why no codes were sent to the unverified addresses, in a sentence; empty if they were."""
 
 
 class Preferences(RequestBody, frozen=True):
@@ -164,7 +167,7 @@ class IssuedToken(msgspec.Struct, frozen=True):
 def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
     """Create an account."""
     account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
-    return _account_json(_profile_of(context, account))
+    return _with_notice(context, account)
 
 
 @get(
@@ -179,7 +182,7 @@ def show_account(
     context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> OwnAccount:
     """Return the account of the token."""
-    return _account_json(_profile_of(context, caller.require(Scope.READ)))
+    return _with_notice(context, caller.require(Scope.READ))
 
 
 @patch(
@@ -236,7 +239,7 @@ def change_addresses(
     account = caller.require(Scope.ACCOUNT)
     check_recent_password(context.app, account, data.password, caller.token.created)
     accounts.replace_addresses(context.app, account, data.addresses)
-    return _account_json(_profile_of(context, account))
+    return _with_notice(context, account)
 
 
 @post(
@@ -369,6 +372,13 @@ def _profile_of(context: ApiContext, account: AccountId) -> Profile:
     if found is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
     return found
+
+
+def _with_notice(context: ApiContext, account: AccountId) -> OwnAccount:
+    profile = _profile_of(context, account)
+    withheld = context.app.accounts.codes_withheld(account)
+    notice = withheld.in_language(profile.language) if withheld else ""
+    return replace(_account_json(profile), notice=notice)
 
 
 def _account_json(profile: Profile) -> OwnAccount:

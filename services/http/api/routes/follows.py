@@ -53,7 +53,7 @@ def list_following(
     sync_to_thread=True,
     security=PLAY_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.TOO_MANY),
+    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_WANTED, Code.TOO_MANY),
     summary="Watch a match",
 )
 def watch_board(
@@ -84,7 +84,7 @@ def unwatch_board(
     sync_to_thread=True,
     security=PLAY_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.UNKNOWN_USER, Code.BAD_OPTION, Code.TOO_MANY),
+    opt=declare_errors(Code.UNKNOWN_USER, Code.BAD_OPTION, Code.NOT_WANTED, Code.TOO_MANY),
     summary="Follow a player",
 )
 def follow_player(

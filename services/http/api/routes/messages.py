@@ -126,7 +126,7 @@ def list_messages(
     sync_to_thread=True,
     security=PLAY_SCOPE,
     tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG),
+    opt=declare_errors(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG, Code.TOO_MANY),
     summary="Write to players",
 )
 def send_message(

@@ -66,6 +66,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
     now = context.app.store.now()
     vacation = vacations.status(context.app, account)
     several = [rules for rules in map(latest_rules, game_keys()) if len(rules.displays) > 1]
+    unverified = visitor.profile and any(not one.usable for one in visitor.profile.addresses)
     return render(
         "account.html",
         visitor,
@@ -79,9 +80,8 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         displays=dict(visitor.profile.displays) if visitor.profile else {},
         saved=saved,
         relay=bool(context.app.settings.relay),
-        unverified=any(not one.usable for one in visitor.profile.addresses)
-        if visitor.profile
-        else False,
+        unverified=unverified,
+        withheld=context.app.accounts.codes_withheld(account) if unverified else None,
         vacation=vacation,
         first_day=_date(vacation.until or now),
         last_day=_date(_last_day(vacation, now)),

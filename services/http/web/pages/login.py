@@ -161,7 +161,10 @@ def sign_up(
         account = accounts.sign_up(context.app, form.get("userid"), password, addresses)
     except Refusal as reason:
         return _signup(visitor, form.get("next"), form, reason)
-    return _open_session(request, context, visitor, account, local_path(form.get("next") or "/"))
+    path = local_path(form.get("next") or "/")
+    if addresses and context.app.settings.relay and context.app.accounts.codes_withheld(account):
+        path = "/account#mail"  # where a sentence says so
+    return _open_session(request, context, visitor, account, path)
 
 
 @post("/logout", sync_to_thread=True)

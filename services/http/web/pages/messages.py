@@ -33,7 +33,7 @@ Recipients = Annotated[str, QueryParameter(name="to", max_length=500)]
 SentTo = Annotated[str, QueryParameter(name="sent", max_length=500)]
 MessageTime = Annotated[int, PathParameter(ge=0, le=10**15)]
 
-_ABOUT_RECIPIENTS = (Code.UNKNOWN_USER, Code.NOT_WANTED, Code.BAD_NAME)
+_ABOUT_RECIPIENTS = (Code.UNKNOWN_USER, Code.NOT_WANTED, Code.BAD_NAME, Code.TOO_MANY)
 
 
 class MessageRow(msgspec.Struct, frozen=True):
