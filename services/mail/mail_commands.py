@@ -1,6 +1,6 @@
 """Finds the commands of a mail and reads them as lines of the command language.
 
-A mail to the server's address has whole lines, `pow2 move 13 alice wonderland m13-j7`. A mail to a
+A mail to the server's address has whole lines, `pow2 move 13 alice mad-hatter m13-j7`. A mail to a
 seat's address has the move alone, `m13-j7`, because only the seat's player knows the address. In both
 the command is the subject, or the commands are at the top of the text, one a line.
 """

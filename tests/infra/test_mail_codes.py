@@ -46,7 +46,7 @@ def standing(accounts: Accounts, codes: VerificationCodes) -> AddressStatus:
 
 @pytest.fixture
 def alice(accounts: Accounts) -> AccountId:
-    return accounts.signup("alice", "wonderland", [HOME])
+    return accounts.signup("alice", "mad-hatter", [HOME])
 
 
 def issued(codes: VerificationCodes, account: AccountId, address: str = HOME) -> str:
@@ -64,7 +64,7 @@ def refused(call: Callable[..., object], *args: object) -> Code:
 def test_who_gives_addresses_is_to_be_sent_codes(
     accounts: Accounts, codes: VerificationCodes, alice
 ):
-    accounts.signup("bob", "builder2")
+    accounts.signup("bob", "yes-we-can")
     assert codes.accounts_to_verify(10) == [alice]
     assert codes.accounts_to_verify(10) == [alice], "until it was seen to"
     codes.mark_verified_for(alice)
@@ -98,7 +98,7 @@ def test_a_code_is_read_as_people_write_it(codes, standing, alice, write):
 def test_a_code_is_good_once_for_one_account_and_for_a_week(
     codes, standing, alice, accounts, clock
 ):
-    bob = accounts.signup("bob", "builder2", [HOME])
+    bob = accounts.signup("bob", "yes-we-can", [HOME])
     code = issued(codes, alice)
     assert refused(standing.prove, bob, code) is Code.BAD_ADDRESS
     clock.now += CODE_MS
@@ -134,7 +134,7 @@ def test_a_code_that_is_asked_for_again_is_the_same(codes, alice, clock):
 
 
 def test_an_address_is_sent_three_codes_a_day_whoever_asks(codes, alice, accounts, redis_client):
-    others = [accounts.signup(f"user{n}", "password") for n in range(5)]
+    others = [accounts.signup(f"user{n}", "mad-hatter") for n in range(5)]
     sent = [codes.issue(one, "alice@EXAMPLE.org") for one in (alice, *others)]
     assert [code is not None for code in sent] == [True] * CODES_A_DAY + [False] * 3
     assert CODES_A_DAY == 3
@@ -164,7 +164,7 @@ def test_what_comes_back_late_from_an_address_that_is_gone_changes_nothing(
     standing, alice, accounts
 ):
     assert not standing.mark_bounced(alice, "a@b.example", "550")
-    accounts.delete("alice", "wonderland", lambda _: None)
+    accounts.delete("alice", "mad-hatter", lambda _: None)
     assert not standing.mark_bounced(alice, HOME, "550")
     assert accounts.record_of(alice) is None
 
@@ -198,6 +198,6 @@ def test_a_record_that_is_changed_at_the_same_moment_is_changed_after_that(
 
 def test_nothing_is_left_of_an_account_that_is_deleted(codes, alice, accounts, redis_client):
     issued(codes, alice)
-    accounts.delete("alice", "wonderland", codes.forget)
+    accounts.delete("alice", "mad-hatter", codes.forget)
     left = [name for name in redis_client.scan_iter() if not name.startswith(b"{mail}:codes:")]
     assert left == []

@@ -20,7 +20,7 @@ from infra.redis import keys
 from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
 
-PASSWORD = "wonderland"
+PASSWORD = "mad-hatter"
 
 
 @pytest.fixture

@@ -35,14 +35,14 @@ def faults(server: ScrubbedServer) -> list[str]:
 def test_every_change_of_an_account_keeps_its_mac_right(redis_client: Redis, tmp_path: Path):
     make_mac_key(tmp_path)
     accounts = Accounts(redis_client, CHEAP, macs=AccountMacs(tmp_path))
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
     assert fits(redis_client, tmp_path, alice)
     assert redis_client.ttl(keys.account_mac(alice)) == -1
     for change in (
-        lambda: accounts.change("alice", "wonderland", lambda a: replace(a, language="de")),
+        lambda: accounts.change("alice", "mad-hatter", lambda a: replace(a, language="de")),
         lambda: accounts.change_addresses_of(alice, ["alice@example.org"]),
         lambda: accounts.set_arbiter("alice", yes=True),
-        lambda: accounts.change_password("alice", "wonderland", "looking-glass"),
+        lambda: accounts.change_password("alice", "mad-hatter", "looking-glass"),
     ):
         before = redis_client.get(keys.account_mac(alice))
         change()

@@ -113,15 +113,15 @@ def test_addresses_are_replaced(api):
 
 def test_a_password_is_changed_by_who_knows_it(api):
     player = api.player()
-    wrong = player.post("/api/account/password", {"old": "guessing", "new": "newer-one"})
+    wrong = player.post("/api/account/password", {"old": "guessing", "new": "newer-one-2"})
     assert (wrong.status_code, code_of(wrong)) == (401, "wrong-password")
     assert code_of(player.post("/api/account/password", {"old": PASSWORD, "new": "x"})) == (
         "bad-password"
     )
-    changed = player.post("/api/account/password", {"old": PASSWORD, "new": "newer-one"})
+    changed = player.post("/api/account/password", {"old": PASSWORD, "new": "newer-one-2"})
     assert changed.status_code == 204
     assert code_of(token_for(api, player.name)) == "wrong-password"
-    assert token_for(api, player.name, "newer-one").status_code == 201
+    assert token_for(api, player.name, "newer-one-2").status_code == 201
     assert player.get("/api/account").is_success  # tokens stay good
 
 

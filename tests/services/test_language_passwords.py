@@ -103,8 +103,8 @@ def typed(example: str, secrets: Secrets) -> str:
     ours = {
         "alice": NAMES[0],
         "bob": NAMES[1],
-        "wonderland": secrets.right[0],
-        "builder2": secrets.right[1],
+        "mad-hatter": secrets.right[0],
+        "yes-we-can": secrets.right[1],
         "looking-glass": secrets.new,
     }
     parts = [(*word.rpartition("="),) for word in example.split()]
@@ -278,7 +278,7 @@ def test_a_password_in_a_wrong_place_is_answered_with_the_rule_and_not_with_itse
         ("xyzzy", "'xyzzy'"),
         ("halvse challenge charlotte benjamin", "'halvse'"),
         ("help powerdrian", "'powerdrian'"),
-        ("messages zoe wonderland", "'zoe'"),
+        ("messages zoe mad-hatter", "'zoe'"),
         ("pow2 show one", "'one'"),
         ("signup emilia haworth emilia@bronte", "'emilia@bronte'"),
     ],

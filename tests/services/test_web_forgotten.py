@@ -90,7 +90,7 @@ def test_the_link_is_mailed_to_the_proven_address_in_the_language_of_the_account
         with Served(tmp_path / "data", env) as served, door(served) as come:
             with served.client() as client:
                 accounts = Accounts(client)
-                account = accounts.signup("dora", "password")
+                account = accounts.signup("dora", "mad-hatter")
                 own = (
                     MailAddress("dora@example.org", verified=True),
                     MailAddress("not-proven@example.org"),

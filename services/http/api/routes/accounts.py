@@ -21,7 +21,7 @@ from services.http.context import ApiContext
 ACCOUNTS_TAG = "accounts"
 
 Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
-Password = Annotated[str, msgspec.Meta(max_length=200, examples=["wonderland"])]
+Password = Annotated[str, msgspec.Meta(max_length=200, examples=["mad-hatter"])]
 MailAddress = Annotated[str, msgspec.Meta(max_length=254, examples=["alice@example.org"])]
 Addresses = Annotated[tuple[MailAddress, ...], msgspec.Meta(max_length=5)]
 
