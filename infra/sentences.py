@@ -45,8 +45,20 @@ SAY: Final = Sentences(
             "ein Passwort hat {least} bis {most} Zeichen, nicht {length}",
         ),
         "password-form": (
-            "a password has no blanks and no control characters",
-            "ein Passwort hat keine Leerzeichen und keine Steuerzeichen",
+            "a password has no tabs, line breaks or other control characters",
+            "ein Passwort hat keine Tabulatoren, Zeilenumbrüche oder andere Steuerzeichen",
+        ),
+        "password-ends": (
+            "a password neither begins nor ends with a space",
+            "ein Passwort beginnt und endet nicht mit einem Leerzeichen",
+        ),
+        "password-name": (
+            "this password is little more than the userid; choose another",
+            "dieses Passwort ist kaum mehr als der Name; bitte ein anderes wählen",
+        ),
+        "password-common": (
+            "this is one of the 10,000 passwords that are tried first; choose another",
+            "das ist eines der 10.000 Passwörter, die als Erste ausprobiert werden; bitte ein anderes wählen",
         ),
         "address-length": (
             "a mail address has at most {most} characters, not {length}",

@@ -20,7 +20,7 @@ from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 from services.language.arguments import FIRST_LIMIT
 from services.language.commands import FORMS, GENERAL_FORMS
-from services.language.parser import CommandLine, Seat, UnparsedLine, parse
+from services.language.parser import CommandLine, Seat, UnparsedLine, parse, split_words
 from services.mail.parse.message import ParsedMail
 from services.mail.parse.strip_quotes import paragraph
 
@@ -239,7 +239,7 @@ def _is_certain(word: str) -> bool:
 
 def _redact_line(first: str, line: CommandLine) -> str:
     """Return a line as its answer may quote it."""
-    words = first.split()
+    words = split_words(first)
     if not line.has("password"):
         # the command takes none, but the sender may have added one
         return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 from argon2 import PasswordHasher
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -74,17 +75,30 @@ def test_names_of_good_form_are_read(name):
 
 
 @pytest.mark.parametrize(
-    "password", ["", "five5", "x" * 129, "with blank", "tab\there", "nul\0byte", "half\udc80pair"]
-)
+    "password",
+    ["", "nine-long", "x" * 129, " at its end ", "a\ttab in it", "nul\0byte-here", "half\udc80pair-here",
+     "alice", "alice-alice", "12alice345", "Password123", "wonderland", "qwertyuiop", "correct horse\xa0"],
+)  # fmt: skip
 def test_what_can_not_be_a_password_is_refused(accounts, password):
     sentence = refused(Code.BAD_PASSWORD, accounts.signup, "alice", password)
     assert not password or password not in sentence
     refused(Code.UNKNOWN_USER, accounts.id_of, "alice")
 
 
-@pytest.mark.parametrize("password", ["sixsix", "x" * 128, "påßwörd"])
+@pytest.mark.parametrize(
+    "password", ["correct horse battery", "x" * 128, "påßwörd-10", "alice-i-am"]
+)
 def test_passwords_of_good_form_are_taken(password):
-    check_password(password)
+    check_password(password, "alicia")
+
+
+def test_an_older_account_keeps_its_short_password_until_it_is_changed(client):
+    accounts = Accounts(client, CHEAP)
+    alice = accounts.signup("alice", "mad-hatter")
+    accounts.change_of(alice, lambda one: replace(one, password=CHEAP.hash("sixsix")))
+    assert accounts.verify("alice", "sixsix") == alice
+    refused(Code.BAD_PASSWORD, accounts.change_password, "alice", "sixsix", "sevens7")
+    accounts.change_password("alice", "sixsix", "mad-hatter")
 
 
 def test_a_wrong_password_is_refused_without_repeating_it(accounts):
@@ -149,7 +163,7 @@ def test_of_two_changes_at_once_one_is_told_to_try_again(accounts, client):
             return super().hash(password, salt=salt)
 
     late = Accounts(client, Interrupted(time_cost=1, memory_cost=8, parallelism=1))
-    refused(Code.BUSY, late.change_password, "alice", "mad-hatter", "third-one")
+    refused(Code.BUSY, late.change_password, "alice", "mad-hatter", "third-word")
 
 
 def test_of_many_signups_at_once_one_gets_the_name(redis_client):

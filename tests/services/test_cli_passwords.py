@@ -69,9 +69,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
 
 
 def test_the_prompt_says_whose_password_and_a_new_one_is_asked_for_twice(monkeypatch):
-    asked = typed(monkeypatch, "mad-hatter", "wonder2", "wonder2")
+    asked = typed(monkeypatch, "mad-hatter", "white rabbit", "white rabbit")
     line = do._fill_in_input("change password alice - -")
-    assert line == "change password alice mad-hatter wonder2"
+    assert line == 'change password alice mad-hatter "white rabbit"'
     assert asked == [
         "password of alice: ",
         "new password of alice: ",
@@ -86,8 +86,8 @@ def test_two_new_passwords_that_differ_change_nothing(monkeypatch):
     assert caught.value.code is Code.USAGE
 
 
-@pytest.mark.parametrize("word", ["", "two words"])
-def test_a_password_that_is_no_word_is_no_part_of_the_line(monkeypatch, word):
+@pytest.mark.parametrize("word", ["", '"two" words'])
+def test_a_password_that_no_line_can_have_is_no_part_of_the_line(monkeypatch, word):
     typed(monkeypatch, word)
     with pytest.raises(Refusal):
         do._fill_in_input("pow2 chat 15 alice - hello")

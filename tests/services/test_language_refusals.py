@@ -44,7 +44,7 @@ AT_THE_DOOR = [
     ("pow2 help me", Code.USAGE, "the form is `pow2 help [--lang=en|de]`"),
     ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...]`"),
     ("signup 4ever marco-polo", Code.BAD_NAME, "'4ever' is no userid"),
-    ("signup dora short", Code.BAD_PASSWORD, "6 to 128 characters"),
+    ("signup dora short", Code.BAD_PASSWORD, "10 to 128 characters"),
     ("signup ALICE marco-polo", Code.NAME_TAKEN, "'alice' is taken"),
     ("change password alice mad-hatter", Code.USAGE, "the form is `change password "),
     ("change password zoe mad-hatter marco-polo", Code.UNKNOWN_USER, "no user 'zoe'"),

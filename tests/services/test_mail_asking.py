@@ -117,6 +117,7 @@ def test_more_lines_than_a_mail_may_have_are_refused_together():
         (MOVE, "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
         ("pow2  move 1 alice   mad-hatter m13-j7", "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
         ("signup alice mad-hatter a@b.org", "signup alice *** a@b.org", "signup ..."),
+        ('signup alice "my mad hatter" a@b.org', "signup alice *** a@b.org", "signup ..."),
         (
             "change password alice mad-hatter looking-glass",
             "change password alice *** ***",

@@ -129,6 +129,6 @@ def test_an_address_is_verified_by_the_code_of_its_mail(api, come):
 def test_a_name_that_is_too_long_is_refused_and_not_cut(come):
     answer = come().send("/signup", {"userid": "x" * 50, "password": "yes-we-can"}, on="/signup")
     assert answer.status_code == 422
-    assert "A name has 2 to 20 letters" in answer.text
+    assert "is no userid: a letter, then 1 to 19" in answer.text
     assert f'value="{"x" * 50}"' in answer.text
     assert 'id="wrong-userid"' in answer.text

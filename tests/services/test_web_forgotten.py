@@ -58,7 +58,7 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
     path = f"/password/{link}"
     short = guest.send(path, {"new": "short"}, on=path)
     assert short.status_code == 422
-    assert "6 to 128 characters" in short.text
+    assert "10 to 128 characters" in short.text
     done = guest.send(path, {"new": NEW}, on=path)
     assert done.status_code == 303
     assert "forgetful" in guest.page("/account")

@@ -49,7 +49,7 @@ def test_a_name_that_is_taken_is_told_on_the_form_with_what_was_typed(come):
     guest = come()
     answer = guest.send("/signup", {"userid": "Ann", "password": PASSWORD}, on="/signup")
     assert answer.status_code == 409
-    assert "Somebody has this name already" in answer.text
+    assert "is taken; choose another" in answer.text
     assert 'value="Ann"' in answer.text
     assert PASSWORD not in answer.text
 

@@ -94,7 +94,7 @@ class Accounts:
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
         """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
         name = read_name(name)
-        check_password(password)
+        check_password(password, name)
         read = tuple(MailAddress(text) for text in read_addresses(addresses))
         if self._users.read(name) is not None:
             raise name_taken(name)
@@ -164,7 +164,7 @@ class Accounts:
 
         `bad-password` for a new one that can't be a password.
         """
-        check_password(new)
+        check_password(new, name)
         account = self.verify(name, old)
         # before the change, because a process killed after it could not do this
         self.end_access(account, session=session, tokens=tokens)
@@ -173,9 +173,10 @@ class Accounts:
         self.end_access(account, session=session, tokens=tokens)
         return account
 
-    def hash_new(self, password: str) -> str:
+    def hash_new(self, account: AccountId, password: str) -> str:
         """Return the hash of a new password; `bad-password`, or `too-fast` after too many."""
-        check_password(password)
+        profile = self.record_of(account)
+        check_password(password, profile.name if profile else "")
         self._attempts.spend()
         return self._passwords.hash(password)
 

@@ -6,10 +6,18 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.sentences import Text
+from infra.people.accounts.common_passwords import common_passwords
 from infra.people.accounts.record import MailAddress
 from infra.sentences import SAY
 
-PASSWORD_LENGTHS: Final = range(6, 129)
+PASSWORD_LENGTHS: Final = range(10, 129)
+"""Of new passwords."""
+
+SHORTEST_PASSWORD: Final = 6
+"""Fewest characters of any password, because older accounts keep theirs."""
+
+_BESIDE_NAME: Final = 6
+"""Fewest characters that a new password has beside the userid."""
 
 RESERVED: Final = frozenset({"active", "all", "inactive", "next"})
 """Words of the command language where a userid is allowed as well."""
@@ -48,21 +56,23 @@ def read_name(text: str) -> str:
     return name
 
 
-def check_password(password: str) -> None:
-    """Refuse a bad password as `bad-password`; the sentence does not repeat it."""
-    if len(password) not in PASSWORD_LENGTHS:
-        raise Refusal(
-            Code.BAD_PASSWORD,
-            SAY(
-                "password-length",
-                least=PASSWORD_LENGTHS[0],
-                most=PASSWORD_LENGTHS[-1],
-                length=len(password),
-            ),
-        )
+def check_password(password: str, name: str) -> None:
+    """Refuse a bad new password of a userid as `bad-password`; the sentence does not repeat it."""
     # that includes half a surrogate pair, which print and mail can't carry
-    if " " in password or not password.isprintable():
+    if not password.isprintable():
         raise Refusal(Code.BAD_PASSWORD, SAY("password-form"))
+    if password != password.strip():  # some forms and programs drop it
+        raise Refusal(Code.BAD_PASSWORD, SAY("password-ends"))
+    if (length := len(password)) not in PASSWORD_LENGTHS:
+        least, most = PASSWORD_LENGTHS[0], PASSWORD_LENGTHS[-1]
+        raise Refusal(
+            Code.BAD_PASSWORD, SAY("password-length", least=least, most=most, length=length)
+        )
+    folded = password.lower()
+    if len(folded.replace(name.lower(), "")) < _BESIDE_NAME:
+        raise Refusal(Code.BAD_PASSWORD, SAY("password-name"))
+    if folded in common_passwords():
+        raise Refusal(Code.BAD_PASSWORD, SAY("password-common"))
 
 
 def read_address(text: str) -> str:

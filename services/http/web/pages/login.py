@@ -1,5 +1,6 @@
 """Signing up, logging in and out."""
 
+from typing import Final
 from urllib.parse import urlencode
 
 from litestar import Response, get, post
@@ -97,6 +98,15 @@ def _open_session(
     return redirect_to(path, [session_cookie(visitor, opened.text)])
 
 
+_FIELDS: Final = {
+    Code.BAD_NAME: "userid",
+    Code.NAME_TAKEN: "userid",
+    Code.BAD_PASSWORD: "password",
+    Code.BAD_ADDRESS: "address",
+}
+"""The fields that refusals are about; all others are about the whole form."""
+
+
 @get("/signup", sync_to_thread=False)
 def show_signup(visitor: VisitorDependency, wanted: NextPath = "/") -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
@@ -107,7 +117,7 @@ def _signup(
     visitor: Visitor, wanted: str, form: Form, reason: Refusal | None = None
 ) -> Response[str]:
     """Return the form; the field with a mistake has a sentence under it."""
-    field, feedback = _mistake(visitor, reason) if reason else ("", "")
+    field = _FIELDS.get(reason.code, "form") if reason else ""
     return render(
         "signup.html",
         visitor,
@@ -116,36 +126,9 @@ def _signup(
         name=form.get("userid"),
         address=form.get("address"),
         at=field,
-        feedback=feedback,
+        feedback=reason.in_language(visitor.language) if reason else "",
         returns_to=_with_next("/signup", wanted),
     )
-
-
-def _mistake(visitor: Visitor, reason: Refusal) -> tuple[str, str]:
-    """Return the field that a refusal is about, and a sentence about it."""
-    words = visitor.wording
-    said = {
-        Code.BAD_NAME: (
-            "userid",
-            words.gettext(
-                "A name has 2 to 20 letters, digits, - and _, and begins with a letter. "
-                "Some words, such as “all”, are no names."
-            ),
-        ),
-        Code.NAME_TAKEN: (
-            "userid",
-            words.gettext("Somebody has this name already; choose another."),
-        ),
-        Code.BAD_PASSWORD: (
-            "password",
-            words.gettext("A password has 6 to 128 characters, and no spaces."),
-        ),
-        Code.BAD_ADDRESS: (
-            "address",
-            words.gettext("This is no mail address; write it like name@example.org."),
-        ),
-    }
-    return said.get(reason.code, ("form", reason.in_language(visitor.language)))
 
 
 @post("/signup", sync_to_thread=True)
