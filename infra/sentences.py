@@ -37,8 +37,16 @@ SAY: Final = Sentences(
             "{name!r} ist kein Name: ein Buchstabe, dann 1 bis 19 Buchstaben, Ziffern, - oder _",
         ),
         "name-reserved": (
-            "{name!r} is a word of the command language; choose another userid",
-            "{name!r} ist ein Wort der Befehlssprache; bitte einen anderen Namen wählen",
+            "{name!r} is a name of the server or a word of its commands, or looks like one; choose another",
+            "{name!r} ist ein Name des Servers oder ein Wort seiner Befehle oder sieht so aus; bitte einen anderen wählen",
+        ),
+        "name-alike": (
+            "{name!r} looks like the userid of another player; choose another",
+            "{name!r} sieht aus wie der Name eines anderen Spielers; bitte einen anderen wählen",
+        ),
+        "name-rests": (
+            "a player who was called {name!r}, or much like it, has left within a year; choose another",
+            "wer {name!r} oder ähnlich hieß, ist erst vor weniger als einem Jahr gegangen; bitte einen anderen Namen wählen",
         ),
         "password-length": (
             "a password has {least} to {most} characters, not {length}",

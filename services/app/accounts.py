@@ -5,7 +5,6 @@ changes stored data. So nothing that an account does later needs to check it aga
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -13,16 +12,19 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.mail.erasure import erase_mail
 from infra.people.accounts import Profile
+from infra.people.accounts.lookalikes import Lookalikes
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
 from services.app.context import App
 from services.app.sentences import SAY
+from services.app.userids import claimed_userid
 
 
 def sign_up(app: App, userid: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
     """Make an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
     app.ready()
-    return app.accounts.signup(userid, password, addresses)
+    with claimed_userid(app, userid):
+        return app.accounts.signup(userid, password, addresses)
 
 
 def authenticate(app: App, userid: str, password: str) -> AccountId:
@@ -71,10 +73,16 @@ def sign_off(app: App, account: AccountId) -> None:
 def delete_account(app: App, userid: str, password: str) -> None:
     """Erase an account and all personal data, for good; its matches stay.
 
-    Repeated after a crash, it erases what is left.
+    Repeated after a crash, it erases what is left. Nobody else can have the userid for a year.
     """
     app.ready()
-    app.accounts.delete(userid, password, partial(erase_account, app))
+
+    def erase(account: AccountId) -> None:
+        erase_account(app, account)
+        if app.accounts.record_of(account) is None:
+            Lookalikes(app.people).rest(userid)
+
+    app.accounts.delete(userid, password, erase)
 
 
 def erase_account(app: App, account: AccountId) -> None:

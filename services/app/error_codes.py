@@ -46,9 +46,17 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request is not of the form asked for"),
     Code.UNREADABLE_MOVE: CodeInfo(EXIT_REFUSED, 422, "the move is not in the game's notation"),
     Code.UNKNOWN_OFFER: CodeInfo(EXIT_REFUSED, 422, "this can't be proposed"),
-    Code.BAD_NAME: CodeInfo(EXIT_REFUSED, 422, "the userid is not of the form asked for"),
-    Code.BAD_PASSWORD: CodeInfo(EXIT_REFUSED, 422, "the password is not of the form asked for"),
-    Code.NAME_TAKEN: CodeInfo(EXIT_REFUSED, 409, "the userid belongs to somebody"),
+    Code.BAD_NAME: CodeInfo(
+        EXIT_REFUSED, 422, "the userid is not of the form asked for, or is kept for the server"
+    ),
+    Code.BAD_PASSWORD: CodeInfo(
+        EXIT_REFUSED, 422, "the password is too short, too common, or not of the form asked for"
+    ),
+    Code.NAME_TAKEN: CodeInfo(
+        EXIT_REFUSED,
+        409,
+        "the userid belongs to somebody, looks like one that does, or was deleted within a year",
+    ),
     Code.BAD_ADDRESS: CodeInfo(
         EXIT_REFUSED, 422, "a mail address is not of the form asked for, repeated or one too many"
     ),

@@ -42,7 +42,7 @@ def test_a_new_account_has_what_it_was_given_and_else_the_defaults(accounts, red
 def test_a_signup_with_a_bad_address_makes_no_account(accounts, redis_client):
     refused(Code.BAD_ADDRESS, accounts.signup, "alice", "mad-hatter", ["alice"])
     refused(Code.BAD_ADDRESS, accounts.signup, "alice", "mad-hatter", ["a@b.example"] * 2)
-    refused(Code.BAD_NAME, accounts.signup, "All", "mad-hatter")
+    refused(Code.BAD_NAME, accounts.signup, "4ever", "mad-hatter")
     assert redis_client.keys() == []
 
 

@@ -15,6 +15,7 @@ from infra.people.account_macs import (
     read_mac_key,
 )
 from infra.people.accounts import Accounts
+from infra.people.accounts.lookalikes import Lookalikes
 from infra.redis import keys
 from infra.settings import Settings
 from infra.store.scrub_notes import ScrubRecord
@@ -102,6 +103,12 @@ def test_a_key_that_can_t_be_written_is_no_fault_and_said_in_the_log(
     assert faults(server) == []
     assert "all accounts have MACs, and the key's file can't say so" in caplog.text
     assert read_mac_key(server.folder / "keys").since == 0
+
+
+def test_nobody_can_look_like_an_account_that_is_older_than_that_rule(server: ScrubbedServer):
+    server.client.delete(*server.client.keys("{l:*}"))
+    assert faults(server) == []
+    assert not Lookalikes(server.client).claim("al1ce")
 
 
 def test_a_key_that_was_put_back_adopts_nothing(server: ScrubbedServer):

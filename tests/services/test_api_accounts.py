@@ -137,7 +137,7 @@ def test_an_account_is_erased_by_who_knows_its_password(api):
     players = api.http.get(f"/api/matches/{board}").json()["players"]
     assert [one["userid"] for one in players] == [None, other.name]
     again = {"userid": player.name, "password": PASSWORD}
-    assert api.http.post("/api/accounts", json=again).status_code == 201
+    assert code_of(api.http.post("/api/accounts", json=again)) == "name-taken"
 
 
 def test_a_token_has_the_scopes_it_was_made_with_and_no_others(api):

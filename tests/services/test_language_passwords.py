@@ -257,7 +257,11 @@ def test_no_password_is_told_when_too_many_were_tried(kind):
         ("pow2 chat {} charlotte Good luck", Code.UNKNOWN_BOARD, "'...' is no board number, such"),
         ("add charlotte {0} {0}", Code.BAD_ADDRESS, "the password stands in the line twice, so"),
         ("pow2 move 1 charlotte {0} {0} a1", Code.UNREADABLE_MOVE, "the form is `pow2 move BOARD"),
-        ("signup emilia bronte-bell {}", Code.BAD_ADDRESS, "'...' is no plain mail address; write it"),
+        (
+            "signup emilia bronte-bell {}",
+            Code.BAD_ADDRESS,
+            "'...' is no plain mail address; write it",
+        ),
     ],
 )
 def test_a_password_in_a_wrong_place_is_answered_with_the_rule_and_not_with_itself(

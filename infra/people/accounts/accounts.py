@@ -14,6 +14,7 @@ from domain.match.robots import robot_level
 from infra.mail.keys import ADDRESSES_TO_VERIFY
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.address_owners import AddressOwners
+from infra.people.accounts.password_rules import check_password
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
@@ -26,7 +27,6 @@ from infra.people.accounts.record import (
 )
 from infra.people.accounts.usernames import Usernames
 from infra.people.accounts.validation import (
-    check_password,
     merge_addresses,
     read_addresses,
     read_name,

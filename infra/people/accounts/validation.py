@@ -1,4 +1,4 @@
-"""Validation of userids, passwords and mail addresses; each is refused with its own code."""
+"""Validation of userids and mail addresses; each is refused with its own code."""
 
 import re
 from collections.abc import Sequence
@@ -6,21 +6,8 @@ from typing import Final
 
 from domain.errors import Code, Refusal
 from domain.sentences import Text
-from infra.people.accounts.common_passwords import common_passwords
 from infra.people.accounts.record import MailAddress
 from infra.sentences import SAY
-
-PASSWORD_LENGTHS: Final = range(10, 129)
-"""Of new passwords."""
-
-SHORTEST_PASSWORD: Final = 6
-"""Fewest characters of any password, because older accounts keep theirs."""
-
-_BESIDE_NAME: Final = 6
-"""Fewest characters that a new password has beside the userid."""
-
-RESERVED: Final = frozenset({"active", "all", "inactive", "next"})
-"""Words of the command language where a userid is allowed as well."""
 
 MOST_ADDRESSES: Final = 5
 """Most mail addresses of one account."""
@@ -50,29 +37,7 @@ def read_name(text: str) -> str:
             Code.BAD_NAME,
             SAY("name-form", name=text[:24]),
         )
-    name = text.lower()
-    if name in RESERVED:
-        raise Refusal(Code.BAD_NAME, SAY("name-reserved", name=name))
-    return name
-
-
-def check_password(password: str, name: str) -> None:
-    """Refuse a bad new password of a userid as `bad-password`; the sentence does not repeat it."""
-    # that includes half a surrogate pair, which print and mail can't carry
-    if not password.isprintable():
-        raise Refusal(Code.BAD_PASSWORD, SAY("password-form"))
-    if password != password.strip():  # some forms and programs drop it
-        raise Refusal(Code.BAD_PASSWORD, SAY("password-ends"))
-    if (length := len(password)) not in PASSWORD_LENGTHS:
-        least, most = PASSWORD_LENGTHS[0], PASSWORD_LENGTHS[-1]
-        raise Refusal(
-            Code.BAD_PASSWORD, SAY("password-length", least=least, most=most, length=length)
-        )
-    folded = password.lower()
-    if len(folded.replace(name.lower(), "")) < _BESIDE_NAME:
-        raise Refusal(Code.BAD_PASSWORD, SAY("password-name"))
-    if folded in common_passwords():
-        raise Refusal(Code.BAD_PASSWORD, SAY("password-common"))
+    return text.lower()
 
 
 def read_address(text: str) -> str:
