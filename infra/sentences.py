@@ -24,6 +24,10 @@ SAY: Final = Sentences(
             "{most} Browser dürfen schon benachrichtigen; bitte erst einen entfernen",
         ),
         "account-deleted": ("the account was deleted", "das Konto ist gelöscht"),
+        "suspended": (
+            "the account of {name} is suspended; write to those who run this server",
+            "das Konto von {name} ist gesperrt; bitte an die Betreiber dieses Servers wenden",
+        ),
         "wrong-password": (
             "this is not the password of {name}",
             "das ist nicht das Passwort von {name}",
@@ -35,6 +39,10 @@ SAY: Final = Sentences(
         "name-form": (
             "{name!r} is no userid: a letter, then 1 to 19 letters, digits, - or _",
             "{name!r} ist kein Name: ein Buchstabe, dann 1 bis 19 Buchstaben, Ziffern, - oder _",
+        ),
+        "signups-closed": (
+            "this server makes no new accounts; write to those who run it if you need one",
+            "dieser Server nimmt keine neuen Konten an; wer eines braucht, schreibt an die Betreiber",
         ),
         "name-reserved": (
             "{name!r} is a name of the server or a word of its commands, or looks like one; choose another",

@@ -70,6 +70,10 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.TOO_MANY_ATTEMPTS: CodeInfo(
         EXIT_REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
     ),
+    Code.SUSPENDED: CodeInfo(
+        EXIT_REFUSED, 403, "the operators of the server have suspended the account"
+    ),
+    Code.SIGNUPS_CLOSED: CodeInfo(EXIT_REFUSED, 403, "this server makes no new accounts"),
     Code.UNAUTHORIZED: CodeInfo(
         EXIT_REFUSED, 401, "the request does not prove which user it is from"
     ),

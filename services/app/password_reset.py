@@ -27,7 +27,8 @@ def ask_reset(app: App, text: str) -> None:
 def check_link(app: App, text: str) -> AccountId:
     """Return the account of a link; `not-found` for one that is not valid."""
     account = _resets(app).account_of(text)
-    if account is None:
+    profile = None if account is None else app.accounts.record_of(account)
+    if account is None or profile is None or profile.suspended:
         raise _outdated()
     return account
 

@@ -28,8 +28,10 @@ from infra.mail.processed import (
 )
 from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
+from infra.people.accounts.writing import refuse_suspended
 from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
+from services.app.accounts import own_profile
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
@@ -204,6 +206,11 @@ class InboundMail:
             return Answer(order.refusal, code=Code.USAGE)
         if order.has_password and not self._passwords:
             return _NO_PASSWORDS
+        if player is not None:
+            try:
+                refuse_suspended(own_profile(self._app, player.account))
+            except Refusal as reason:
+                return refusal(reason)
         # the answer goes to the player for whom the seat's address was made
         reader = player.account if player else None
         seat = player.seat if player and order.at_seat else None

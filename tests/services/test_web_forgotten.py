@@ -99,6 +99,8 @@ def test_the_link_is_mailed_to_the_proven_address_in_the_language_of_the_account
                     account,
                     lambda old: replace(old, addresses=own, language="de", notify="none"),
                 )
+                closed = accounts.signup("dorothea", "mad-hatter")
+                accounts.change_of(closed, lambda old: replace(old, addresses=own, suspended=True))
             come().send("/password", {"who": "Dora@example.org"}, on="/password")
             until(lambda: sink.to("dora@example.org"))
             (mail,) = sink.to("dora@example.org")

@@ -36,6 +36,7 @@ from infra.people.accounts.writing import (
     changed_elsewhere,
     mailboxes,
     name_taken,
+    refuse_suspended,
     unknown_user,
     write_account,
 )
@@ -58,10 +59,6 @@ UNCLAIMED_SECONDS: Final = 3600
 _INDEXED_AT_ONCE: Final = 500
 
 
-def _notify_nobody(_: Profile) -> None:
-    """Do nothing: the default for `readdressed`."""
-
-
 class Accounts:
     """The accounts in Redis. Errors of the server pass through; thread-safe.
 
@@ -78,7 +75,7 @@ class Accounts:
         recent: RecentPasswords | None = None,
         limit: LoginRateLimit | None = None,
         password_rate: int = PASSWORDS_A_MINUTE,
-        readdressed: Callable[[Profile], None] = _notify_nobody,
+        readdressed: Callable[[Profile], None] = lambda _: None,
         macs: AccountMacs | None = None,
     ) -> None:
         """`readdressed` is called with the old record after its addresses were changed."""
@@ -308,7 +305,7 @@ class Accounts:
     def _verified_record(self, name: str, password: str) -> tuple[AccountId, bytes]:
         """Verify a password; return the account and its record, as stored now."""
         found = self._users.read(name)
-        if found is not None and self._is_recent(decode(found[1]).password, password):
+        if found is not None and self._is_recent(decode(found[1]), password):
             return found
         try:
             with self._passwords.waiting_slot():
@@ -321,14 +318,16 @@ class Accounts:
         self._attempts.remember(found[0])
         return found[0], self._after_login(*found, password)
 
-    def _is_recent(self, stored: str, password: str) -> bool:
+    def _is_recent(self, record: Account, password: str) -> bool:
         """Return whether the password was right a short time ago, from the same network.
 
         Attempts from other networks are counted, so that nobody can guess the password beyond the
         limits while its owner plays.
         """
         place = attempt_source()
-        return not place.strangers and self._recent.has(stored, password, place.network)
+        if place.strangers or record.suspended:
+            return False
+        return self._recent.has(record.password, password, place.network)
 
     def _count_and_check(
         self, name: str, found: tuple[AccountId, bytes] | None, password: str
@@ -344,12 +343,13 @@ class Accounts:
         self._attempts.give_back(counted)
 
     def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
-        """Refuse a wrong password; an unknown userid takes as long."""
+        """Refuse a wrong password, and a suspended account; an unknown userid takes as long."""
         if found is None:
             self._passwords.match_nobody(password)
             raise unknown_user(name)
         if not self._passwords.matches(decode(found[1]).password, password):
             raise Refusal(Code.WRONG_PASSWORD, SAY("wrong-password", name=name.lower()))
+        refuse_suspended(decode(found[1]))
 
     def _after_login(self, account: AccountId, data: bytes, password: str) -> bytes:
         """Rehash, persist and index an account whose password was right; return its record."""

@@ -26,7 +26,8 @@ def signup(call: Invocation) -> Answer:
     """Make an account."""
     _check_password(call)
     addresses = call.line.all("address")
-    account = accounts.sign_up(call.app, *call.sender, addresses)
+    trusted = call.origin.trusted
+    account = accounts.sign_up(call.app, *call.sender, addresses, by_operator=trusted)
     welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
     return Answer(welcome + (_CODES if addresses else ""))
 

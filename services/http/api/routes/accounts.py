@@ -147,7 +147,12 @@ class IssuedToken(msgspec.Struct, frozen=True):
     sync_to_thread=True,
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(
-        Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN, Code.BUSY
+        Code.BAD_NAME,
+        Code.BAD_PASSWORD,
+        Code.BAD_ADDRESS,
+        Code.NAME_TAKEN,
+        Code.SIGNUPS_CLOSED,
+        Code.BUSY,
     ),
     summary="Sign up",
 )
@@ -281,6 +286,7 @@ def delete_account(
     opt=declare_errors(
         Code.UNKNOWN_USER,
         Code.WRONG_PASSWORD,
+        Code.SUSPENDED,
         Code.TOO_MANY_ATTEMPTS,
         Code.TOO_LONG,
         Code.TOO_MANY,
@@ -291,7 +297,7 @@ def delete_account(
 def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -> IssuedToken:
     """Return a new token for a userid and its password."""
     account = accounts.authenticate(context.app, data.userid, data.password)
-    made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
+    made = accounts.issue_token(context.app, account, data.label, data.scopes, data.days)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
 

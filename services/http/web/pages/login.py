@@ -9,6 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app import accounts, password_reset
 from services.app.error_codes import CODE_INFO
+from services.app.userids import check_signups
 from services.http.context import ApiContext
 from services.http.web.params import (
     ContextDependency,
@@ -108,8 +109,14 @@ _FIELDS: Final = {
 
 
 @get("/signup", sync_to_thread=False)
-def show_signup(visitor: VisitorDependency, wanted: NextPath = "/") -> Response[str]:
+def show_signup(
+    context: ContextDependency, visitor: VisitorDependency, wanted: NextPath = "/"
+) -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
+    try:
+        check_signups(context.app)
+    except Refusal as reason:
+        return _signup(visitor, wanted, Form({}), reason)
     return _signup(visitor, wanted, Form({}))
 
 
@@ -126,6 +133,7 @@ def _signup(
         name=form.get("userid"),
         address=form.get("address"),
         at=field,
+        closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
         feedback=reason.in_language(visitor.language) if reason else "",
         returns_to=_with_next("/signup", wanted),
     )
