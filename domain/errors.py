@@ -37,6 +37,7 @@ class Code(StrEnum):
     TOO_MANY_ATTEMPTS = "too-many-attempts"
     SUSPENDED = "suspended"
     SIGNUPS_CLOSED = "signups-closed"
+    CROSS_SITE = "cross-site"
     UNAUTHORIZED = "unauthorized"
     UNKNOWN_TOKEN = "unknown-token"  # noqa: S105 - a code, not a secret
     MISSING_SCOPE = "missing-scope"

@@ -74,6 +74,7 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
         EXIT_REFUSED, 403, "the operators of the server have suspended the account"
     ),
     Code.SIGNUPS_CLOSED: CodeInfo(EXIT_REFUSED, 403, "this server makes no new accounts"),
+    Code.CROSS_SITE: CodeInfo(EXIT_REFUSED, 403, "a page of another site sent the request"),
     Code.UNAUTHORIZED: CodeInfo(
         EXIT_REFUSED, 401, "the request does not prove which user it is from"
     ),

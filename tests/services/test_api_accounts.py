@@ -36,7 +36,7 @@ def test_who_signs_up_gets_a_token_and_plays(api):
         ({"userid": "x"}, 422, "bad-name"),
         ({"userid": "no blanks"}, 422, "bad-name"),
         ({"userid": "x" * 25}, 400, "bad-request"),
-        ({"password": "short"}, 422, "bad-password"),
+        ({"password": "tiny"}, 422, "bad-password"),
         ({"password": "basketball"}, 422, "bad-password"),
         ({"addresses": ["not an address"]}, 422, "bad-address"),
         ({"addresses": ["a@example.org"] * 2}, 422, "bad-address"),

@@ -74,7 +74,10 @@ def asked(api: Api, name: str) -> socket.socket:
     body = json.dumps(
         {"userid": name, "password": "wrong-one", "label": "x", "scopes": ["read"]}
     ).encode()
-    head = f"POST /api/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        "POST /api/tokens HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
     connection.sendall(head.encode() + body)
     return connection
 

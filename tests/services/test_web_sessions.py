@@ -219,6 +219,16 @@ def test_a_form_from_another_site_is_refused_whatever_it_shows(come):
     assert guest.send("/logout", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
 
 
+def test_personal_pages_are_kept_by_no_browser_and_a_log_out_clears_its_cache(come):
+    guest = come().sign_up("grete")
+    for path in ("/account", "/messages", "/password"):
+        assert guest.get(path).headers.get_list("cache-control") == ["no-store"], path
+    assert guest.get("/").headers["cache-control"] == "private, no-cache"
+    answer = guest.send("/logout")
+    # its storage has the texts of sealed draws
+    assert answer.headers["clear-site-data"] == '"cache"'
+
+
 def test_no_two_answers_show_the_same_proof_and_each_is_good(come):
     guest = come().sign_up("masked")
     shown = {guest.proof("/account") for _ in range(3)}

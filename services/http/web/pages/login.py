@@ -18,7 +18,7 @@ from services.http.web.params import (
     SessionOver,
     VisitorDependency,
 )
-from services.http.web.render import local_path, redirect_to, render
+from services.http.web.render import local_path, logged_out_to, redirect_to, render
 from services.http.web.session import AnyRequest, Form, Visitor, session_cookie
 from services.http.web.user_agent import browser_name
 
@@ -162,4 +162,4 @@ def log_out(
     """End the session that the form came with."""
     del form  # a dependency, because it checks the token; there are no fields
     accounts.close_session(context.app, visitor.session)
-    return redirect_to("/", [session_cookie(visitor, "")])
+    return logged_out_to("/", visitor)
