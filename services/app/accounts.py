@@ -16,7 +16,6 @@ from infra.people.accounts import Profile
 from infra.people.accounts.lookalikes import Lookalikes
 from infra.people.accounts.writing import refuse_suspended
 from infra.people.sessions import FreshSession, Session
-from infra.people.tokens import FreshToken
 from infra.projections.erasure import erase_projections
 from infra.security_log import SecurityEvent, note_security
 from services.app.context import App
@@ -126,12 +125,12 @@ def open_session(
     """Open a session, and end the one that the browser had, so that its id is no longer valid."""
     close_session(app, former)
     opened = app.sessions.open(account, browser)
-    _refuse_suspended(app, account)
+    end_if_suspended(app, account)
     return opened
 
 
-def _refuse_suspended(app: App, account: AccountId) -> None:
-    """End what was opened while an account was being suspended, and refuse it."""
+def end_if_suspended(app: App, account: AccountId) -> None:
+    """End what was just opened for an account that was suspended meanwhile, and refuse it."""
     profile = own_profile(app, account)
     if profile.suspended:
         log_out_everywhere(app, account)
@@ -158,49 +157,25 @@ def log_out_everywhere(app: App, account: AccountId) -> None:
 # the operator
 
 
-def suspend(app: App, userid: str) -> None:
-    """Close an account until it is reinstated: nobody can log in to it, act for it or challenge it.
+def set_suspended(app: App, userid: str, *, suspended: bool) -> None:
+    """Close an account, or open it again: nobody can log in to a closed one, act for it or challenge it.
 
     Its own open challenges end. Its matches go on, and are lost on time. `not-wanted` for a robot.
     """
-    account = _change_suspended(app, userid, suspended=True)
-    # after the change, because what was opened before it ends here, and nothing is opened later
-    log_out_everywhere(app, account)
-    app.challenges.forget(account)
-    note_security(SecurityEvent.ACCOUNT_SUSPENDED, account)
-
-
-def reinstate(app: App, userid: str) -> None:
-    """Open a suspended account again."""
-    account = _change_suspended(app, userid, suspended=False)
-    note_security(SecurityEvent.ACCOUNT_REINSTATED, account)
-
-
-def _change_suspended(app: App, userid: str, *, suspended: bool) -> AccountId:
     app.ready()
     account = app.accounts.id_of(userid)
     if robot_level(account):
         raise Refusal(Code.NOT_WANTED, f"{userid.lower()} is a robot; MATCHPOST_ROBOTS=0 stops all")
     app.accounts.change_of(account, lambda record: replace(record, suspended=suspended))
-    return account
-
-
-def log_out(app: App, userid: str) -> None:
-    """End all that is logged in to the account of a userid."""
-    app.ready()
-    log_out_everywhere(app, app.accounts.id_of(userid))
+    if suspended:
+        # after the change, because what was opened before it ends here, and nothing is opened later
+        log_out_everywhere(app, account)
+        app.challenges.forget(account)
+    event = SecurityEvent.ACCOUNT_SUSPENDED if suspended else SecurityEvent.ACCOUNT_REINSTATED
+    note_security(event, account)
 
 
 # tokens
-
-
-def issue_token(
-    app: App, account: AccountId, label: str, scopes: Sequence[str], days: int | None
-) -> FreshToken:
-    """Issue a token for an account that has just been proven."""
-    issued = app.tokens.issue(account, label, scopes, days)
-    _refuse_suspended(app, account)
-    return issued
 
 
 def revoke_token(app: App, account: AccountId, id_: str) -> None:

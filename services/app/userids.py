@@ -64,7 +64,7 @@ def claimed_userid(app: App, text: str) -> Iterator[None]:
     looks = Lookalikes(app.people)
     if not looks.claim(name):
         rests = looks.rests(name)
-        if rests or not _exists(app, name):
+        if rests or name not in app.accounts.names_starting(name, 1):
             said = SAY("name-rests", name=name) if rests else SAY("name-alike", name=name)
             raise Refusal(Code.NAME_TAKEN, said)
         yield  # it is refused as taken
@@ -75,11 +75,3 @@ def claimed_userid(app: App, text: str) -> Iterator[None]:
         looks.release(name)
         raise
     looks.keep(name)
-
-
-def _exists(app: App, name: str) -> bool:
-    try:
-        app.accounts.id_of(name)
-    except Refusal:
-        return False
-    return True

@@ -8,7 +8,7 @@ from infra.metrics import REGISTRY
 from infra.people.accounts import create_robot_accounts
 from infra.people.password_resets import PasswordResets
 from infra.security_log import SecurityEvent
-from services.app.accounts import suspend
+from services.app.accounts import set_suspended
 from services.cli import logout
 from services.cli.suspend import run
 from services.language import Language
@@ -80,7 +80,7 @@ def test_a_suspended_account_can_not_be_challenged(everywhere):
     one, other = everywhere.player(), everywhere.player()
     board = everywhere.match(one, other)
     challenge = one.post("/api/challenges", {"game": "pow2", "seat": 0}).json()["id"]
-    suspend(everywhere.api.parts, one.name)
+    set_suspended(everywhere.api.parts, one.name, suspended=True)
     names = [other.name, one.name]
     said = same({way: everywhere.start(way, other, board, names, ()) for way in FRONT_ENDS})
     assert said.code == "not-wanted"
@@ -95,7 +95,7 @@ def test_what_was_opened_while_an_account_was_suspended_is_ended(everywhere, mon
     parts = everywhere.api.parts
     monkeypatch.setattr(
         "services.app.accounts.authenticate",
-        lambda *_: suspend(parts, one.name) or one.account,
+        lambda *_: set_suspended(parts, one.name, suspended=True) or one.account,
     )
     refused = everywhere.api.http.post("/api/tokens", json={"userid": one.name, **TOKEN})
     assert code_of(refused) == "suspended"

@@ -297,7 +297,8 @@ def delete_account(
 def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -> IssuedToken:
     """Return a new token for a userid and its password."""
     account = accounts.authenticate(context.app, data.userid, data.password)
-    made = accounts.issue_token(context.app, account, data.label, data.scopes, data.days)
+    made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
+    accounts.end_if_suspended(context.app, account)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
 

@@ -236,9 +236,8 @@ def make_token(
     def made(account: AccountId) -> Response[str]:
         _confirm(context, visitor, form)
         days = _days(form.get("days"))
-        issued = accounts.issue_token(
-            context.app, account, form.get("label"), form.all("scope"), days
-        )
+        issued = context.app.tokens.issue(account, form.get("label"), form.all("scope"), days)
+        accounts.end_if_suspended(context.app, account)
         return _page(context, visitor, issued)
 
     return _change(context, visitor, made, form, "tokens")
