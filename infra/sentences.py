@@ -46,7 +46,7 @@ SAY: Final = Sentences(
         ),
         "name-reserved": (
             "{name!r} is a name of the server or a word of its commands, or looks like one; choose another",
-            "{name!r} ist ein Name des Servers oder ein Wort seiner Befehle oder sieht so aus; bitte einen anderen wählen",
+            "{name!r} ist ein Name des Servers oder ein Wort seiner Befehle, oder sieht einem ähnlich; bitte einen anderen wählen",
         ),
         "name-alike": (
             "{name!r} looks like the userid of another player; choose another",
