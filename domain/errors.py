@@ -35,6 +35,9 @@ class Code(StrEnum):
     WRONG_PASSWORD = "wrong-password"  # noqa: S105 - a code, not a secret
     PASSWORD_NEEDED = "password-needed"  # noqa: S105 - a code, not a secret
     TOO_MANY_ATTEMPTS = "too-many-attempts"
+    SUSPENDED = "suspended"
+    SIGNUPS_CLOSED = "signups-closed"
+    CROSS_SITE = "cross-site"
     UNAUTHORIZED = "unauthorized"
     UNKNOWN_TOKEN = "unknown-token"  # noqa: S105 - a code, not a secret
     MISSING_SCOPE = "missing-scope"

@@ -76,6 +76,11 @@ _PUSHED: Final = _counter(
     "Notifications that this process has given to push services, by result: sent, later, away, gone, refused.",
     ["result"],
 )
+SECURITY_EVENTS: Final = _counter(
+    "matchpost_security_events_total",
+    "Events of the security log in this process, also those whose lines were left out.",
+    ["event"],
+)
 _RECEIVED: Final = _counter(
     "matchpost_mail_received_total",
     "E-mails that came in, by result: accepted, later, refused, failed.",

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from domain.match.events import AccountId
+from infra.metrics import SECURITY_EVENTS
 from infra.people.account_macs import MacKeyError, read_mac_key
 from infra.people.attempt_source import LOCAL, attempt_source
 
@@ -46,6 +47,8 @@ class SecurityEvent(StrEnum):
     ACCOUNT_MADE = "account-made"
     ACCOUNT_CHANGED = "account-changed"
     ACCOUNT_DELETED = "account-deleted"
+    ACCOUNT_SUSPENDED = "account-suspended"
+    ACCOUNT_REINSTATED = "account-reinstated"
     SESSION_MADE = "session-made"
     SESSION_ENDED = "session-ended"
     TOKEN_MADE = "token-made"  # noqa: S105 - no password
@@ -61,6 +64,9 @@ class SecurityEvent(StrEnum):
     SEAT_MAIL = "seat-mail"
     LEFT_OUT = "left-out"
 
+
+for _event in SecurityEvent:
+    SECURITY_EVENTS.labels(_event)  # begins at 0
 
 _BY_ANYBODY: Final = frozenset(
     {SecurityEvent.LOGIN_FAILED, SecurityEvent.LIMIT, SecurityEvent.RESET_ASKED}
@@ -127,6 +133,7 @@ def note_security(
 
     `budget` is that of the lines that anybody can cause, without it the one of this process.
     """
+    SECURITY_EVENTS.labels(event).inc()
     if event in _BY_ANYBODY:
         allowed, left_out = (budget or _BUDGET).take()
         if left_out:

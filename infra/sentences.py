@@ -24,6 +24,10 @@ SAY: Final = Sentences(
             "{most} Browser dürfen schon benachrichtigen; bitte erst einen entfernen",
         ),
         "account-deleted": ("the account was deleted", "das Konto ist gelöscht"),
+        "suspended": (
+            "the account of {name} is suspended; write to those who run this server",
+            "das Konto von {name} ist gesperrt; bitte an die Betreiber dieses Servers wenden",
+        ),
         "wrong-password": (
             "this is not the password of {name}",
             "das ist nicht das Passwort von {name}",
@@ -36,17 +40,41 @@ SAY: Final = Sentences(
             "{name!r} is no userid: a letter, then 1 to 19 letters, digits, - or _",
             "{name!r} ist kein Name: ein Buchstabe, dann 1 bis 19 Buchstaben, Ziffern, - oder _",
         ),
+        "signups-closed": (
+            "this server makes no new accounts; write to those who run it if you need one",
+            "dieser Server nimmt keine neuen Konten an; wer eines braucht, schreibt an die Betreiber",
+        ),
         "name-reserved": (
-            "{name!r} is a word of the command language; choose another userid",
-            "{name!r} ist ein Wort der Befehlssprache; bitte einen anderen Namen wählen",
+            "{name!r} is a name of the server or a word of its commands, or looks like one; choose another",
+            "{name!r} ist ein Name des Servers oder ein Wort seiner Befehle, oder sieht einem ähnlich; bitte einen anderen wählen",
+        ),
+        "name-alike": (
+            "{name!r} looks like the userid of another player; choose another",
+            "{name!r} sieht aus wie der Name eines anderen Spielers; bitte einen anderen wählen",
+        ),
+        "name-rests": (
+            "a player who was called {name!r}, or much like it, has left within a year; choose another",
+            "wer {name!r} oder ähnlich hieß, ist erst vor weniger als einem Jahr gegangen; bitte einen anderen Namen wählen",
         ),
         "password-length": (
             "a password has {least} to {most} characters, not {length}",
             "ein Passwort hat {least} bis {most} Zeichen, nicht {length}",
         ),
         "password-form": (
-            "a password has no blanks and no control characters",
-            "ein Passwort hat keine Leerzeichen und keine Steuerzeichen",
+            "a password has no tabs, line breaks or other control characters",
+            "ein Passwort hat keine Tabulatoren, Zeilenumbrüche oder andere Steuerzeichen",
+        ),
+        "password-ends": (
+            "a password neither begins nor ends with a space",
+            "ein Passwort beginnt und endet nicht mit einem Leerzeichen",
+        ),
+        "password-name": (
+            "this password is little more than the userid; choose another",
+            "dieses Passwort ist kaum mehr als der Name; bitte ein anderes wählen",
+        ),
+        "password-common": (
+            "this is one of the 10,000 passwords that are tried first; choose another",
+            "das ist eines der 10.000 Passwörter, die als Erste ausprobiert werden; bitte ein anderes wählen",
         ),
         "address-length": (
             "a mail address has at most {most} characters, not {length}",

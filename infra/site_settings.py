@@ -42,6 +42,15 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
             "none",
         ),
     ] = None
+    signups: Annotated[
+        Literal["on", "off"],
+        about(
+            "on or off",
+            "Whether people may make accounts. With `off` pages, API, mail and terminals elsewhere refuse it, and "
+            "only `matchpost do` at the data makes accounts.",
+            "`on`",
+        ),
+    ] = "on"
     push: Annotated[
         Literal["on", "off"],
         about(

@@ -8,7 +8,8 @@
 A session is 256 random bits in a cookie; their SHA-256 is stored, so a reader of the store can't use
 it. The record and the entry in the account's list are in different slots of a cluster, and change as
 those of `infra.people.tokens`: the record is written for an hour, listed if the account still exists, and
-then kept for as long as a session lasts; a session ends by deleting its record, at once and everywhere.
+then kept for as long as a session lasts, which the first use of a day renews; a session ends by deleting its record,
+at once and everywhere.
 An entry without a record is removed by any reader. A session is valid only while its account exists.
 
 Durable as `infra.people.messages` is.
@@ -36,7 +37,10 @@ from infra.security_log import SecurityEvent, note_security
 from infra.sentences import SAY
 
 LASTS_SECONDS: Final = 30 * 24 * 3600
-"""How long a session lasts after the login."""
+"""How long a session lasts at most after the login."""
+
+IDLE_DAYS: Final = 14
+"""How many whole days (UTC) without use end a session."""
 
 MOST_SESSIONS: Final = 20
 """Most sessions of one account; another one ends the oldest."""
@@ -166,7 +170,7 @@ class Sessions:
         if today > (session.last_used or session.created):
             digest = _digest(text)
             data = digest + _encode(replace(session, last_used=today))
-            self._client.set(record_key(digest), data, xx=True, keepttl=True)
+            self._client.set(record_key(digest), data, xx=True, px=_left(session, found.now))
 
     def list_of(self, account: AccountId) -> list[Session]:
         """Return the sessions of an account that last, the newest first."""
@@ -208,7 +212,7 @@ class Sessions:
             self._client.delete(name)
             raise
         # crash window: it is listed, and expires within the hour
-        if not self._client.expire(name, LASTS_SECONDS):
+        if not self._client.pexpire(name, _left(session, session.created)):
             raise _ended_elsewhere()
         # the list is useless once the last session has ended
         self._client.expire(list_key(session.account), LASTS_SECONDS)
@@ -226,6 +230,13 @@ class Sessions:
 
     def _now(self) -> int:
         return time_ms(self._client, self._clock)
+
+
+def _left(session: Session, now: int) -> int:
+    """Return for how long, in ms, a session lasts that is used now and not again."""
+    return (
+        min(session.created + 1000 * LASTS_SECONDS, now - now % _DAY + (IDLE_DAYS + 1) * _DAY) - now
+    )
 
 
 def _digest(text: str) -> bytes:

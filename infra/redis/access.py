@@ -48,7 +48,7 @@ _FOLLOWING: Final = ("{s*}:in", "{s*}:log", "{s*}:floor", "{s*}:shown")
 _CHALLENGES: Final = ("{c:*}", "{challenges}:*", "{a:*}:opened", "{a:*}:joined")
 
 _PEOPLE: Final = (
-    "{a:*}*", "{u:*}", "{users}", "{arbiters}", "{t:*}", "{w:*}", *_CHALLENGES, "{broadcast}*", "{boards}:words",
+    "{a:*}*", "{u:*}", "{l:*}", "{users}", "{arbiters}", "{t:*}", "{w:*}", *_CHALLENGES, "{broadcast}*", "{boards}:words",
     f"{_OF_MATCHES}:chat", f"{_OF_MATCHES}:texts", "{mail}:*", "logins:*", "answers:*", "{p:*}*",
 )  # fmt: skip
 """Keys of accounts; an account that is erased leaves the projections, too."""
@@ -98,7 +98,7 @@ ROLES: Final[Mapping[str, Access]] = {
     ),
     "robots": Access((*_PLAYING, "{robots}:*", *_OF_ROBOTS)),
     "maintenance": Access(
-        ("{s*}:*", "{p:*}*", "{scrub}*", "{damaged}", "{boards}*", "{a:*}*", "{users}", "{arbiters}"),
+        ("{s*}:*", "{p:*}*", "{scrub}*", "{damaged}", "{boards}*", "{a:*}*", "{l:*}", "{users}", "{arbiters}"),
         commands="+scan",
     ),
     "operator": Access(("*",), commands="+scan"),

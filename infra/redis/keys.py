@@ -37,6 +37,7 @@
 | `{boards}:secrets` | hash: name of a secret -> its fingerprint: `infra.secret_record` |
 | `{boards}:upgrade` | set while `matchpost upgrade` deletes the keys of an earlier format |
 | `{u:<name>}` | account id |
+| `{l:<hex>}` | what a userid looks like; for a year also that of a deleted account: `infra.people.accounts.lookalikes` |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
 | `logins:tried/<hash>/<most>/<minutes>/minute` | wrong passwords for a userid from a network; written by `infra.rate_limits` |
 | `logins:everywhere/<hash>/<most>/<minutes>/minute` | the same, from all networks that the account has not used |
@@ -313,6 +314,11 @@ def analysis(board: int) -> str:
 def user(name: str) -> str:
     """Return the key of a userid."""
     return f"{{u:{name}}}"
+
+
+def lookalike(digest: bytes) -> str:
+    """Return the key of all userids that look alike, by the SHA-256 of their skeleton."""
+    return f"{{l:{digest[:16].hex()}}}"
 
 
 def token(digest: bytes) -> str:

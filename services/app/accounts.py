@@ -5,24 +5,38 @@ changes stored data. So nothing that an account does later needs to check it aga
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.match.robots import robot_level
 from infra.mail.erasure import erase_mail
 from infra.people.accounts import Profile
+from infra.people.accounts.lookalikes import Lookalikes
+from infra.people.accounts.writing import refuse_suspended
 from infra.people.sessions import FreshSession, Session
 from infra.projections.erasure import erase_projections
+from infra.security_log import SecurityEvent, note_security
 from services.app.context import App
 from services.app.sentences import SAY
+from services.app.userids import check_signups, claimed_userid
 
 
-def sign_up(app: App, userid: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
-    """Make an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
+def sign_up(
+    app: App,
+    userid: str,
+    password: str,
+    addresses: Sequence[str] = (),
+    *,
+    by_operator: bool = False,
+) -> AccountId:
+    """Make an account; `bad-name`, `bad-password`, `bad-address`, `name-taken` or `signups-closed`."""
+    if not by_operator:
+        check_signups(app)
     app.ready()
-    return app.accounts.signup(userid, password, addresses)
+    with claimed_userid(app, userid):
+        return app.accounts.signup(userid, password, addresses)
 
 
 def authenticate(app: App, userid: str, password: str) -> AccountId:
@@ -74,10 +88,16 @@ def sign_off(app: App, account: AccountId) -> None:
 def delete_account(app: App, userid: str, password: str) -> None:
     """Erase an account and all personal data, for good; its matches stay.
 
-    Repeated after a crash, it erases what is left.
+    Repeated after a crash, it erases what is left. Nobody else can have the userid for a year.
     """
     app.ready()
-    app.accounts.delete(userid, password, partial(erase_account, app))
+
+    def erase(account: AccountId) -> None:
+        erase_account(app, account)
+        if app.accounts.record_of(account) is None:
+            Lookalikes(app.people).rest(userid)
+
+    app.accounts.delete(userid, password, erase)
 
 
 def erase_account(app: App, account: AccountId) -> None:
@@ -107,7 +127,17 @@ def open_session(
 ) -> FreshSession:
     """Open a session, and end the one that the browser had, so that its id is no longer valid."""
     close_session(app, former)
-    return app.sessions.open(account, browser)
+    opened = app.sessions.open(account, browser)
+    end_if_suspended(app, account)
+    return opened
+
+
+def end_if_suspended(app: App, account: AccountId) -> None:
+    """End what was just opened for an account that was suspended meanwhile, and refuse it."""
+    profile = own_profile(app, account)
+    if profile.suspended:
+        log_out_everywhere(app, account)
+    refuse_suspended(profile)
 
 
 def close_session(app: App, session: Session | None) -> None:
@@ -125,6 +155,27 @@ def end_session(app: App, account: AccountId, id_: str) -> None:
 def log_out_everywhere(app: App, account: AccountId) -> None:
     """End all access to an account: see `Accounts.end_access`."""
     app.accounts.end_access(account)
+
+
+# the operator
+
+
+def set_suspended(app: App, userid: str, *, suspended: bool) -> None:
+    """Close an account, or open it again: nobody can log in to a closed one, act for it or challenge it.
+
+    Its own open challenges end. Its matches go on, and are lost on time. `not-wanted` for a robot.
+    """
+    app.ready()
+    account = app.accounts.id_of(userid)
+    if robot_level(account):
+        raise Refusal(Code.NOT_WANTED, f"{userid.lower()} is a robot; MATCHPOST_ROBOTS=0 stops all")
+    app.accounts.change_of(account, lambda record: replace(record, suspended=suspended))
+    if suspended:
+        # after the change, because what was opened before it ends here, and nothing is opened later
+        log_out_everywhere(app, account)
+        app.challenges.forget(account)
+    event = SecurityEvent.ACCOUNT_SUSPENDED if suspended else SecurityEvent.ACCOUNT_REINSTATED
+    note_security(event, account)
 
 
 # tokens

@@ -31,6 +31,8 @@ def check_challenge(app: App, challenger: AccountId, others: Sequence[AccountId]
     _check_blocks(app, challenger, others, SAY("no-challenges"))
     for other in others:
         profile = app.accounts.record_of(other)
+        if profile and profile.suspended:
+            raise _refused(app, other, SAY("is-suspended"))
         wanted = profile.challenges if profile else ANYONE
         if wanted == NONE:
             raise _refused(app, other, SAY("none-by-name"))

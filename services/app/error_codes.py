@@ -46,9 +46,11 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.BAD_REQUEST: CodeInfo(EXIT_REFUSED, 400, "the request is not of the form asked for"),
     Code.UNREADABLE_MOVE: CodeInfo(EXIT_REFUSED, 422, "the move is not in the game's notation"),
     Code.UNKNOWN_OFFER: CodeInfo(EXIT_REFUSED, 422, "this can't be proposed"),
-    Code.BAD_NAME: CodeInfo(EXIT_REFUSED, 422, "the userid is not of the form asked for"),
-    Code.BAD_PASSWORD: CodeInfo(EXIT_REFUSED, 422, "the password is not of the form asked for"),
-    Code.NAME_TAKEN: CodeInfo(EXIT_REFUSED, 409, "the userid belongs to somebody"),
+    Code.BAD_NAME: CodeInfo(EXIT_REFUSED, 422, "no new account can have the userid"),
+    Code.BAD_PASSWORD: CodeInfo(EXIT_REFUSED, 422, "no new password can be this"),
+    Code.NAME_TAKEN: CodeInfo(
+        EXIT_REFUSED, 409, "the userid, or one like it, is or was somebody's"
+    ),
     Code.BAD_ADDRESS: CodeInfo(
         EXIT_REFUSED, 422, "a mail address is not of the form asked for, repeated or one too many"
     ),
@@ -62,6 +64,9 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
     Code.TOO_MANY_ATTEMPTS: CodeInfo(
         EXIT_REFUSED, 429, "too many wrong passwords were given for the userid; try again later"
     ),
+    Code.SUSPENDED: CodeInfo(EXIT_REFUSED, 403, "the operators have suspended the account"),
+    Code.SIGNUPS_CLOSED: CodeInfo(EXIT_REFUSED, 403, "this server makes no new accounts"),
+    Code.CROSS_SITE: CodeInfo(EXIT_REFUSED, 403, "a page of another site sent the request"),
     Code.UNAUTHORIZED: CodeInfo(
         EXIT_REFUSED, 401, "the request does not prove which user it is from"
     ),

@@ -24,10 +24,13 @@ def ask_reset(app: App, text: str) -> None:
     _resets(app).request(text)
 
 
-def check_link(app: App, text: str) -> None:
-    """Refuse a link that is not valid as `not-found`."""
-    if _resets(app).account_of(text) is None:
+def check_link(app: App, text: str) -> AccountId:
+    """Return the account of a link; `not-found` for one that is not valid."""
+    account = _resets(app).account_of(text)
+    profile = None if account is None else app.accounts.record_of(account)
+    if account is None or profile is None or profile.suspended:
         raise _outdated()
+    return account
 
 
 def reset_password(app: App, text: str, new: str) -> AccountId:
@@ -36,8 +39,7 @@ def reset_password(app: App, text: str, new: str) -> AccountId:
     `bad-password` leaves the link valid; `not-found` for one that was used, or has expired.
     """
     app.ready()
-    check_link(app, text)
-    hashed = app.accounts.hash_new(new)
+    hashed = app.accounts.hash_new(check_link(app, text), new)
     account = _resets(app).use(text)
     if account is None:
         raise _outdated()

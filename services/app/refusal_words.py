@@ -10,6 +10,7 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "takes no challenges from you",
         "nimmt von diesem Konto keine Herausforderungen an",
     ),
+    "is-suspended": ("is suspended and starts no matches", "ist gesperrt und beginnt nichts Neues"),
     "none-by-name": (
         "accepts no challenges by name; an open one is for anybody",
         "nimmt keine Herausforderungen an den eigenen Namen an; eine offene ist für alle da",

@@ -91,7 +91,7 @@ def start_matches(
         cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         accounts = Accounts(parts.data, cheap)
         signed_up: list[Pair] = [
-            tuple(accounts.signup(f"{side}{number}", "benchmark") for side in ("light", "dark"))
+            tuple(accounts.signup(f"{side}{number}", "benchmark-1") for side in ("light", "dark"))
             for number in range(pairs)
         ]
         tokens = {

@@ -18,7 +18,7 @@ from services.cli.errors import describe
 from services.cli.receipt_file import ReceiptFile
 from services.client.connect import ChosenBy, Connection, find_connection
 from services.language import LOCAL, Language
-from services.language.parser import PasswordBlank, password_blanks
+from services.language.parser import PasswordBlank, password_blanks, quote_password
 
 
 def run(  # noqa: PLR0913, PLR0917 - called by keyword
@@ -152,7 +152,6 @@ def _ask_password(blank: PasswordBlank) -> str:
         word = getpass(f"{whose}: ")
         if new and getpass(f"{whose} again: ") != word:
             raise Refusal(Code.USAGE, "the two passwords differ; nothing was done")
-    if len(word.split()) != 1:
-        # the part after a space would become another word of the line
-        raise Refusal(Code.USAGE, f"the {whose} has to be one word; nothing was done")
-    return word
+    if not word.strip():
+        raise Refusal(Code.USAGE, f"the {whose} is empty; nothing was done")
+    return quote_password(word)

@@ -45,6 +45,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "trusted_proxy": "whether your own proxy passes on the client's address: on or off",
     "mail_authserv": "the name in the Authentication-Results headers that are believed",
     "site": "the address of the pages as browsers know it: https://play.example.org",
+    "signups": "whether people may make accounts: on or off",
     "push": "whether players may have notifications in their browsers: on or off",
     "push_services": "the push services that notifications are given to: hosts or origins",
 }

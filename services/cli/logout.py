@@ -1,10 +1,12 @@
 """`matchpost logout`: end the token of the login on its server, and delete the login from this machine.
 
-If the server does not answer, the login stays, so that it can be tried again.
+If the server does not answer, the login stays, so that it can be tried again. With a userid, for the operator:
+end all sessions and tokens of that account of the server at the data.
 """
 
 from typing import Final
 
+from infra.settings import Settings
 from services.app.error_codes import EXIT_OK
 from services.cli.remote import run_remotely
 from services.client import Client, ProblemError
@@ -14,8 +16,16 @@ _ENDED: Final = frozenset({"unknown-token", "not-found"})
 """Refusals that say that the token is good for nothing already."""
 
 
-def run() -> int:
+def run(name: str, settings: Settings) -> int:
     """Log out, and return the exit code."""
+    if name:
+        # slow to import, and rarely needed
+        from services.app.accounts import log_out_everywhere  # noqa: PLC0415
+        from services.cli.suspend import change  # noqa: PLC0415
+
+        said = "is logged out everywhere, and all its tokens are ended"
+        end = lambda app, name: log_out_everywhere(app, app.accounts.id_of(name))  # noqa: E731
+        return change(name, end, said, settings)
     login = read_login()
     if login is None:
         print("you are not logged in on this machine")

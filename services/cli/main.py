@@ -28,10 +28,10 @@ _PIPE_CLOSED: Final = 141
 
 _EXAMPLES: Final = """\
 an example, with `matchpost serve` running in another terminal:
-  matchpost do signup alice wonderland
-  matchpost do signup bob builder2
+  matchpost do signup alice mad-hatter
+  matchpost do signup bob yes-we-can
   matchpost do pow2 challenge alice bob
-  matchpost do pow2 move 1 alice wonderland m13-j7
+  matchpost do pow2 move 1 alice mad-hatter m13-j7
   matchpost do help
 """
 

@@ -67,8 +67,12 @@ PLAYER_SUBCOMMANDS: Final = (
     Subcommand(
         "logout",
         "end the token of the login, and delete it from this machine",
-        "End the token of the login on its server, and delete it from this machine.",
-        has_settings=False,
+        "End the token of the login on its server, and delete it from this machine. With a USERID, for the operator of "
+        "a server: end all sessions and tokens of that account.",
+        (("name", {
+            "metavar": "USERID", "nargs": "?", "default": "",
+            "help": "an account of the server at the data, which is logged out everywhere",
+        }),),
     ),
     Subcommand(
         "watch",

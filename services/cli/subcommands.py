@@ -72,6 +72,23 @@ SUBCOMMANDS: Final = (
         ),
     ),
     Subcommand(
+        "suspend",
+        "close an account: nobody can log in to it or play for it",
+        "Close an account: it is logged out everywhere, nobody can log in to it, act for it or challenge it, and its "
+        "own challenges end. Its matches go on and its clocks run, so its opponents win on time. `matchpost "
+        "reinstate` opens it again.",
+        (("name", {"metavar": "USERID", "help": "the account"}),),
+        fixed={"is_suspended": True},
+    ),
+    Subcommand(
+        "reinstate",
+        "open an account that was suspended",
+        "Open an account again that was closed by `matchpost suspend`.",
+        (("name", {"metavar": "USERID", "help": "the account"}),),
+        module="services.cli.suspend",
+        fixed={"is_suspended": False},
+    ),
+    Subcommand(
         "erase",
         "erase the text of a claim, an appeal or a ruling",
         "Erase the text of a claim, an appeal or a ruling, for good; its hash stays in the log. Shows "

@@ -242,7 +242,7 @@ def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> ShortP
     )
     _record_query_parameters(app)
     behind_proxy = parts.settings.trusted_proxy == "on"
-    return ShortPath(app, HttpMiddleware(app, behind_proxy=behind_proxy))
+    return ShortPath(app, HttpMiddleware(app, behind_proxy=behind_proxy, site=parts.settings.site))
 
 
 def _api() -> Router:

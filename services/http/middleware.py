@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from litestar import Litestar
 from litestar.enums import ScopeType
@@ -50,23 +51,33 @@ PAUSE_SECONDS: Final = 0.25
 
 _TOO_MANY: Final = "429"
 
+Headers: TypeAlias = list[tuple[bytes, bytes]]
+
 _COMMON_HEADERS: Final = [(b"x-content-type-options", b"nosniff")]
 
 _NO_STORE: Final = (b"cache-control", b"no-store")
 
-USUAL_HEADERS: Final = (*_COMMON_HEADERS, _NO_STORE)
-"""The headers that an answer gets here if it has none of them."""
-
 BEGAN: Final = "began"
 """The key in a scope of the time at which a request came, if others had it before."""
 
-_RENDERED_TYPES: Final = (b"text/html", b"image/svg+xml")
-"""Media types that a browser renders: such an answer of the API may load nothing and run no script."""
+_HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
+
+_FOR_PROGRAMS: Final = re.compile(r"/(api|log|healthz|readyz)(?=/|$)")
+"""Paths whose answers are for programs."""
+
+_PERSONAL: Final = re.compile(r"/(account|messages|password)(?=/|$)")
+"""Pages that no browser keeps, because the next one at the machine could read them."""
 
 _CONTENT_POLICY: Final = (
     b"content-security-policy",
-    b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+    b"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 )
+"""An answer for programs that a browser renders may load nothing, run no script, and stand in no frame."""
+
+_OWN_SITE: Final = (b"cross-origin-resource-policy", b"same-origin")
+"""Pictures may stand on pages of other sites, and nothing else."""
+
+_PICTURE: Final = b"image/svg+xml"
 
 
 async def pause() -> None:
@@ -87,10 +98,10 @@ class _ResponseChannel:
     """One request's channels: they complete the answer's headers, and drop the body of a HEAD."""
 
     def __init__(
-        self, receive: Receive, send: Send, scope: Any, request_id: str, *, bodiless: bool
+        self, receive: Receive, send: Send, scope: Any, headers: Headers, *, bodiless: bool
     ) -> None:
         self.status = "500"
-        self._request_id = request_id.encode()
+        self._headers = headers
         self.path = str(scope["path"])
         self._encoding = _accepted(scope)
         self._waiting: CompressedAnswer | None = None
@@ -109,7 +120,7 @@ class _ResponseChannel:
             self.status = str(message["status"])
             if self.status == _TOO_MANY:
                 await pause()
-            _add_headers(message, self.path, self._request_id)
+            _add_headers(message, self.path, self._headers)
             if CompressedAnswer.is_possible(message):
                 self._waiting = CompressedAnswer(message, self._encoding)
                 return
@@ -136,9 +147,13 @@ class _ResponseChannel:
 class HttpMiddleware:
     """Wraps the application in what every request needs."""
 
-    def __init__(self, app: Litestar, *, behind_proxy: bool) -> None:
+    def __init__(self, app: Litestar, *, behind_proxy: bool, site: str | None = None) -> None:
         self._app = app
         self._behind_proxy = behind_proxy
+        by_tls = (site or "").startswith("https://")
+        self._common: Headers = [*_COMMON_HEADERS, _HSTS] if by_tls else [*_COMMON_HEADERS]
+        self.usual_headers = (*self._common, _NO_STORE, _CONTENT_POLICY, _OWN_SITE)
+        """Headers of an answer to a program, if the program itself has set none of them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request to the application, and measure its answer; other events pass unchanged."""
@@ -148,7 +163,8 @@ class HttpMiddleware:
         asked: Any = scope
         method, began = str(asked["method"]), asked.get(BEGAN) or time.perf_counter()
         id_ = request_id_of(asked)
-        answer = _ResponseChannel(receive, send, asked, id_, bodiless=method == "HEAD")
+        headers = [*self._common, (REQUEST_ID_HEADER, id_.encode())]
+        answer = _ResponseChannel(receive, send, asked, headers, bodiless=method == "HEAD")
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
         with LoggedWith(request_id=id_):
@@ -184,15 +200,19 @@ def _accepted(scope: Any) -> Encoding | None:
     return accepted_encoding(b",".join(headers).decode("latin-1")) if headers else None
 
 
-def _add_headers(start: HTTPResponseStartEvent, path: str, request_id: bytes) -> None:
-    """Add the headers that every answer has."""
+def _add_headers(start: HTTPResponseStartEvent, path: str, more: Headers) -> None:
+    """Add the headers that every answer has, and those of its kind."""
     headers = list(start["headers"])
     present = dict(headers)
-    headers += [*_COMMON_HEADERS, (REQUEST_ID_HEADER, request_id)]
-    if b"cache-control" not in present:
+    if _PERSONAL.match(path):
+        headers = [header for header in headers if header[0] != b"cache-control"]
+    headers += more
+    if b"cache-control" not in present or _PERSONAL.match(path):
         headers.append(_NO_STORE)
-    if path.startswith("/api") and present.get(b"content-type", b"").startswith(_RENDERED_TYPES):
+    if _FOR_PROGRAMS.match(path):
         headers.append(_CONTENT_POLICY)
+        if not present.get(b"content-type", b"").startswith(_PICTURE):
+            headers.append(_OWN_SITE)
     start["headers"] = headers
 
 

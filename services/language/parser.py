@@ -10,6 +10,7 @@ import msgspec
 from lark import Lark, Token
 from lark.exceptions import UnexpectedInput
 
+from domain.errors import Code, Refusal
 from services.app.games import game_keys
 from services.app.typography import as_flag, as_move, as_plain
 
@@ -24,6 +25,11 @@ _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
 
 _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 """The grammar's terminals for passwords, alone or after the name of a flag."""
+
+_QUOTED: Final = re.compile(
+    r'["\u201c\u201e]([^\n"\u201c-\u201e]*[^\S\n][^\n"\u201c-\u201e]*)["\u201c\u201d]'
+)
+"""A password with blanks, as the grammar has it; quotation marks around other words are part of them."""
 
 
 _AT_SEAT: Final = "at_seat"
@@ -163,6 +169,30 @@ def password_blanks(text: str, proven: str = "") -> list[PasswordBlank]:
     ]
 
 
+def quote_password(password: str) -> str:
+    """Return a password as a line has it; `usage` for one that no line can have."""
+    if not re.search(r"\s", password):
+        return password
+    if not _QUOTED.fullmatch(quoted := f'"{password}"'):
+        raise Refusal(
+            Code.USAGE,
+            "a password with both blanks and quotation marks can't be written in a line; log in with "
+            "`matchpost login` or in a browser",
+        )
+    return quoted
+
+
+def split_words(line: str) -> list[str]:
+    """Return the words of a line; a password in quotation marks is one, without these."""
+    words = re.findall(rf"(?<!\S){_QUOTED.pattern}(?!\S)|(\S+)", line)
+    return [quoted or word for quoted, word in words]
+
+
+def _unquoted(password: str) -> str:
+    quoted = _QUOTED.fullmatch(password)
+    return quoted[1] if quoted else password
+
+
 def _names_the_challenger(token: Token) -> bool:
     return token.type == "FLAG" and as_flag(token).lower().startswith("--as=")
 
@@ -179,8 +209,10 @@ def _read(text: str, start: str = "start") -> tuple[str, list[Token]]:
 
 def _word(token: Token) -> tuple[str, str]:
     if token.type == "PASSWORD_FLAG":
-        return "password", str(token).partition("=")[2]
+        return "password", _unquoted(str(token).partition("=")[2])
     part = token.type.lower().removeprefix("one_")
+    if token.type in _PASSWORDS:
+        return part, _unquoted(str(token))
     return part, _AS_MEANT.get(part, str)(str(token).strip())
 
 

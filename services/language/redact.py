@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from domain.errors import Refusal
-from infra.people.accounts import PASSWORD_LENGTHS
+from infra.people.accounts import SHORTEST_PASSWORD
 from services.app.typography import as_flag, as_move, as_plain
 from services.language.parser import CommandLine
 
@@ -92,4 +92,4 @@ def _quotations(word: str) -> Iterator[str]:
 
 
 def _may_be_password(word: str) -> bool:
-    return len(word) >= PASSWORD_LENGTHS[0]
+    return len(word) >= SHORTEST_PASSWORD

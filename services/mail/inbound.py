@@ -30,9 +30,11 @@ from infra.mail.processed import (
 from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.address_owners import AddressOwners
+from infra.people.accounts.writing import refuse_suspended
 from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
 from infra.security_log import SecurityEvent, note_security
+from services.app.accounts import own_profile
 from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
@@ -242,6 +244,11 @@ class InboundMail:
         )
 
     def _do(self, order: MailCommand, key: str, player: SeatPlayer | None) -> Answer:
+        if player is not None:
+            try:
+                refuse_suspended(own_profile(self._app, player.account))
+            except Refusal as reason:
+                return refusal(reason)
         # the answer goes to the player for whom the seat's address was made
         reader = player.account if player else None
         if order.refusal:

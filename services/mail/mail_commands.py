@@ -1,6 +1,6 @@
 """Finds the commands of a mail and reads them as lines of the command language.
 
-A mail to the server's address has whole lines, `pow2 move 13 alice wonderland m13-j7`. A mail to a
+A mail to the server's address has whole lines, `pow2 move 13 alice mad-hatter m13-j7`. A mail to a
 seat's address has the move alone, `m13-j7`, because only the seat's player knows the address. In both
 the command is the subject, or the commands are at the top of the text, one a line.
 """
@@ -20,7 +20,7 @@ from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 from services.language.arguments import FIRST_LIMIT
 from services.language.commands import FORMS, GENERAL_FORMS
-from services.language.parser import CommandLine, Seat, UnparsedLine, parse
+from services.language.parser import CommandLine, Seat, UnparsedLine, parse, split_words
 from services.mail.parse.message import ParsedMail
 from services.mail.parse.strip_quotes import paragraph
 from services.mail.sentences import SAY
@@ -249,7 +249,7 @@ def _is_certain(word: str) -> bool:
 
 def _redact_line(first: str, line: CommandLine) -> str:
     """Return a line as its answer may quote it."""
-    words = first.split()
+    words = split_words(first)
     if not line.has("password"):
         # the command takes none, but the sender may have added one
         return " ".join(words[:_CERTAIN] + ["..."] * (len(words) > _CERTAIN))

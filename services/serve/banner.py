@@ -10,8 +10,8 @@ from infra.settings import Settings
 from services.serve.processes import console_script
 
 _EXAMPLES: Final = (
-    'matchpost do "signup alice secret"',
-    'matchpost do "signup bob secret"',
+    'matchpost do "signup alice mad-hatter"',
+    'matchpost do "signup bob yes-we-can"',
     'matchpost do "pow2 challenge alice bob"',
     'matchpost do "help"',
 )

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from infra.people.accounts.lookalikes import REST_SECONDS
 from infra.people.sessions import Sessions
 from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
@@ -121,6 +122,69 @@ def test_a_password_that_can_be_none_is_refused_alike(person):
     on_page = person.web.send("/account/password", {"old": PASSWORD, "new": "tiny"})
     assert at_terminal.code == by_api.json()["code"] == "bad-password"
     assert plain(at_terminal.sentence) == sentence(by_api) == sentence(on_page)
+
+
+SIGNUPS = {
+    "terminal": lambda one, name: one.terminal(f"signup {name} {PASSWORD}"),
+    "mail": lambda one, name: one.mail(f"signup {name} {PASSWORD}"),
+    "api": lambda one, name: one.api.api.http.post(
+        "/api/accounts", json={"userid": name, "password": PASSWORD}
+    ),
+    "web": lambda one, name: one.web.send(
+        "/signup", {"userid": name, "password": PASSWORD}, on="/signup"
+    ),
+}
+
+
+def refused_signups(person, name):
+    """What each front end says to a userid, which lines don't repeat if it may be a password."""
+    said = {way: signup(person, name) for way, signup in SIGNUPS.items()}
+    page = re.search(r'id="wrong-userid">([^<]+)<', said["web"].text)
+    found = (
+        said["terminal"].sentence,
+        joined(said["mail"]).partition(": ")[2],
+        sentence(said["api"]),
+        html.unescape(page[1]),
+    )
+    return {plain(one).replace(repr(name.lower()), "'...'") for one in found}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["admin", "R00T", "mailer_daemon", "robot-x", "r0b0t-easy", "pow2", "multiple", "halves"],
+)
+def test_a_name_of_the_server_is_nobodys(person, name):
+    (said,) = refused_signups(person, name)
+    assert "is a name of the server or a word of its commands" in said
+
+
+def test_a_userid_that_looks_like_another_is_refused_alike(person):
+    SIGNUPS["web"](person, "malicious")
+    for name in ("ma1icious", "mal1c1ous", "malici0us", "mali_cious"):
+        (said,) = refused_signups(person, name)
+        assert "looks like the userid of another player" in said
+    (said,) = refused_signups(person, "Malicious")
+    assert "is taken" in said
+    for number in range(1, 13):
+        assert person.terminal(f"signup pupil{number} {PASSWORD}").code == ""
+
+
+def test_a_signup_that_is_refused_leaves_its_userid_to_others(person):
+    assert person.terminal("signup quentin tiny").code == "bad-password"
+    assert person.terminal(f"signup quent1n {PASSWORD}").code == ""
+
+
+def test_the_userid_of_a_deleted_account_rests_for_a_year(front_ends, person):
+    assert person.terminal(f"signup leaving {PASSWORD}").code == ""
+    assert person.terminal(f"delete leaving {PASSWORD}").code == ""
+    for name in ("leaving", "leav1ng"):
+        (said,) = refused_signups(person, name)
+        assert "has left within a year" in said
+    data = front_ends.api.parts.data
+    (key,) = [key for key in data.scan_iter("{l:*}") if data.ttl(key) > 0]
+    assert 0 <= REST_SECONDS - data.ttl(key) < 60
+    data.delete(key)  # a year later
+    assert person.terminal(f"signup leaving {PASSWORD}").code == ""
 
 
 def test_an_old_token_and_an_old_session_need_the_password_alike(person):

@@ -37,7 +37,7 @@ def document(match: Match, published: int | None = None) -> bytes:
 def app():
     made = FakeApp()
     for name in ("alice", "bob"):
-        made.accounts.signup(name, "wonderland")
+        made.accounts.signup(name, "mad-hatter")
     yield made
     made.close()
 

@@ -126,7 +126,7 @@ def test_only_so_many_matches_with_robots_go_on_at_once(app):
     )
     board_of(challenge(app, "pow2 challenge bob robot-easy", "bob"))
     board_of(challenge(app, "pow2 challenge alice bob"))
-    assert challenge(app, f"pow2 resign {boards[3]} alice wonderland").code == ""
+    assert challenge(app, f"pow2 resign {boards[3]} alice mad-hatter").code == ""
     board_of(challenge(app, "pow2 challenge alice robot-easy"))
     assert challenge(app, "pow2 challenge alice robot-easy").code == Code.TOO_MANY
 
@@ -246,20 +246,22 @@ def test_a_robot_may_wait_in_any_number_of_challenges(app):
 
 
 def test_robots_get_no_messages(terminal):
-    answer = terminal.do("message alice wonderland bob,robot-easy hello")
+    answer = terminal.do("message alice mad-hatter bob,robot-easy hello")
     assert (answer.code, answer.sentence) == (
         Code.NOT_WANTED,
         "robot-easy is a robot, and reads no messages",
     )
-    assert terminal.do("messages bob builder2").page == terminal.do("messages carol singing5").page
+    assert (
+        terminal.do("messages bob yes-we-can").page == terminal.do("messages carol sing-along").page
+    )
 
 
 def test_nobody_chats_with_robots_alone(terminal, app):
     board = board_of(challenge(app, "pow2 challenge alice robot-easy"))
-    answer = terminal.do(f"pow2 chat {board} alice wonderland hello")
+    answer = terminal.do(f"pow2 chat {board} alice mad-hatter hello")
     assert (answer.code, answer.sentence) == (
         Code.NOT_WANTED,
         "robot-easy is a robot, and reads no chat",
     )
     board = board_of(challenge(app, "halves challenge alice bob robot-easy -manual_start"))
-    assert terminal.do(f"halves chat {board} alice wonderland hello").code == ""
+    assert terminal.do(f"halves chat {board} alice mad-hatter hello").code == ""

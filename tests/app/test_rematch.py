@@ -26,7 +26,7 @@ def terminal() -> Iterator[Terminal]:
 def ended(terminal: Terminal, line: str = "pow2 challenge alice bob") -> int:
     """Start a match that alice resigns; return its board."""
     board = board_of(terminal.do(line))
-    answer = terminal.do(f"{line.split(maxsplit=1)[0]} resign {board} alice wonderland")
+    answer = terminal.do(f"{line.split(maxsplit=1)[0]} resign {board} alice mad-hatter")
     assert answer.code == "", answer
     return board
 
@@ -86,22 +86,22 @@ def test_two_who_ask_at_the_same_moment_get_one_match(terminal):
 
 def test_a_rematch_can_have_a_rematch(terminal):
     first = board_of(ask(terminal, ended(terminal)))
-    assert terminal.do(f"pow2 resign {first} bob builder2").code == ""
+    assert terminal.do(f"pow2 resign {first} bob yes-we-can").code == ""
     second = board_of(ask(terminal, first))
     assert load_state(terminal.app, second).seats == of(terminal.app, "alice", "bob")
 
 
 def test_of_three_players_each_moves_up_a_seat(terminal):
     board = ended(terminal, "halves challenge alice bob carol -manual_start")
-    assert terminal.do(f"halves resign {board} bob builder2").code == ""
+    assert terminal.do(f"halves resign {board} bob yes-we-can").code == ""
     again = load_state(terminal.app, board_of(ask(terminal, board, "carol", "halves")))
     assert again.seats == of(terminal.app, "bob", "carol", "alice")
 
 
 def test_a_match_that_gathered_gathers_again(terminal):
     board = board_of(terminal.do("powerdrain challenge alice bob --gather"))
-    assert terminal.do(f"powerdrain move {board} bob builder2 accept").code == ""
-    assert terminal.do(f"powerdrain resign {board} alice wonderland").code == ""
+    assert terminal.do(f"powerdrain move {board} bob yes-we-can accept").code == ""
+    assert terminal.do(f"powerdrain resign {board} alice mad-hatter").code == ""
     number = board_of(ask(terminal, board, "bob", "powerdrain"))
     state = load_state(terminal.app, number)
     assert state.awaits_entropy
@@ -146,13 +146,13 @@ def test_a_puzzle_has_none(terminal):
 
 def test_a_player_who_blocks_the_other_is_not_asked(terminal):
     board = ended(terminal)
-    assert terminal.do("block alice wonderland bob").code == ""
+    assert terminal.do("block alice mad-hatter bob").code == ""
     assert ask(terminal, board, "bob").code == Code.NOT_WANTED
 
 
 def test_a_player_who_has_left_gets_no_match(terminal):
     board = ended(terminal)
-    assert terminal.do("delete alice wonderland").code == ""
+    assert terminal.do("delete alice mad-hatter").code == ""
     answer = ask(terminal, board, "bob")
     assert (answer.code, answer.sentence) == (
         Code.UNKNOWN_USER,

@@ -128,7 +128,7 @@ def test_a_server_with_a_match_is_not_filled(
 def test_a_server_with_an_account_is_not_filled(
     valkey: EmbeddedServer, redis_client: Redis, tmp_path: Path
 ):
-    Accounts(redis_client).signup("alice", "wonderland")
+    Accounts(redis_client).signup("alice", "mad-hatter")
     assert _is_refused(valkey, redis_client, tmp_path, "accounts or matches")
 
 
@@ -137,7 +137,7 @@ def test_the_accounts_of_robots_do_not_count(
 ):
     create_robot_accounts(redis_client, AccountMacs())
     settings = Settings(data=tmp_path, redis_url=valkey.url, queue_url=valkey.url)
-    assert fill_server(settings, "wonderland-7").matches > 150
+    assert fill_server(settings, "mad-hatter-7").matches > 150
 
 
 def test_a_server_that_runs_is_not_filled(
@@ -151,7 +151,7 @@ def _is_refused(valkey: EmbeddedServer, client: Redis, folder: Path, why: str) -
     before = sorted(client.scan_iter(count=1_000))
     settings = Settings(data=folder, redis_url=valkey.url, queue_url=valkey.url)
     with pytest.raises(NotEmptyError, match=why):
-        fill_server(settings, "wonderland-7")
+        fill_server(settings, "mad-hatter-7")
     return sorted(client.scan_iter(count=1_000)) == before
 
 

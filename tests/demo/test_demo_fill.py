@@ -50,7 +50,7 @@ pytestmark = pytest.mark.slow
 MONDAY = 1_795_392_000_000
 """Monday 2026-11-23 00:00 UTC, in ms."""
 
-PASSWORD = "wonderland-7"
+PASSWORD = "mad-hatter-7"
 GAMES = {"pow2", "goliath", "line", "powerdrain", "halves", "torere", "jump", "one", "two", "duo"}
 
 

@@ -49,7 +49,7 @@ from workers.commands.drain import Drain
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
-PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
+PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
 
 class FakeApp:

@@ -134,8 +134,8 @@ def test_a_graceful_stop_finishes_the_batch_in_hand(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_a_door_that_dies_after_submitting_has_its_command_decided(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served, served.client() as client:
-        served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         served.env["MATCHPOST_FAULT"] = "submit.queued:1"
-        done = served.run("do", "pow2 move 1 alice secret m13-m9")
+        done = served.run("do", "pow2 move 1 alice mad-hatter m13-m9")
         assert done.returncode == -signal.SIGKILL
         until(lambda: state_of(client, 1).moves == "m13-m9", 15)

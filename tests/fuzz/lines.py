@@ -19,9 +19,9 @@ SECRETS: Final = (*PASSWORDS.values(), NEW)
 _PAGE: Final = Path(__file__).parents[2].joinpath("docs", "commands.md").read_text()
 
 _OURS: Final = {
-    "wonderland": PASSWORDS["alice"],
-    "builder2": PASSWORDS["bob"],
-    "singing5": PASSWORDS["carol"],
+    "mad-hatter": PASSWORDS["alice"],
+    "yes-we-can": PASSWORDS["bob"],
+    "sing-along": PASSWORDS["carol"],
     "looking-glass": NEW,
 }
 
@@ -88,7 +88,7 @@ _HEADS: Final = (
     "jump scores ", "pow2 preview 1 ", "one preview 12 ", "halves preview 5 ", "signup dora ",
     "pow2 move 1 alice w0nder!land ", "pow2 queue 2 bob 6uilder.two ", "vacation alice w0nder!land ",
     "jump move 11 alice w0nder!land ", "pow2 showas alice w0nder!land ",
-    "powerdrain move 4 alice w0nder!land accept ", "add alice w0nder!land ", "signup dora explorer ",
+    "powerdrain move 4 alice w0nder!land accept ", "add alice w0nder!land ", "signup dora marco-polo ",
     "message alice w0nder!land ", "message alice w0nder!land bob ", "message alice w0nder!land bob\n",
     "broadcast carol sing/ing.5 ", "pow2 chat 1 bob 6uilder.two ", "pow2 chat 1 bob 6uilder.two\n",
     "multiple\n", "", "\n", " ",

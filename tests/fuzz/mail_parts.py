@@ -7,7 +7,7 @@ from itertools import islice
 from quopri import encodestring
 from typing import Final
 
-PASSWORD: Final = "wonderland"
+PASSWORD: Final = "mad-hatter"
 
 COMMANDS: Final = (
     *("m13-j7", "m13-m5:l4#0", "resign", "propose draw", "accept", "chat hello", "say", "undo"),

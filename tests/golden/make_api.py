@@ -47,7 +47,7 @@ BROWSER = {
     "label": "Firefox on Linux",
 }
 
-PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
+PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 
 
 class Exchange:
@@ -295,13 +295,13 @@ def _leave(said: Exchange, alice: Player) -> None:
     said.call("remove_push", alice, browser=browser["id"])
     said.call("change_account", alice, {"language": "de", "displays": {"pow2": "small"}})
     said.call("change_addresses", alice, {"addresses": ["alice@example.net"]})
-    passwords = {"old": "wonderland", "new": "looking-glass", "tokens": "keep"}
+    passwords = {"old": "mad-hatter", "new": "looking-glass", "tokens": "keep"}
     said.call("change_password", alice, passwords)
     tokens = said.call("list_tokens", alice)
     dora = said.api.player(name="dora2")
     said.call("log_out_everywhere", dora)
     carol = said.api.player(name="carol2")
-    said.call("delete_account", carol, {"password": "builder2"})
+    said.call("delete_account", carol, {"password": "yes-we-can"})
     said.call("revoke_token", alice, token=tokens[0]["id"])
 
 

@@ -41,7 +41,7 @@ from workers.projections.worker import ProjectionWorker
 
 DataServers: TypeAlias = EmbeddedServer | Cluster | SentinelPair
 
-PASSWORD = "builder2"
+PASSWORD = "yes-we-can"
 
 MANY = 1_000_000
 """A rate that no test comes near."""

@@ -239,7 +239,7 @@ class WebPlayer:
 
     def sign_up(self) -> None:
         """Make an account, and a token for it."""
-        body = {"userid": self.name, "password": "singing5"}
+        body = {"userid": self.name, "password": "sing-along"}
         # the account of a request that was repeated is there already
         self.send("POST", "/api/accounts", body, accepted=(201, 409))
         wanted = {**body, "label": "all", "scopes": ["play", "read"]}

@@ -2,7 +2,7 @@
 
 from domain.match.history import unpack_snapshot
 
-MOVE = "pow2 move 1 alice wonderland m13-j7"
+MOVE = "pow2 move 1 alice mad-hatter m13-j7"
 
 UNASKED = [
     {"Auto-Submitted": "auto-replied"},

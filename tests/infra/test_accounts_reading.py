@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
-from infra.people.accounts import RESERVED, read_address, read_addresses, read_name
+from infra.people.accounts import read_address, read_addresses
 
 FORBIDDEN = sorted('<>"(),:;\\[]@ \t\r\n\0\x7f\x85é\u200b\u2028\udc80')
 
@@ -34,11 +34,6 @@ def read_or_refuse(text) -> str | None:
         if refusal.code is not Code.BAD_ADDRESS or not refusal.sentence.isprintable():
             raise
         return None
-
-
-@pytest.mark.parametrize("word", sorted(RESERVED))
-def test_words_of_the_command_language_are_no_userids(word):
-    assert "word of the command language" in refused(Code.BAD_NAME, read_name, word.upper())
 
 
 @given(PLAIN | st.emails())

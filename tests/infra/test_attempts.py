@@ -14,7 +14,7 @@ from infra.rate_limits import WRONG_PASSWORDS
 from infra.redis import keys
 from tests.fakes.app import CHEAP
 
-PASSWORD = "wonderland"
+PASSWORD = "mad-hatter"
 MANY = 1_000_000
 
 

@@ -23,7 +23,7 @@ from services.app.context import App
 from services.language import LOCAL, Language
 from tests.helpers.replicas import COUNTED, Pair
 
-PASSWORD = "builder2"
+PASSWORD = "yes-we-can"
 
 
 @pytest.fixture

@@ -126,7 +126,7 @@ def test_a_letter_is_work_when_it_is_due_and_the_relay_is_not_left_alone(mailing
 
 
 def test_a_new_address_is_work_and_so_is_a_message(mailing: Mailing, wakeup: MailerWakeup):
-    mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    mailing.accounts.signup("dora", "mad-hatter", ["dora@example.org"])
     assert wakeup.has_work()
     mailing.client.delete(keys.ADDRESSES_TO_VERIFY)
     MailingMessageStore(mailing.client, lambda: 4).send(ALICE, [BOB], "hello", bytes(16))

@@ -48,7 +48,7 @@ def standing(accounts: Accounts, codes: VerificationCodes) -> AddressStatus:
 
 @pytest.fixture
 def alice(accounts: Accounts) -> AccountId:
-    return accounts.signup("alice", "wonderland", [HOME])
+    return accounts.signup("alice", "mad-hatter", [HOME])
 
 
 def issued(codes: VerificationCodes, account: AccountId, address: str = HOME) -> str:
@@ -66,7 +66,7 @@ def refused(call: Callable[..., object], *args: object) -> Code:
 def test_who_gives_addresses_is_to_be_sent_codes(
     accounts: Accounts, codes: VerificationCodes, alice
 ):
-    accounts.signup("bob", "builder2")
+    accounts.signup("bob", "yes-we-can")
     assert codes.accounts_to_verify(10) == [alice]
     assert codes.accounts_to_verify(10) == [alice], "until it was seen to"
     codes.mark_verified_for(alice)
@@ -100,7 +100,7 @@ def test_a_code_is_read_as_people_write_it(codes, standing, alice, write):
 def test_a_code_is_good_once_for_one_account_and_for_a_week(
     codes, standing, alice, accounts, clock
 ):
-    bob = accounts.signup("bob", "builder2", [HOME])
+    bob = accounts.signup("bob", "yes-we-can", [HOME])
     code = issued(codes, alice)
     assert refused(standing.prove, bob, code) is Code.BAD_ADDRESS
     clock.now += CODE_MS
@@ -144,21 +144,21 @@ def test_a_mailbox_is_sent_five_codes_a_day_whoever_asks_in_whatever_spelling(
     asked = codes.accounts_to_verify(10)
     assert [account in asked for account in made] == [True] * CODES_A_DAY + [False]
     assert CODES_A_DAY == 5
-    assert accounts.codes_withheld(made[0]) is None
-    sentence = accounts.codes_withheld(made[-1])
+    assert accounts.codes.withheld(made[0]) is None
+    sentence = accounts.codes.withheld(made[-1])
     assert str(sentence).endswith("give the address again in 24 hours")
     assert sentence.in_language("de").endswith("bitte in 24 Stunden noch einmal eintragen")
     (name,) = redis_client.keys(mail_keys.sent_codes("victim@b.example"))
     assert 0 < redis_client.ttl(name) <= 24 * 3600
     # another address is sent a code at once, the same one when the day is over
     accounts.change_addresses_of(made[-1], ["a@b.example"])
-    assert accounts.codes_withheld(made[-1]) is None
+    assert accounts.codes.withheld(made[-1]) is None
     assert made[-1] in codes.accounts_to_verify(10)
     accounts.change_addresses_of(made[0], ["victim@b.example"])
-    assert accounts.codes_withheld(made[0]) is not None
+    assert accounts.codes.withheld(made[0]) is not None
     redis_client.delete(name)
     accounts.change_addresses_of(made[0], ["victim@b.example"])
-    assert accounts.codes_withheld(made[0]) is None
+    assert accounts.codes.withheld(made[0]) is None
 
 
 def test_a_network_is_sent_twenty_codes_a_day_and_goes_on_signing_up(accounts, codes):
@@ -167,18 +167,18 @@ def test_a_network_is_sent_twenty_codes_a_day_and_goes_on_signing_up(accounts, c
             accounts.signup(f"user{n}", "tern-5-lamps", [f"a@{n}-{k}.example" for k in range(5)])
             for n in range(5)
         ]
-    assert [accounts.codes_withheld(one) is None for one in made] == [True] * 4 + [False]
+    assert [accounts.codes.withheld(one) is None for one in made] == [True] * 4 + [False]
     assert sorted(codes.accounts_to_verify(10)) == sorted(made[:4])
     with attempts_from(AttemptSource("192.0.2.8")):
         accounts.add_addresses_of(made[4], [])
-    assert accounts.codes_withheld(made[4]) is None
+    assert accounts.codes.withheld(made[4]) is None
     for network, strangers in (("mail a@b.example", "mail"), ("mail c@d.example", "mail")):
         with attempts_from(AttemptSource(network, strangers)):
             last = [
                 accounts.signup(f"{network[5]}{n}", "tern-5-lamps", [f"{network[5]}@{n}.example"])
                 for n in range(11)
             ]
-    assert accounts.codes_withheld(last[-1]) is not None, "forged senders count as one"
+    assert accounts.codes.withheld(last[-1]) is not None, "forged senders count as one"
 
 
 def test_the_mark_of_withheld_codes_goes_with_the_account(accounts, redis_client):
@@ -210,7 +210,7 @@ def test_what_comes_back_late_from_an_address_that_is_gone_changes_nothing(
     standing, alice, accounts
 ):
     assert not standing.mark_bounced(alice, "a@b.example", "550")
-    accounts.delete("alice", "wonderland", lambda _: None)
+    accounts.delete("alice", "mad-hatter", lambda _: None)
     assert not standing.mark_bounced(alice, HOME, "550")
     assert accounts.record_of(alice) is None
 
@@ -244,6 +244,6 @@ def test_a_record_that_is_changed_at_the_same_moment_is_changed_after_that(
 
 def test_nothing_is_left_of_an_account_that_is_deleted(codes, alice, accounts, redis_client):
     issued(codes, alice)
-    accounts.delete("alice", "wonderland", codes.forget)
+    accounts.delete("alice", "mad-hatter", codes.forget)
     left = [name for name in redis_client.scan_iter() if not name.startswith(b"{mail}:codes:")]
     assert left == []

@@ -20,7 +20,7 @@ from infra.redis import keys
 from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
 
-PASSWORD = "wonderland"
+PASSWORD = "mad-hatter"
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def test_a_new_password_ends_all_that_the_old_one_opened(client, accounts):
     session = Sessions(client).open(account, "a browser")
     token = Tokens(client).issue(account, "a label", ["play"])
     with pytest.raises(Refusal) as short:
-        accounts.hash_new("short")
+        accounts.hash_new(account, "short")
     assert short.value.code is Code.BAD_PASSWORD
-    accounts.reset_password(account, accounts.hash_new("looking-glass"))
+    accounts.reset_password(account, accounts.hash_new(account, "looking-glass"))
     assert Sessions(client).check(session.text) is None
     assert Tokens(client).list_of(account) == []
     assert token.text

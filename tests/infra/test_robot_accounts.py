@@ -50,10 +50,10 @@ def test_no_password_opens_a_robots_account(accounts, redis_client):
 
 
 def test_a_person_keeps_a_userid_and_the_robot_has_a_number(accounts, redis_client):
-    person = accounts.signup("robot-easy", "wonderland")
-    accounts.signup("robot-easy-2", "wonderland")
+    person = accounts.signup("robot-easy", "mad-hatter")
+    accounts.signup("robot-easy-2", "mad-hatter")
     assert create_robot_accounts(redis_client, NO_MACS)[RobotLevel.EASY] == "robot-easy-3"
-    assert accounts.verify("robot-easy", "wonderland") == person
+    assert accounts.verify("robot-easy", "mad-hatter") == person
     assert accounts.record_of(person).robot is None
     assert accounts.name_of([ROBOT_ACCOUNTS[RobotLevel.EASY]]) == ["robot-easy-3"]
     assert read_robot_userids(redis_client)[RobotLevel.EASY] == "robot-easy-3"
@@ -71,7 +71,7 @@ def test_what_a_kill_left_undone_is_done_at_the_next_start(accounts, redis_clien
 def test_a_name_that_a_person_took_meanwhile_stays_that_persons(accounts, redis_client):
     create_robot_accounts(redis_client, NO_MACS)
     redis_client.delete(keys.user("robot-hard"))  # as after a kill between record and name
-    person = accounts.signup("robot-hard", "wonderland")
+    person = accounts.signup("robot-hard", "mad-hatter")
     assert create_robot_accounts(redis_client, NO_MACS)[RobotLevel.HARD] == "robot-hard-2"
     assert accounts.id_of("robot-hard") == person
 

@@ -18,7 +18,7 @@ from tests.fakes.app import CHEAP
 from tests.fakes.memory import memory_client
 
 NETWORK = "203.0.113.7"
-PASSWORD = "wonderland"
+PASSWORD = "mad-hatter"
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from redis import Redis
 from domain.errors import Code, Refusal
 from infra.people.sessions import (
     LABEL_LENGTH,
-    LASTS_SECONDS,
     MOST_SESSIONS,
     UNLISTED_SECONDS,
     Sessions,
@@ -96,23 +95,34 @@ def test_half_a_hash_that_fits_is_not_enough(sessions, redis_client):
     assert sessions.check(opened.text) is None
 
 
-def test_a_session_lasts_30_days_from_the_login(sessions, redis_client):
-    opened = sessions.open(ALICE)
+def days_left(client: Redis) -> float:
+    (digest,) = client.hgetall(list_key(ALICE)).values()
+    return client.pttl(record_key(digest)) / DAY
+
+
+def test_a_session_ends_after_14_days_without_use_or_30_days_after_the_login(
+    sessions, redis_client, clock
+):
+    opened, start = sessions.open(ALICE), clock.now
+    assert 14.9 < days_left(redis_client) <= 15
+    for day, left in ((10, 15), (20, 10), (29, 1)):
+        clock.now = start + day * DAY
+        assert sessions.check(opened.text) is not None
+        assert left - 0.1 < days_left(redis_client) <= left
     (digest,) = redis_client.hgetall(list_key(ALICE)).values()
-    assert LASTS_SECONDS - 5 < redis_client.ttl(record_key(digest)) <= LASTS_SECONDS
     redis_client.delete(record_key(digest))
     assert sessions.check(opened.text) is None
     assert sessions.list_of(ALICE) == []
     assert not redis_client.exists(list_key(ALICE))
 
 
-def test_using_it_does_not_make_it_last_longer(sessions, redis_client, clock):
+def test_only_the_first_use_of_a_day_is_written(sessions, clock, monkeypatch):
     opened = sessions.open(ALICE)
-    (digest,) = redis_client.hgetall(list_key(ALICE)).values()
-    redis_client.expire(record_key(digest), 100)
     clock.now += DAY
+    sessions.check(opened.text)
+    monkeypatch.setattr(sessions._client, "set", pytest.fail)
+    clock.now += DAY // 2
     assert sessions.check(opened.text) is not None
-    assert 90 < redis_client.ttl(record_key(digest)) <= 100
 
 
 def test_the_day_of_the_last_use_is_written_down_and_not_the_hour(sessions, clock):

@@ -91,7 +91,7 @@ def test_a_deletion_killed_anywhere_leaves_no_token_of_an_account_that_is_gone(
     for steps in kills(after=after):
         redis_client.flushall()
         accounts, tokens = Accounts(redis_client, CHEAP), Tokens(redis_client)
-        alice = accounts.signup("alice", "wonderland")
+        alice = accounts.signup("alice", "mad-hatter")
         texts = [tokens.issue(alice, f"token {number}", ["play"]).text for number in range(3)]
         try:
             stepped(valkey, steps, delete_alice)
@@ -117,7 +117,7 @@ def left(client: Redis) -> list[bytes]:
 
 
 def delete_alice(client: Redis) -> None:
-    Accounts(client, CHEAP).delete("alice", "wonderland", Tokens(client).forget)
+    Accounts(client, CHEAP).delete("alice", "mad-hatter", Tokens(client).forget)
 
 
 @pytest.mark.parametrize("after", [False, True])
@@ -127,7 +127,7 @@ def test_an_account_deleted_while_a_token_is_issued_leaves_nothing_behind(
     answers = []
     for step in itertools.count(1):
         redis_client.flushall()
-        alice = Accounts(redis_client, CHEAP).signup("alice", "wonderland")
+        alice = Accounts(redis_client, CHEAP).signup("alice", "mad-hatter")
         steps = Steps(step, lambda: delete_alice(redis_client), after=after)
         try:
             stepped(

@@ -15,6 +15,7 @@ from infra.people.account_macs import (
     read_mac_key,
 )
 from infra.people.accounts import Accounts
+from infra.people.accounts.lookalikes import Lookalikes
 from infra.redis import keys
 from infra.settings import Settings
 from infra.store.scrub_notes import ScrubRecord
@@ -35,14 +36,14 @@ def faults(server: ScrubbedServer) -> list[str]:
 def test_every_change_of_an_account_keeps_its_mac_right(redis_client: Redis, tmp_path: Path):
     make_mac_key(tmp_path)
     accounts = Accounts(redis_client, CHEAP, macs=AccountMacs(tmp_path))
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
     assert fits(redis_client, tmp_path, alice)
     assert redis_client.ttl(keys.account_mac(alice)) == -1
     for change in (
-        lambda: accounts.change("alice", "wonderland", lambda a: replace(a, language="de")),
+        lambda: accounts.change("alice", "mad-hatter", lambda a: replace(a, language="de")),
         lambda: accounts.change_addresses_of(alice, ["alice@example.org"]),
         lambda: accounts.set_arbiter("alice", yes=True),
-        lambda: accounts.change_password("alice", "wonderland", "looking-glass"),
+        lambda: accounts.change_password("alice", "mad-hatter", "looking-glass"),
     ):
         before = redis_client.get(keys.account_mac(alice))
         change()
@@ -102,6 +103,12 @@ def test_a_key_that_can_t_be_written_is_no_fault_and_said_in_the_log(
     assert faults(server) == []
     assert "all accounts have MACs, and the key's file can't say so" in caplog.text
     assert read_mac_key(server.folder / "keys").since == 0
+
+
+def test_nobody_can_look_like_an_account_that_is_older_than_that_rule(server: ScrubbedServer):
+    server.client.delete(*server.client.keys("{l:*}"))
+    assert faults(server) == []
+    assert not Lookalikes(server.client).claim("al1ce")
 
 
 def test_a_key_that_was_put_back_adopts_nothing(server: ScrubbedServer):

@@ -3,6 +3,7 @@ from collections.abc import Iterator
 
 import pytest
 from argon2 import PasswordHasher
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.errors import Code, Refusal
@@ -36,24 +37,24 @@ def refused(code, call, *args) -> str:
 
 
 def test_an_account_is_found_by_name_and_by_id(accounts):
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
     assert len(alice) == 8
     assert accounts.id_of("alice") == alice
-    assert accounts.verify("alice", "wonderland") == alice
+    assert accounts.verify("alice", "mad-hatter") == alice
     assert accounts.name_of([alice, bytes(8), alice]) == ["alice", None, "alice"]
 
 
 def test_names_are_read_in_any_case(accounts):
-    alice = accounts.signup("Alice", "wonderland")
-    assert accounts.verify("ALICE", "wonderland") == alice
+    alice = accounts.signup("Alice", "mad-hatter")
+    assert accounts.verify("ALICE", "mad-hatter") == alice
     assert accounts.name_of([alice]) == ["alice"]
-    assert "taken" in refused(Code.NAME_TAKEN, accounts.signup, "aLiCe", "wonderland")
+    assert "taken" in refused(Code.NAME_TAKEN, accounts.signup, "aLiCe", "mad-hatter")
 
 
 def test_a_record_holds_no_password(accounts, client):
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
     record = client.get(keys.account(alice))
-    assert b"wonderland" not in record
+    assert b"mad-hatter" not in record
     assert b"$argon2id$" in record
     assert client.get(keys.user("alice")) == alice
 
@@ -63,9 +64,9 @@ def test_a_record_holds_no_password(accounts, client):
     ["", "a", "1alice", "-al", "al ice", "a" * 21, "al!ce", "ålice", "\N{KELVIN SIGN}evin", "al\n"],
 )
 def test_what_can_not_be_a_name_is_refused(accounts, name):
-    assert "no userid" in refused(Code.BAD_NAME, accounts.signup, name, "wonderland")
+    assert "no userid" in refused(Code.BAD_NAME, accounts.signup, name, "mad-hatter")
     refused(Code.UNKNOWN_USER, accounts.id_of, name)
-    refused(Code.UNKNOWN_USER, accounts.verify, name, "wonderland")
+    refused(Code.UNKNOWN_USER, accounts.verify, name, "mad-hatter")
 
 
 @pytest.mark.parametrize("name", ["al", "a" * 20, "a-b_3", "Z9"])
@@ -74,21 +75,34 @@ def test_names_of_good_form_are_read(name):
 
 
 @pytest.mark.parametrize(
-    "password", ["", "five5", "x" * 129, "with blank", "tab\there", "nul\0byte", "half\udc80pair"]
-)
+    "password",
+    ["", "nine-long", "x" * 129, " at its end ", "a\ttab in it", "nul\0byte-here", "half\udc80pair-here",
+     "alice", "alice-alice", "12alice345", "Password123", "wonderland", "qwertyuiop", "correct horse\xa0"],
+)  # fmt: skip
 def test_what_can_not_be_a_password_is_refused(accounts, password):
     sentence = refused(Code.BAD_PASSWORD, accounts.signup, "alice", password)
     assert not password or password not in sentence
     refused(Code.UNKNOWN_USER, accounts.id_of, "alice")
 
 
-@pytest.mark.parametrize("password", ["sixsix", "x" * 128, "påßwörd"])
+@pytest.mark.parametrize(
+    "password", ["correct horse battery", "x" * 128, "påßwörd-10", "alice-i-am"]
+)
 def test_passwords_of_good_form_are_taken(password):
-    check_password(password)
+    check_password(password, "alicia")
+
+
+def test_an_older_account_keeps_its_short_password_until_it_is_changed(client):
+    accounts = Accounts(client, CHEAP)
+    alice = accounts.signup("alice", "mad-hatter")
+    accounts.change_of(alice, lambda one: replace(one, password=CHEAP.hash("sixsix")))
+    assert accounts.verify("alice", "sixsix") == alice
+    refused(Code.BAD_PASSWORD, accounts.change_password, "alice", "sixsix", "sevens7")
+    accounts.change_password("alice", "sixsix", "mad-hatter")
 
 
 def test_a_wrong_password_is_refused_without_repeating_it(accounts):
-    accounts.signup("alice", "wonderland")
+    accounts.signup("alice", "mad-hatter")
     for wrong in ("looking-glass", "", "wonderlan\udc80"):
         sentence = refused(Code.WRONG_PASSWORD, accounts.verify, "alice", wrong)
         assert not wrong or wrong not in sentence
@@ -103,53 +117,53 @@ def test_an_unknown_user_costs_a_hash_too(client):
             return super().verify(hash, password)
 
     accounts = Accounts(client, Counting(time_cost=1, memory_cost=8, parallelism=1))
-    accounts.signup("alice", "wonderland")
+    accounts.signup("alice", "mad-hatter")
     refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "looking-glass")
     refused(Code.UNKNOWN_USER, accounts.verify, "nobody", "looking-glass")
     assert checked == ["m=8,t=1,p=1", "m=8,t=1,p=1"]
 
 
 def test_a_changed_password_replaces_the_old(accounts):
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
     refused(Code.WRONG_PASSWORD, accounts.change_password, "alice", "guessed", "looking-glass")
-    refused(Code.BAD_PASSWORD, accounts.change_password, "alice", "wonderland", "short")
-    refused(Code.UNKNOWN_USER, accounts.change_password, "nobody", "wonderland", "looking-glass")
-    assert accounts.change_password("alice", "wonderland", "looking-glass") == alice
+    refused(Code.BAD_PASSWORD, accounts.change_password, "alice", "mad-hatter", "short")
+    refused(Code.UNKNOWN_USER, accounts.change_password, "nobody", "mad-hatter", "looking-glass")
+    assert accounts.change_password("alice", "mad-hatter", "looking-glass") == alice
     assert accounts.verify("alice", "looking-glass") == alice
-    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "wonderland")
+    refused(Code.WRONG_PASSWORD, accounts.verify, "alice", "mad-hatter")
 
 
 def test_a_hash_of_old_parameters_is_renewed_when_seen(accounts, client):
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
     later = Accounts(client, DEARER)
-    assert later.verify("alice", "wonderland") == alice
+    assert later.verify("alice", "mad-hatter") == alice
     assert b"m=16,t=2" in client.get(keys.account(alice))
-    assert later.change_password("alice", "wonderland", "looking-glass") == alice
+    assert later.change_password("alice", "mad-hatter", "looking-glass") == alice
 
 
 def test_a_renewal_does_not_undo_a_change_made_meanwhile(accounts, client):
-    alice = accounts.signup("alice", "wonderland")
+    alice = accounts.signup("alice", "mad-hatter")
 
     class Interrupted(PasswordHasher):
         def check_needs_rehash(self, hash):  # noqa: A002 - the name is argon2's
-            accounts.change_password("alice", "wonderland", "looking-glass")
+            accounts.change_password("alice", "mad-hatter", "looking-glass")
             return super().check_needs_rehash(hash)
 
     later = Accounts(client, Interrupted(time_cost=2, memory_cost=16, parallelism=1))
-    assert later.verify("alice", "wonderland") == alice
+    assert later.verify("alice", "mad-hatter") == alice
     assert accounts.verify("alice", "looking-glass") == alice
 
 
 def test_of_two_changes_at_once_one_is_told_to_try_again(accounts, client):
-    accounts.signup("alice", "wonderland")
+    accounts.signup("alice", "mad-hatter")
 
     class Interrupted(PasswordHasher):
         def hash(self, password, *, salt=None):
-            accounts.change_password("alice", "wonderland", "looking-glass")
+            accounts.change_password("alice", "mad-hatter", "looking-glass")
             return super().hash(password, salt=salt)
 
     late = Accounts(client, Interrupted(time_cost=1, memory_cost=8, parallelism=1))
-    refused(Code.BUSY, late.change_password, "alice", "wonderland", "third-one")
+    refused(Code.BUSY, late.change_password, "alice", "mad-hatter", "third-word")
 
 
 def test_of_many_signups_at_once_one_gets_the_name(redis_client):
@@ -160,7 +174,7 @@ def test_of_many_signups_at_once_one_gets_the_name(redis_client):
     def signup() -> None:
         ready.wait()
         try:
-            won.append(accounts.signup("alice", "wonderland"))
+            won.append(accounts.signup("alice", "mad-hatter"))
         except Refusal as refusal:
             lost.append(refusal.code)
 
@@ -181,10 +195,10 @@ def test_a_signup_that_loses_the_race_takes_its_record_back(client):
 
     class Overtaken(PasswordHasher):
         def hash(self, password, *, salt=None):
-            first.signup("alice", "wonderland")
+            first.signup("alice", "mad-hatter")
             return super().hash(password, salt=salt)
 
     late = Accounts(client, Overtaken(time_cost=1, memory_cost=8, parallelism=1))
     refused(Code.NAME_TAKEN, late.signup, "alice", "looking-glass")
     assert len(client.keys()) == 3  # the record, the userid, the list
-    assert first.verify("alice", "wonderland") == first.id_of("alice")
+    assert first.verify("alice", "mad-hatter") == first.id_of("alice")

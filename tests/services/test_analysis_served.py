@@ -6,17 +6,17 @@ from tests.helpers.served import Served, until
 
 pytestmark = pytest.mark.slow
 
-ASK = "pow2 analyse 1 alice wonderland"
+ASK = "pow2 analyse 1 alice mad-hatter"
 
 
 def finished_match(served: Served) -> None:
     served.do(
-        "signup alice wonderland",
-        "signup bob builder2",
+        "signup alice mad-hatter",
+        "signup bob yes-we-can",
         "pow2 challenge alice bob",
-        "pow2 move 1 alice wonderland m13-j7",
-        "pow2 move 1 bob builder2 a13-d7",
-        "pow2 resign 1 alice wonderland",
+        "pow2 move 1 alice mad-hatter m13-j7",
+        "pow2 move 1 bob yes-we-can a13-d7",
+        "pow2 resign 1 alice mad-hatter",
     )
 
 

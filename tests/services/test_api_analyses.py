@@ -93,7 +93,7 @@ def test_the_command_asks_with_a_password_or_a_token_and_shows_without(api, part
     code, text = do(api, f"pow2 analyse {board}")
     assert code == "not-found"
     assert f"`pow2 analyse {board} userid password` asks for it" in text
-    code, text = do(api, f"pow2 analyse {board} {player.name} builder2")
+    code, text = do(api, f"pow2 analyse {board} {player.name} yes-we-can")
     assert code == ""
     assert "0 of 4 positions are done" in text
     assert "0 of 4 positions are done" in do(api, f"pow2 ANALYZE {board}", player)[1]

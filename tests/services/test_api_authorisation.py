@@ -241,13 +241,13 @@ OF_AN_ARBITER = (*("wrong-password",) * 3, "not-an-arbiter", "not-an-arbiter")
 FORM_TABLE = {
     "help": ("help", ANYBODY),
     "games": ("games", ANYBODY),
-    "signup": ("signup {new} password", ANYBODY),
+    "signup": ("signup {new} mad-hatter", ANYBODY),
     "add": ("add {name} {password} x@example.org", OF_AN_ACCOUNT),
     "verify": (
         "verify {name} {password} 123456",
         (*("wrong-password",) * 3, "bad-address", "bad-address"),
     ),
-    "change_password": ("change password {name} {password} another1", OF_AN_ACCOUNT),
+    "change_password": ("change password {name} {password} another-one", OF_AN_ACCOUNT),
     "change_address": ("change address {name} {password} x@example.org", OF_AN_ACCOUNT),
     "set": ("set {name} {password} challenges known", OF_AN_ACCOUNT),
     "vacation": ("vacation {name} {password} 3", OF_AN_ACCOUNT),

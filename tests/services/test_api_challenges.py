@@ -229,6 +229,6 @@ def test_what_is_no_challenge_is_unknown(api, name):
 def test_what_an_erased_account_has_offered_is_gone(api):
     one = api.player()
     made = opened(one, note="mine")
-    assert one.post("/api/account/deletion", {"password": "builder2"}).status_code == 204
+    assert one.post("/api/account/deletion", {"password": "yes-we-can"}).status_code == 204
     assert code_of(api.http.get(f"/api/challenges/{made['id']}")) == "unknown-challenge"
     assert made["id"] not in listed(api)

@@ -74,7 +74,10 @@ def asked(api: Api, name: str) -> socket.socket:
     body = json.dumps(
         {"userid": name, "password": "wrong-one", "label": "x", "scopes": ["read"]}
     ).encode()
-    head = f"POST /api/tokens HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        "POST /api/tokens HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
     connection.sendall(head.encode() + body)
     return connection
 
@@ -161,7 +164,7 @@ def test_several_lines_of_one_request_spend_the_budget_each(tmp_path):
         said = api.http.post("/api/do", content=f"multiple\n{lines}").text
         assert (said.count(": unknown-user:"), said.count(": too-fast:")) == (5, 4)
         with from_address(api, "127.0.0.2") as other:
-            lines = "\n".join(f"signup flood{n} 12345678" for n in range(9))
+            lines = "\n".join(f"signup flood{n} mad-hatter" for n in range(9))
             other.post("/api/do", content=f"multiple\n{lines}")
         assert api.parts.accounts.names(0, 50) == [f"flood{n}" for n in range(5)]
         with door(api) as come:

@@ -76,7 +76,7 @@ def test_messages_come_in_pages(api):
 def test_who_has_left_is_named_no_more_and_took_the_messages_along(api):
     one, other = api.players()
     assert one.post("/api/messages", {"to": [other.name], "text": "Goodbye"}).is_success
-    assert one.post("/api/account/deletion", {"password": "builder2"}).is_success
+    assert one.post("/api/account/deletion", {"password": "yes-we-can"}).is_success
     assert texts(other) == []
 
 

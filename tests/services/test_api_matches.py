@@ -193,7 +193,7 @@ def test_a_name_that_was_erased_is_told_no_more(api, pair):
     for place in ("", "/board.svg", "/board.txt"):
         assert one.get(f"/api/matches/{board}{place}").is_success
     tag = api.http.get(f"/api/matches/{board}").headers["ETag"]
-    assert other.post("/api/account/deletion", {"password": "builder2"}).is_success
+    assert other.post("/api/account/deletion", {"password": "yes-we-can"}).is_success
     again = api.http.get(f"/api/matches/{board}", headers={"If-None-Match": tag})
     assert again.status_code == 200
     for place in ("", "/board.svg"):
@@ -266,7 +266,7 @@ def test_who_challenges_need_not_sit_first(api):
 
 def test_a_match_that_begins_during_a_vacation_knows_of_it(api):
     one, other = api.players()
-    line = f"vacation {other.name} builder2 7"
+    line = f"vacation {other.name} yes-we-can 7"
     assert api.http.post("/api/do", content=line).is_success
     board = api.match(one, other)
     path = f"/api/matches/{board}/events"

@@ -132,7 +132,7 @@ def test_who_has_left_is_named_no_more(api):
     one, other = api.players()
     board = won(api, one, other)
     api.caught_up()
-    assert one.post("/api/account/deletion", {"password": "builder2"}).is_success
+    assert one.post("/api/account/deletion", {"password": "yes-we-can"}).is_success
     history = api.http.get(f"/api/history/pow2?player={other.name}").json()["matches"]
     assert [(match["board"], match["players"]) for match in history] == [
         (board, [None, other.name])

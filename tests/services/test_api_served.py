@@ -67,9 +67,9 @@ def settled(text: str) -> str:
 def test_the_python_client_plays_on_it(url):
     http = httpx.Client(base_url=url, trust_env=False, timeout=60)
     for name in ("carol", "dave"):
-        body = {"userid": name, "password": "singing5"}
+        body = {"userid": name, "password": "sing-along"}
         assert http.post("/api/accounts", json=body).status_code == 201
-    body = {"userid": "carol", "password": "singing5", "label": "client", "scopes": ["play"]}
+    body = {"userid": "carol", "password": "sing-along", "label": "client", "scopes": ["play"]}
     token = http.post("/api/tokens", json=body).json()["token"]
     with Client(url, token) as client:
         board = client.post("/api/matches", {"game": "pow2", "players": ["carol", "dave"]})["board"]
@@ -80,7 +80,7 @@ def test_the_python_client_plays_on_it(url):
             client.move(board, "m1-i3")
         assert (refused.value.status, refused.value.code) == (409, "not-your-turn")
         assert client.match(board)["moves"] == ["m13-j7"]
-        assert client.do(f"pow2 move {board} dave singing5 resign").code == ""
+        assert client.do(f"pow2 move {board} dave sing-along resign").code == ""
         types = [event["type"] for event in client.events(board)]
         assert types == ["match-started", "moved", "resigned", "ended"]
     http.close()

@@ -214,6 +214,58 @@ def test_answers_are_kept_by_nobody_unless_they_say_so(api, player, board):
     assert api.http.get("/api/nowhere").headers["X-Content-Type-Options"] == "nosniff"
 
 
+@pytest.mark.parametrize(
+    ("path", "kind", "body"),
+    [
+        ("/api/do", "text/plain", "signup mallory yes-we-can"),
+        ("/api/accounts", "application/json", '{"userid": "mallory", "password": "yes-we-can"}'),
+    ],
+)
+def test_what_a_page_of_another_site_sends_needs_a_token(api, player, path, kind, body):
+    from_there = {"Content-Type": kind, "Sec-Fetch-Site": "cross-site"}
+    refused = api.http.post(path, content=body, headers=from_there)
+    assert (refused.status_code, code_of(refused)) == (403, "cross-site")
+    assert code_of(api.http.get("/api/players/mallory")) == "unknown-user"
+    assert api.http.get("/api/games", headers=from_there).is_success
+    line = {"Content-Type": "text/plain", "Sec-Fetch-Site": "cross-site", **player.headers}
+    assert api.http.post("/api/do", content="games", headers=line).is_success
+
+
+def test_a_body_without_a_media_type_comes_with_a_token(api, player):
+    body = '{"userid": "mallory", "password": "yes-we-can"}'
+    refused = api.http.post("/api/accounts", content=body)
+    assert (refused.status_code, code_of(refused)) == (415, "bad-request")
+    assert "send it as application/json" in refused.json()["detail"]
+    changed = api.http.patch("/api/account", content='{"notify": "daily"}', headers=player.headers)
+    assert changed.is_success
+
+
+def test_answers_for_programs_stand_in_no_frame_and_on_no_other_site(api, player, board):
+    paths = ("/api/games", f"/api/matches/{board}", "/api/nowhere", "/log/s00/nothing", "/healthz")
+    answers = [api.http.get(path) for path in paths]
+    answers.append(player.give(board, {"do": "propose", "offer": "draw"}))
+    for answer in answers:
+        (policy,) = answer.headers.get_list("content-security-policy")
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    picture = api.http.get(f"/api/matches/{board}/board.svg").headers
+    assert "cross-origin-resource-policy" not in picture
+    assert "strict-transport-security" not in picture
+
+
+def test_where_the_site_has_https_every_answer_says_so(tmp_path):
+    with Api(tmp_path, site="https://play.example.org") as api:
+        one, other = api.players()
+        board = api.match(one, other)
+        answers = [
+            api.http.get(path) for path in ("/", "/api/games", f"/m/{board}/embed", "/nowhere")
+        ]
+        answers.append(one.give(board, {"do": "propose", "offer": "draw"}))
+        for answer in answers:
+            assert answer.headers["strict-transport-security"] == "max-age=31536000"
+        assert "frame-ancestors *" in answers[2].headers["content-security-policy"]
+
+
 def test_a_host_that_is_none_is_refused(api):
     refused = api.http.get("/api/games", headers={"Host": "a b"})
     assert (refused.status_code, code_of(refused)) == (400, "bad-request")

@@ -119,6 +119,6 @@ def test_help_is_given_in_both_languages(api):
 
 def test_help_carries_out_no_other_line(api):
     before = api.http.get("/api/players/eve")
-    for topic in ("\nsignup eve wonderland", "x\r\nmultiple\nsignup eve wonderland"):
+    for topic in ("\nsignup eve mad-hatter", "x\r\nmultiple\nsignup eve mad-hatter"):
         assert api.http.get("/api/help", params={"topic": topic}).status_code in (400, 404)
     assert code_of(before) == code_of(api.http.get("/api/players/eve")) == "unknown-user"

@@ -26,7 +26,11 @@ def test_parts_that_are_handed_in_are_used_and_no_server_is_asked(settings):
         settings, data=app.client, store=app.store, accounts=app.accounts, gateway=app.gateway
     ) as parts:
         assert parts.data is app.client
-        for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
+        for line in (
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "pow2 challenge alice bob",
+        ):
             assert Language(parts, origin=LOCAL).do(line).code == ""
     app.close()
 
@@ -43,7 +47,7 @@ def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_clien
     settings = Settings(data=settings.data, redis_url=valkey.url)
     with App(settings) as parts:
         parts.store.create(Layout(shards=4, lanes=1))
-        for line in ("signup alice wonderland", "signup bob builder2"):
+        for line in ("signup alice mad-hatter", "signup bob yes-we-can"):
             assert Language(parts, origin=LOCAL).do(line).code == ""
         assert Language(parts, origin=LOCAL).do("pow2 challenge alice bob", "k", 0.0).pending
         assert parts.store.inbox_size(range(4)) == 1
@@ -61,14 +65,15 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
 
 
 @pytest.mark.parametrize(
-    "line", ["signup bob builder2", "change password alice wonderland w2w2w2", "pow2 challenge a b"]
+    "line",
+    ["signup bob yes-we-can", "change password alice mad-hatter w2w2w2w2w2", "pow2 challenge a b"],
 )
 def test_nothing_is_written_to_a_server_that_can_not_keep_our_promise(settings, line):
     with EmbeddedServer(settings.data, durable=False) as server, server.client() as client:
         RedisStore(client, Mode.NONE).create(Layout(shards=4, lanes=1))
         accounts = Accounts(client, CHEAP)
         for name in ("alice", "a1", "b1"):
-            accounts.signup(name, "wonderland")
+            accounts.signup(name, "mad-hatter")
         before = {name: client.dump(name) for name in client.scan_iter()}
         with App(settings, accounts=accounts) as parts, pytest.raises(DurabilityError):
             Language(parts, origin=LOCAL).do(line.replace("a b", "a1 b1"))

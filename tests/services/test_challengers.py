@@ -34,7 +34,7 @@ class Door:
 
     def sign_up(self, name: str) -> None:
         """Make an account."""
-        self.ids[name] = self.app.accounts.signup(name, "password")
+        self.ids[name] = self.app.accounts.signup(name, "mad-hatter")
 
 
 def board_of(answer: Answer) -> int:
@@ -64,14 +64,14 @@ def test_who_proves_nothing_starts_nothing_and_is_told_how(door):
 @pytest.mark.parametrize(
     ("line", "proven", "challenger"),
     [
-        ("pow2 challenge alice bob --password=wonderland", "", "alice"),
-        ("pow2 challenge --PASSWORD=wonderland Alice bob -fast", "", "alice"),
-        ("pow2 challenge alice bob --password=builder2 --as=Bob", "", "bob"),
-        ("pow2 challenge alice bob --as=bob --password=builder2", "carol", "bob"),
+        ("pow2 challenge alice bob --password=mad-hatter", "", "alice"),
+        ("pow2 challenge --PASSWORD=mad-hatter Alice bob -fast", "", "alice"),
+        ("pow2 challenge alice bob --password=yes-we-can --as=Bob", "", "bob"),
+        ("pow2 challenge alice bob --as=bob --password=yes-we-can", "carol", "bob"),
         ("pow2 challenge alice bob", "alice", "alice"),
         ("pow2 challenge alice bob", "bob", "bob"),
         ("one challenge carol", "carol", "carol"),
-        ("one challenge carol --password=singing5", "", "carol"),
+        ("one challenge carol --password=sing-along", "", "carol"),
     ],
 )
 def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, proven, challenger):
@@ -83,16 +83,20 @@ def test_a_player_who_is_proven_starts_a_match_and_is_recorded(door, line, prove
 @pytest.mark.parametrize(
     ("line", "proven", "code"),
     [
-        ("pow2 challenge alice bob --password=builder2", "", Code.WRONG_PASSWORD),
-        ("pow2 challenge alice bob --password=wonderland --as=bob", "", Code.WRONG_PASSWORD),
-        ("pow2 challenge alice bob --password=builder2", "alice", Code.WRONG_PASSWORD),
-        ("pow2 challenge alice bob --password=singing5 --as=carol", "", Code.BAD_PLAYERS),
+        ("pow2 challenge alice bob --password=yes-we-can", "", Code.WRONG_PASSWORD),
+        ("pow2 challenge alice bob --password=mad-hatter --as=bob", "", Code.WRONG_PASSWORD),
+        ("pow2 challenge alice bob --password=yes-we-can", "alice", Code.WRONG_PASSWORD),
+        ("pow2 challenge alice bob --password=sing-along --as=carol", "", Code.BAD_PLAYERS),
         ("pow2 challenge alice bob --password=password --as=nobody", "", Code.UNKNOWN_USER),
         ("pow2 challenge alice bob", "carol", Code.BAD_PLAYERS),
         ("one challenge alice", "carol", Code.BAD_PLAYERS),
         ("pow2 challenge alice bob --as=bob", "bob", Code.BAD_OPTION),
-        ("pow2 challenge alice bob --as=bob --as=alice --password=builder2", "", Code.BAD_OPTION),
-        ("pow2 challenge alice bob --password=wonderland --password=builder2", "", Code.BAD_OPTION),
+        ("pow2 challenge alice bob --as=bob --as=alice --password=yes-we-can", "", Code.BAD_OPTION),
+        (
+            "pow2 challenge alice bob --password=mad-hatter --password=yes-we-can",
+            "",
+            Code.BAD_OPTION,
+        ),
         ("pow2 challenge alice bob --password=", "", Code.UNKNOWN_OPTION),
     ],
 )
@@ -104,7 +108,7 @@ def test_who_proves_something_else_starts_nothing(door, line, proven, code):
 def test_the_operators_terminal_asks_for_no_proof_and_takes_one(door):
     board = board_of(door.terminal.do("pow2 challenge alice bob"))
     assert decode_event(door.app.store.events(board)[0]).actor == door.ids["alice"]
-    line = "pow2 challenge alice bob --password=builder2 --as=bob"
+    line = "pow2 challenge alice bob --password=yes-we-can --as=bob"
     assert (
         decode_event(door.app.store.events(board_of(door.terminal.do(line)))[0]).actor
         == (door.ids["bob"])
@@ -133,7 +137,7 @@ def test_a_players_keys_are_the_players_own(door):
     assert door.do("pow2 challenge alice carol", key="k").code == Code.UNAUTHORIZED
     first = door.do("pow2 challenge alice bob", "alice", key="k")
     assert door.do("pow2 challenge alice bob", "alice", key="k") == first
-    assert door.do("pow2 challenge alice bob --password=wonderland", key="k").text == first.text
+    assert door.do("pow2 challenge alice bob --password=mad-hatter", key="k").text == first.text
     other = door.do("pow2 challenge alice bob", "bob", key="k")
     assert board_of(other) != board_of(first)
     assert door.do("pow2 challenge alice carol", "alice", key="k").code == Code.ID_REUSED
@@ -234,7 +238,7 @@ def test_a_repetition_is_answered_alike_whatever_waits(door):
     door.fill("alice", "bob")
     assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.TOO_MANY
     assert door.do("pow2 challenge alice bob", "alice", key="first") == first
-    door.terminal.do("block bob builder2 alice")
+    door.terminal.do("block bob yes-we-can alice")
     assert door.do("pow2 challenge alice bob", "alice", key="first") == first
     assert door.do("pow2 challenge alice bob", "alice", key="new").code == Code.NOT_WANTED
 
@@ -287,7 +291,7 @@ def set_times(door: Door, at: int) -> None:
 def test_what_is_counted_goes_with_the_account(door):
     door.fill("alice", "bob")
     assert door.app.client.exists(keys.pending_starts(door.ids["alice"]))
-    assert door.do("delete alice wonderland").code == ""
+    assert door.do("delete alice mad-hatter").code == ""
     assert not door.app.client.exists(keys.pending_starts(door.ids["alice"]))
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 def test_a_full_challenge_is_started_without_a_web_process(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served, served.client() as client:
         assert not served.children("web")
-        ann, ben = (Accounts(client).signup(name, "password") for name in ("ann", "ben"))
+        ann, ben = (Accounts(client).signup(name, "mad-hatter") for name in ("ann", "ben"))
         challenges = ChallengeStore(client)
         made = challenges.open(ann, Proposal(rules="pow2/1", words=("--days=3",)), new_command())
         challenges.take(made.id, ben)

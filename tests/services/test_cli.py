@@ -30,10 +30,10 @@ def server(tmp_path_factory) -> Iterator[Served]:
     """A running server where alice and bob have signed up and play board 1 with -fast."""
     with Served(tmp_path_factory.mktemp("cli") / "data") as served:
         served.do(
-            "signup alice wonderland",
-            "signup bob builder2",
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
             "pow2 challenge alice bob -fast",
-            "pow2 move 1 alice wonderland m13-m9",
+            "pow2 move 1 alice mad-hatter m13-m9",
         )
         yield served
 
@@ -127,7 +127,7 @@ def test_web_without_a_server_says_one_sentence_whatever_it_would_serve(nowhere)
     assert done.stderr.count("\n") == 1, done.stderr
 
 
-@pytest.mark.parametrize("line", ["signup alice wonderland", "pow2 show 1"])
+@pytest.mark.parametrize("line", ["signup alice mad-hatter", "pow2 show 1"])
 def test_a_server_that_does_not_answer_is_named(nowhere, line):
     done = nowhere.run("do", line, "--redis-url", "redis://127.0.0.1:1")
     assert (done.returncode, done.stdout) == (2, "")
@@ -307,7 +307,7 @@ def test_an_answer_is_on_standard_output(server):
 
 
 def test_a_refusal_is_one_line_on_standard_error(server):
-    done = server.run("do", "pow2", "move", "1", "alice", "wonderland", "m1-m5")
+    done = server.run("do", "pow2", "move", "1", "alice", "mad-hatter", "m1-m5")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == "not-your-turn: you play Light, and it is Dark's turn\n"
 
@@ -318,7 +318,7 @@ def test_five_equal_commands_at_once_have_five_equal_answers(server):
     assert server.run("do", "pow2 challenge alice bob", "--key", "five").stdout.startswith(
         "match 2, #0: "
     )
-    command = ["do", "--key", "six", "pow2 move 2 alice wonderland m13-j7"]
+    command = ["do", "--key", "six", "pow2 move 2 alice mad-hatter m13-j7"]
     with ThreadPoolExecutor(5) as pool:
         answers = list(pool.map(lambda _: server.run(*command), range(5)))
     answers.append(server.run(*command))
@@ -327,14 +327,14 @@ def test_five_equal_commands_at_once_have_five_equal_answers(server):
     }
     assert answers[0].stdout.startswith("match 2, #1: Light (alice) played m13-j7; ")
     assert server.run("verify", "2").stdout.startswith("match 2 holds: 2 events ")
-    reused = server.run("do", "--key", "six", "pow2 resign 2 alice wonderland")
+    reused = server.run("do", "--key", "six", "pow2 resign 2 alice mad-hatter")
     assert (reused.returncode, reused.stdout) == (1, "")
     assert reused.stderr.startswith("id-reused: ")
 
 
 def test_an_outcome_that_is_not_waited_for_is_unknown(server):
     board = int(server.run("do", "pow2 challenge bob alice").stdout.split()[1].strip(","))
-    command = ["do", "--wait", "0", "--key", "k", f"pow2 move {board} bob builder2 m13-j7"]
+    command = ["do", "--wait", "0", "--key", "k", f"pow2 move {board} bob yes-we-can m13-j7"]
     done = server.run(*command)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(f"pending: match {board}: the command was taken")
@@ -366,7 +366,7 @@ def test_a_history_that_is_not_there_is_refused(server, board):
 @pytest.mark.long
 def test_a_tampered_history_is_found(server):
     board = int(server.run("do", "pow2 challenge bob alice").stdout.split()[1].strip(","))
-    server.run("do", f"pow2 move {board} bob builder2 m13-j7")
+    server.run("do", f"pow2 move {board} bob yes-we-can m13-j7")
     with server.client() as client:
         name = keys.events(board % 8, board)
         data = client.lindex(name, 1)
@@ -382,5 +382,5 @@ def test_no_password_is_in_the_logs_or_the_data(server):
         if path.is_file():
             kept += path.read_bytes()
     assert b"pow2" in kept
-    assert b"wonderland" not in kept
-    assert b"builder2" not in kept
+    assert b"mad-hatter" not in kept
+    assert b"yes-we-can" not in kept

@@ -15,17 +15,17 @@ from tests.helpers.served import Served
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with Served(tmp_path_factory.mktemp("cli") / "data") as served:
-        served.do("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         yield served
 
 
 HYPHENS = [
-    "pow2 chat 15 alice wonderland hello - you",
-    "pow2 chat 15 alice wonderland - \n- a list\n - of two",
-    "message alice wonderland bob well played - see you",
-    "message alice wonderland bob -",
-    "pow2 move 15 alice wonderland d7 - g1",
-    "one move 15 alice wonderland - a5",
+    "pow2 chat 15 alice mad-hatter hello - you",
+    "pow2 chat 15 alice mad-hatter - \n- a list\n - of two",
+    "message alice mad-hatter bob well played - see you",
+    "message alice mad-hatter bob -",
+    "pow2 move 15 alice mad-hatter d7 - g1",
+    "one move 15 alice mad-hatter - a5",
     "pow2 preview 15 - a1",
     "pow2 is no - command",
 ]
@@ -69,9 +69,9 @@ def typed(monkeypatch: pytest.MonkeyPatch, *words: str) -> list[str]:
 
 
 def test_the_prompt_says_whose_password_and_a_new_one_is_asked_for_twice(monkeypatch):
-    asked = typed(monkeypatch, "wonderland", "wonder2", "wonder2")
+    asked = typed(monkeypatch, "mad-hatter", "white rabbit", "white rabbit")
     line = do._fill_in_input("change password alice - -")
-    assert line == "change password alice wonderland wonder2"
+    assert line == 'change password alice mad-hatter "white rabbit"'
     assert asked == [
         "password of alice: ",
         "new password of alice: ",
@@ -86,21 +86,21 @@ def test_two_new_passwords_that_differ_change_nothing(monkeypatch):
     assert caught.value.code is Code.USAGE
 
 
-@pytest.mark.parametrize("word", ["", "two words"])
-def test_a_password_that_is_no_word_is_no_part_of_the_line(monkeypatch, word):
+@pytest.mark.parametrize("word", ["", '"two" words'])
+def test_a_password_that_no_line_can_have_is_no_part_of_the_line(monkeypatch, word):
     typed(monkeypatch, word)
     with pytest.raises(Refusal):
         do._fill_in_input("pow2 chat 15 alice - hello")
 
 
 def test_a_script_gives_the_password_and_the_text_keeps_its_hyphen(server):
-    said = server.run("do", "pow2 chat 1 alice - hello - you", typed="wonderland\n")
+    said = server.run("do", "pow2 chat 1 alice - hello - you", typed="mad-hatter\n")
     assert (said.returncode, said.stderr) == (0, "")
-    assert "hello - you" in server.run("do", "pow2 chat 1 bob builder2").stdout
+    assert "hello - you" in server.run("do", "pow2 chat 1 bob yes-we-can").stdout
 
 
 def test_nothing_is_read_or_played_where_a_move_has_a_hyphen(server):
-    said = server.run("do", "pow2 move 1 alice wonderland - m13-j7", typed="typed\n")
+    said = server.run("do", "pow2 move 1 alice mad-hatter - m13-j7", typed="typed\n")
     assert said.returncode == 1
     assert "typed" not in said.stderr
     shown = server.run("do", "pow2 show 1").stdout

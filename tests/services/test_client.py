@@ -17,7 +17,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with an API, where alice and bob have signed up and play board 1."""
     data = tmp_path_factory.mktemp("client") / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
-        for line in ("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob"):
+        for line in (
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "pow2 challenge alice bob",
+        ):
             assert served.run("do", line).returncode == 0
         yield served
 

@@ -22,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("draws")
     env = {"MATCHPOST_HTTP": "127.0.0.1:0", "XDG_STATE_HOME": str(folder / "state")}
     with Served(folder / "data", env) as served:
-        for line in ("signup alice wonderland", "signup bob builder2"):
+        for line in ("signup alice mad-hatter", "signup bob yes-we-can"):
             assert served.run("do", line).returncode == 0
         yield served
 
@@ -73,7 +73,7 @@ def test_a_terminal_far_away_commits_keeps_its_text_and_reveals_it_by_itself(
     board = alice.start(GATHER).board
     assert alice.match(board)["draw"]["phase"] == "commit"
     assert alice.match(board)["waits_for"] == [1]
-    said = far(server, f"powerdrain move {board} bob builder2 accept --entropy=luck")
+    said = far(server, f"powerdrain move {board} bob yes-we-can accept --entropy=luck")
     assert "accepted and committed to a text for the draw" in said
     # it has revealed its own at once, since all had committed; hers is revealed with her next call
     assert kept(server) == []
@@ -104,7 +104,7 @@ def test_a_line_without_userid_and_password_commits_too(alice: Client, bob: Clie
 
 
 def test_a_player_whose_userid_is_accept_commits_to_nothing_by_a_move() -> None:
-    line = "powerdrain move 1 accept wonderland a1-b2"
+    line = "powerdrain move 1 accept mad-hatter a1-b2"
     assert read_committing_line(line) is None
     signed = read_committing_line("powerdrain move 1 accept", signs=True)
     assert signed is not None
@@ -139,7 +139,7 @@ def test_a_repetition_with_its_key_commits_to_the_same_text(
     assert bob.accept(first.board, key="twice") == done
     assert alice.start(GATHER, key="once") == first
     assert alice.match(first.board)["state"] == "active"
-    line = f"powerdrain move {alice.start(GATHER).board} bob builder2 accept"
+    line = f"powerdrain move {alice.start(GATHER).board} bob yes-we-can accept"
     assert far(server, line, "--key", "k1") == far(server, line, "--key", "k1")
 
 

@@ -80,7 +80,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     data = tmp_path_factory.mktemp("completion") / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
         served.do(
-            "signup alice wonderland", "signup bob builder2", "signup carol singing5",
+            "signup alice mad-hatter", "signup bob yes-we-can", "signup carol sing-along",
             "pow2 challenge alice bob", "torere challenge alice bob", "pow2 challenge bob carol",
         )  # fmt: skip
         yield served
@@ -174,7 +174,7 @@ def test_the_numbers_of_own_matches_after_a_login(shell: Shell, server: Served):
     assert shell.complete("watch", "") == []
     assert not (shell.folder / "cache").exists()
     done = subprocess.run(
-        [SCRIPT, "login", server.url], env=shell.env, input="alice\nwonderland\n", text=True,
+        [SCRIPT, "login", server.url], env=shell.env, input="alice\nmad-hatter\n", text=True,
         capture_output=True, check=False, timeout=60,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -16,8 +16,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with an API, where alice and bob have signed up and alice is logged in."""
     data = tmp_path_factory.mktemp("do") / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
-        served.do("signup alice wonderland", "signup bob builder2")
-        assert served.run("login", served.url, typed="alice\nwonderland\n").returncode == 0
+        served.do("signup alice mad-hatter", "signup bob yes-we-can")
+        assert served.run("login", served.url, typed="alice\nmad-hatter\n").returncode == 0
         yield served
 
 
@@ -54,7 +54,7 @@ def test_a_line_goes_to_the_server_of_the_login_which_is_named(elsewhere: Served
 
 def test_a_line_may_have_the_password_of_the_login_all_the_same(elsewhere: Served) -> None:
     board = new_match(elsewhere)
-    done = elsewhere.run("do", f"pow2 chat {board} alice - hello", typed="wonderland\n")
+    done = elsewhere.run("do", f"pow2 chat {board} alice - hello", typed="mad-hatter\n")
     assert (done.returncode, done.stdout) == (0, f"said in match {board}\n")
     with_hyphen = elsewhere.run("do", f"pow2 chat {board} bob - hello", typed="")
     assert with_hyphen.returncode == 0
@@ -114,7 +114,7 @@ def test_a_token_that_was_ended_says_how_to_log_in_again(
     elsewhere: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(elsewhere.env, "XDG_CONFIG_HOME", str(tmp_path))
-    elsewhere.run("login", elsewhere.url, typed="bob\nbuilder2\n")
+    elsewhere.run("login", elsewhere.url, typed="bob\nyes-we-can\n")
     login = json.loads((tmp_path / "matchpost" / "login.json").read_text())
     with Client(elsewhere.url, login["token"]) as client:
         client.delete(f"/api/tokens/{login['token_id']}")
@@ -142,7 +142,7 @@ def test_a_command_in_a_match_has_the_fields_of_its_outcome(
     elsewhere: Served, done_as_json: Callable[[str], Any]
 ) -> None:
     board = new_match(elsewhere)
-    code, moved = done_as_json(f"pow2 move {board} alice wonderland m13-j7")
+    code, moved = done_as_json(f"pow2 move {board} alice mad-hatter m13-j7")
     assert code == 0
     assert moved.pop("text").startswith(f"match {board}, #1: Light (alice) played m13-j7; ")
     assert moved.pop("receipt").startswith("localhost/log/s")
@@ -156,7 +156,7 @@ def test_a_recorded_refusal_has_the_fields_of_its_outcome_too(
     elsewhere: Served, done_as_json: Callable[[str], Any]
 ) -> None:
     board = new_match(elsewhere)
-    code, refused = done_as_json(f"pow2 move {board} bob builder2 a13-d7")
+    code, refused = done_as_json(f"pow2 move {board} bob yes-we-can a13-d7")
     assert (code, refused["code"], refused["accepted"]) == (1, "not-your-turn", False)
     assert refused["text"] == refused["message"] == "you play Dark, and it is Light's turn"
     code, refused = done_as_json(f"pow2 resign {board} bob nonsense")

@@ -137,7 +137,7 @@ def test_json_says_the_same_to_a_program(served: Served) -> None:
 @pytest.mark.slow
 def test_a_server_whose_workers_are_stopped_is_told_what_waits(tmp_path: Path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as server:
-        server.do("signup alice wonderland", "signup bob builder2")
+        server.do("signup alice mad-hatter", "signup bob yes-we-can")
         (pid,) = server.children("matchpost worker")
         os.kill(pid, signal.SIGSTOP)
         assert server.run("do", "--wait", "0", "pow2 challenge alice bob").returncode == 2

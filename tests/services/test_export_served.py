@@ -16,13 +16,13 @@ def test_a_match_leaves_its_server_and_is_proved_without_it(tmp_path: Path):
     data = tmp_path / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as server:
         server.do(
-            "signup alice wonderland",
-            "signup bob builder2",
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
             "powerdrain challenge alice bob --days=3",
             "pow2 challenge alice bob --days=3",
-            "pow2 move 2 alice wonderland m13-j7",
+            "pow2 move 2 alice mad-hatter m13-j7",
         )
-        assert server.run("do", "pow2 move 2 alice wonderland m1-i3").returncode == 1
+        assert server.run("do", "pow2 move 2 alice mad-hatter m1-i3").returncode == 1
         for board, moves in ((1, 0), (2, 1)):
             published = []
 

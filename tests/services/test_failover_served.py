@@ -42,14 +42,14 @@ class Players:
     def __init__(self, served: Served) -> None:
         made = served.run(
             "do",
-            "multiple\nsignup alice builder2\nsignup bob builder2\npow2 challenge alice bob",
+            "multiple\nsignup alice yes-we-can\nsignup bob yes-we-can\npow2 challenge alice bob",
         )
         assert made.returncode == 0, made.stdout + made.stderr
         self.board = int(re.findall(r"match (\d+)", made.stdout)[-1])
         self.http = httpx.Client(base_url=served.url, trust_env=False, timeout=60)
         self._tokens = {}
         for name in ("alice", "bob"):
-            body = {"userid": name, "password": "builder2", "label": "t", "scopes": ["play"]}
+            body = {"userid": name, "password": "yes-we-can", "label": "t", "scopes": ["play"]}
             self._tokens[name] = self.http.post("/api/tokens", json=body).json()["token"]
 
     def play(self) -> list[tuple[int, object, object]]:

@@ -53,24 +53,24 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
     data = tmp_path / "data"
     with server(data, packages) as served:
         served.do(
-            "signup alice wonderland",
-            "signup bob builder2",
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
             "tictactoe challenge alice bob -misere",
             "pow2 challenge alice bob",
-            "tictactoe move 1 alice wonderland b2",
+            "tictactoe move 1 alice mad-hatter b2",
         )
         assert "tictactoe: Tic-tac-toe, for 2 players (X, O)" in line(served, "games")
         assert "Drei in einer Reihe" in line(served, "help tictactoe --lang=de")
         board = line(served, "tictactoe show 1")
         assert "match 1: Tic-tac-toe (tictactoe/1 -misere)" in board
         assert board.endswith("3 . . .\n2 . x .\n1 . . .\n  a b c\n")
-        assert "b2: it is occupied by x" in refusal(served, "tictactoe move 1 bob builder2 b2")
+        assert "b2: it is occupied by x" in refusal(served, "tictactoe move 1 bob yes-we-can b2")
         assert get(served, "/api/matches/1").json()["at"]["position"] == {"board": {"b2": "x"}}
         assert 'data-game="tictactoe"' in get(served, "/api/matches/1/board.svg").text
         assert get(served, "/games/tictactoe").status_code == 200
     with server(data) as served:
         assert "tictactoe" not in line(served, "games")
-        refused = refusal(served, "tictactoe move 1 bob builder2 a1")
+        refused = refusal(served, "tictactoe move 1 bob yes-we-can a1")
         assert refused.startswith("unknown-game: there is no game of that name; the games are duo,")
         shown = line(served, "all show alice")
         assert "match 1: tictactoe (not installed) (tictactoe/1 -misere)\n" in shown
@@ -86,13 +86,13 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
         assert (page.status_code, KEPT[1:] in unescape(page.text)) == (422, True)
         verified = served.run("verify", "1")
         assert (verified.returncode, KEPT in verified.stdout + verified.stderr) == (1, True)
-        line(served, "pow2 move 2 alice wonderland m13-j7")
+        line(served, "pow2 move 2 alice mad-hatter m13-j7")
     with server(data, packages) as served:
         served.do(
-            "tictactoe move 1 bob builder2 a1",
-            "tictactoe move 1 alice wonderland b1",
-            "tictactoe move 1 bob builder2 c3",
-            "tictactoe move 1 alice wonderland b3",
+            "tictactoe move 1 bob yes-we-can a1",
+            "tictactoe move 1 alice mad-hatter b1",
+            "tictactoe move 1 bob yes-we-can c3",
+            "tictactoe move 1 alice mad-hatter b3",
         )
         assert "X has three in a row" in line(served, "tictactoe show 1")
         assert served.run("verify", "1").returncode == 0

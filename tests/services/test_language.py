@@ -28,9 +28,9 @@ def terminal() -> Iterator[Terminal]:
 def test_the_example_of_the_help_page_is_what_happens(terminal):
     page = " ".join(terminal.do("help").page.split())
     lines = [
-        terminal.do("signup dora explorer").sentence.replace("dora", "alice"),
+        terminal.do("signup dora marco-polo").sentence.replace("dora", "alice"),
         terminal.do("pow2 challenge alice bob").sentence,
-        terminal.do("pow2 move 1 alice wonderland m13-j7").sentence,
+        terminal.do("pow2 move 1 alice mad-hatter m13-j7").sentence,
     ]
     for line in lines:
         assert line in page
@@ -58,10 +58,10 @@ def test_games_lists_the_games(terminal):
 
 
 def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):
-    assert terminal.do("signup Dora explorer").sentence.startswith("welcome, dora;")
-    changed = terminal.do("change password dora explorer adventurer")
+    assert terminal.do("signup Dora marco-polo").sentence.startswith("welcome, dora;")
+    changed = terminal.do("change password dora marco-polo adventurer")
     assert changed.text.startswith("the password of dora is changed; it is logged out everywhere")
-    assert terminal.do("change password dora explorer again-again").code == Code.WRONG_PASSWORD
+    assert terminal.do("change password dora marco-polo again-again").code == Code.WRONG_PASSWORD
 
 
 def test_a_challenge_starts_a_match_and_shows_it(terminal):
@@ -168,7 +168,7 @@ def test_what_stands_in_place_of_a_move_is_done_and_shown(terminal, player, text
 @pytest.mark.parametrize("verb", ["resign", "decline"])
 def test_resign_and_decline_are_commands_too(terminal, verb):
     board = terminal.challenge()
-    answer = terminal.do(f"pow2 {verb} {board} bob builder2")
+    answer = terminal.do(f"pow2 {verb} {board} bob yes-we-can")
     assert answer.code == ""
     assert verb in answer.sentence
 
@@ -272,7 +272,7 @@ def test_when_the_server_goes_away_the_key_is_told_and_a_repetition_hears_the_ou
     assert terminal.move(board, "alice", "m13-j7", key="k 1").sentence.startswith("match 1, #1: ")
 
 
-@pytest.mark.parametrize("line", ["pow2 show 1", "pow2 resign 1 alice wonderland"])
+@pytest.mark.parametrize("line", ["pow2 show 1", "pow2 resign 1 alice mad-hatter"])
 def test_a_match_that_can_not_be_read_is_told(terminal, line):
     board = terminal.challenge()
     terminal.app.store._matches[board].snapshot = PackedSnapshot(bytes(32) + b"\xc1")
@@ -293,7 +293,7 @@ def test_every_command_in_the_help_of_a_game_is_one(terminal):
 def test_an_outcome_that_does_not_come_in_time_is_pending(terminal):
     board = terminal.challenge()
     terminal.app.awake = False
-    answer = terminal.do(f"pow2 move {board} alice wonderland m13-j7", "key-1", seconds=0.01)
+    answer = terminal.do(f"pow2 move {board} alice mad-hatter m13-j7", "key-1", seconds=0.01)
     assert answer.code == Code.PENDING
     assert answer.pending
     assert not answer.refused

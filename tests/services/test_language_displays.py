@@ -26,28 +26,28 @@ def test_a_display_once_set_is_that_of_the_players_own_answers(terminal):
         terminal.do(f"pow2 show {board} --display={name}").page.split("\n\n", 1)[1]
         for name in ("large", "small")
     )
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(large)
-    said = accepted(terminal, "pow2 set ALICE wonderland Small")
+    assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(large)
+    said = accepted(terminal, "pow2 set ALICE mad-hatter Small")
     assert said == "The Power of Two is drawn small for alice from now on"
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(small)
-    assert terminal.do(f"pow2 showas bob builder2 {board}").page.endswith(large)
+    assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(small)
+    assert terminal.do(f"pow2 showas bob yes-we-can {board}").page.endswith(large)
     assert terminal.do(f"pow2 show {board}").page.endswith(large)
-    shown = terminal.do(f"pow2 showas alice wonderland {board} --display=large").page
+    shown = terminal.do(f"pow2 showas alice mad-hatter {board} --display=large").page
     assert shown.endswith(large)
-    assert accepted(terminal, "pow2 set alice wonderland display large")
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(large)
+    assert accepted(terminal, "pow2 set alice mad-hatter display large")
+    assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(large)
 
 
 def test_a_move_is_answered_with_the_board_as_its_player_likes_it(terminal):
     board = terminal.challenge()
-    accepted(terminal, "pow2 set alice wonderland small")
+    accepted(terminal, "pow2 set alice mad-hatter small")
 
     def drawn(display: str) -> str:
         return terminal.do(f"pow2 show {board} --display={display}").page.split("\n\n", 1)[1]
 
     assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
     assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
-    assert terminal.do(f"pow2 resign {board} alice wonderland").page == drawn("small")
+    assert terminal.do(f"pow2 resign {board} alice mad-hatter").page == drawn("small")
     challenged = terminal.do("pow2 challenge alice bob").page
     assert challenged == terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)[1]
 
@@ -56,11 +56,11 @@ def test_previewas_is_drawn_as_its_player_likes_it_with_the_words_in_either_orde
     board = terminal.challenge()
     plain = terminal.do(f"pow2 preview {board} m13-j7")
     lines = (
-        f"pow2 previewas {board} alice wonderland m13-j7",
-        f"pow2 previewas Alice wonderland {board} m13-j7",
+        f"pow2 previewas {board} alice mad-hatter m13-j7",
+        f"pow2 previewas Alice mad-hatter {board} m13-j7",
     )
     assert {terminal.do(line).text for line in lines} == {plain.text}
-    accepted(terminal, "pow2 set alice wonderland small")
+    accepted(terminal, "pow2 set alice mad-hatter small")
     one, other = (terminal.do(line) for line in lines)
     assert one == other
     assert one.sentence == plain.sentence
@@ -69,9 +69,9 @@ def test_previewas_is_drawn_as_its_player_likes_it_with_the_words_in_either_orde
 
 
 def test_a_display_is_set_for_one_game_alone(terminal):
-    accepted(terminal, "pow2 set alice wonderland small")
-    accepted(terminal, "goliath set alice wonderland small")
-    accepted(terminal, "pow2 set alice wonderland large")
+    accepted(terminal, "pow2 set alice mad-hatter small")
+    accepted(terminal, "goliath set alice mad-hatter small")
+    accepted(terminal, "pow2 set alice mad-hatter large")
     alice = terminal.app.accounts.record_of(terminal.app.accounts.id_of("alice"))
     assert alice is not None
     assert dict(alice.displays) == {"pow2": "large", "goliath": "small"}

@@ -19,7 +19,7 @@ OTHER = "dave"
 def terminal() -> Iterator[Terminal]:
     app = FakeApp()
     terminal = Terminal(app)
-    app.accounts.signup(OTHER, "exploring")
+    app.accounts.signup(OTHER, "marco-polo")
     for name in ("carol", OTHER):
         app.accounts.set_arbiter(name, True)
     yield terminal
@@ -39,7 +39,7 @@ def last_event(terminal: Terminal, board: int):
 
 
 def claim(terminal: Terminal, board: int, text: str = "he cheats", key: str | None = None):
-    return terminal.do(f"claim {board} alice wonderland #1 {text}", key)
+    return terminal.do(f"claim {board} alice mad-hatter #1 {text}", key)
 
 
 def test_a_claim_goes_into_the_log_by_its_salted_hash_alone(terminal, board):
@@ -65,11 +65,11 @@ def test_a_repeated_claim_is_the_same_claim(terminal, board):
 
 def test_a_refused_claim_leaves_no_text_and_is_refused_again_alike(terminal, board):
     claim(terminal, board)
-    line = f"claim {board} bob builder2 #1 I object"
+    line = f"claim {board} bob yes-we-can #1 I object"
     refused = terminal.do(line, "k")
     assert refused.code == Code.CLAIM_STANDS
     assert len(terminal.app.statements.of_match(board)) == 1
-    assert not terminal.do(f"rule {board} carol singing5 dismissed no ground").code
+    assert not terminal.do(f"rule {board} carol sing-along dismissed no ground").code
     assert terminal.do(line, "k") == refused
     assert len(terminal.app.statements.of_match(board)) == 2
 
@@ -89,32 +89,32 @@ def test_texts_that_a_killed_process_left_make_room_for_new_ones(terminal, board
 
 
 def test_a_claim_is_made_by_players_and_arbiters_only(terminal, board):
-    terminal.app.accounts.signup("erin", "password7")
-    refused = terminal.do(f"claim {board} erin password7 #0 text")
+    terminal.app.accounts.signup("erin", "mad-hatter")
+    refused = terminal.do(f"claim {board} erin mad-hatter #0 text")
     assert refused.code == Code.NOT_A_PLAYER
     assert len(terminal.app.statements.of_match(board)) == 0
-    answer = terminal.do(f"claim {board} carol singing5 #0 looks odd")
+    answer = terminal.do(f"claim {board} carol sing-along #0 looks odd")
     assert "an arbiter made a claim about #0" in answer.sentence
 
 
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        ("claim {} alice wonderland #9 text", Code.UNKNOWN_PLY),
-        ("claim {} alice wonderland #x text", Code.UNKNOWN_PLY),
-        ("claim {} alice wonderland text", Code.USAGE),
-        ("claim {} alice wonderland #1 " + "x" * (TEXT_LIMIT + 1), Code.TOO_LONG),
-        ("claim {} alice wonderland #1 my password is wonderland", Code.BAD_REQUEST),
-        ("claim 999 alice wonderland #1 text", Code.UNKNOWN_BOARD),
-        ("appeal {} alice wonderland text", Code.UNKNOWN_CLAIM),
-        ("rule {} carol singing5 dismissed text", Code.UNKNOWN_CLAIM),
-        ("rule {} alice wonderland dismissed text", Code.NOT_AN_ARBITER),
-        ("rule {} carol singing5 --own-motion result nobody text", Code.BAD_RULING),
-        ("rule {} carol singing5 --own-motion back #7 text", Code.UNKNOWN_PLY),
-        ("rule {} carol singing5 --own-motion dismissed text", Code.BAD_RULING),
-        ("case {} alice wonderland", ""),
-        ("cases alice wonderland", Code.NOT_AN_ARBITER),
-        ("cases carol singing5", ""),
+        ("claim {} alice mad-hatter #9 text", Code.UNKNOWN_PLY),
+        ("claim {} alice mad-hatter #x text", Code.UNKNOWN_PLY),
+        ("claim {} alice mad-hatter text", Code.USAGE),
+        ("claim {} alice mad-hatter #1 " + "x" * (TEXT_LIMIT + 1), Code.TOO_LONG),
+        ("claim {} alice mad-hatter #1 my password is mad-hatter", Code.BAD_REQUEST),
+        ("claim 999 alice mad-hatter #1 text", Code.UNKNOWN_BOARD),
+        ("appeal {} alice mad-hatter text", Code.UNKNOWN_CLAIM),
+        ("rule {} carol sing-along dismissed text", Code.UNKNOWN_CLAIM),
+        ("rule {} alice mad-hatter dismissed text", Code.NOT_AN_ARBITER),
+        ("rule {} carol sing-along --own-motion result nobody text", Code.BAD_RULING),
+        ("rule {} carol sing-along --own-motion back #7 text", Code.UNKNOWN_PLY),
+        ("rule {} carol sing-along --own-motion dismissed text", Code.BAD_RULING),
+        ("case {} alice mad-hatter", ""),
+        ("cases alice mad-hatter", Code.NOT_AN_ARBITER),
+        ("cases carol sing-along", ""),
     ],
 )
 def test_what_can_not_be_done_is_refused_with_its_code_and_stores_no_text(
@@ -122,14 +122,14 @@ def test_what_can_not_be_done_is_refused_with_its_code_and_stores_no_text(
 ):
     answer = terminal.do(line.format(board))
     assert answer.code == code, answer
-    assert "wonderland" not in answer.text
+    assert "mad-hatter" not in answer.text
     assert len(terminal.app.statements.of_match(board)) == 0
 
 
 def test_an_arbiter_who_plays_does_not_rule(terminal, board):
     terminal.app.accounts.set_arbiter("bob", True)
     claim(terminal, board)
-    refused = terminal.do(f"rule {board} bob builder2 dismissed I was right")
+    refused = terminal.do(f"rule {board} bob yes-we-can dismissed I was right")
     assert refused.code == Code.NOT_AN_ARBITER
     assert len(terminal.app.statements.of_match(board)) == 1
 
@@ -149,7 +149,7 @@ def test_an_arbiter_who_plays_does_not_rule(terminal, board):
 )
 def test_each_ruling_does_what_it_says(terminal, board, verdict, expected):
     claim(terminal, board)
-    answer = terminal.do(f"rule {board} carol singing5 {verdict} because of this\nand that")
+    answer = terminal.do(f"rule {board} carol sing-along {verdict} because of this\nand that")
     assert answer.code == "", answer
     assert expected in answer.sentence
     ruling = [decode_event(data).body for data in terminal.app.store.events(board)][3]
@@ -162,7 +162,7 @@ def test_each_ruling_does_what_it_says(terminal, board, verdict, expected):
 
 def test_a_repeated_ruling_is_answered_alike_though_no_case_waits(terminal, board):
     claim(terminal, board)
-    line = f"rule {board} carol singing5 back #0 play on"
+    line = f"rule {board} carol sing-along back #0 play on"
     first = terminal.do(line, "k")
     assert first.code == ""
     assert terminal.do(line, "k") == first
@@ -170,18 +170,18 @@ def test_a_repeated_ruling_is_answered_alike_though_no_case_waits(terminal, boar
 
 def test_reasons_may_begin_with_the_word_time(terminal, board):
     claim(terminal, board)
-    assert not terminal.do(f"rule {board} carol singing5 back #0 time was not over").code
+    assert not terminal.do(f"rule {board} carol sing-along back #0 time was not over").code
     assert terminal.app.statements.of_match(board)[1].text == "time was not over"
 
 
 def test_the_ruling_on_an_appeal_is_another_arbiters_and_final(terminal, board):
     claim(terminal, board)
-    terminal.do(f"rule {board} carol singing5 result bob Light cheated")
-    assert not terminal.do(f"appeal {board} alice wonderland I did not").code
-    assert terminal.do(f"rule {board} carol singing5 dismissed no").code == Code.NOT_AN_ARBITER
-    assert not terminal.do(f"rule {board} {OTHER} exploring back #1 it was not shown").code
-    assert terminal.do(f"appeal {board} bob builder2 but").code == Code.ALREADY_APPEALED
-    page = terminal.do(f"case {board} bob builder2").page
+    terminal.do(f"rule {board} carol sing-along result bob Light cheated")
+    assert not terminal.do(f"appeal {board} alice mad-hatter I did not").code
+    assert terminal.do(f"rule {board} carol sing-along dismissed no").code == Code.NOT_AN_ARBITER
+    assert not terminal.do(f"rule {board} {OTHER} marco-polo back #1 it was not shown").code
+    assert terminal.do(f"appeal {board} bob yes-we-can but").code == Code.ALREADY_APPEALED
+    page = terminal.do(f"case {board} bob yes-we-can").page
     assert "case 3, about #1: an arbiter has ruled on the appeal, and that is final" in page
     for text in ("he cheats", "Light cheated", "I did not", "it was not shown"):
         assert f"\n    {text}" in page
@@ -189,43 +189,43 @@ def test_the_ruling_on_an_appeal_is_another_arbiters_and_final(terminal, board):
 
 def test_a_case_is_shown_to_its_players_and_to_arbiters_only(terminal, board):
     claim(terminal, board)
-    terminal.app.accounts.signup("erin", "password7")
-    for name, password in (*PASSWORDS.items(), (OTHER, "exploring")):
+    terminal.app.accounts.signup("erin", "mad-hatter")
+    for name, password in (*PASSWORDS.items(), (OTHER, "marco-polo")):
         assert "he cheats" in terminal.do(f"case {board} {name} {password}").page
-    refused = terminal.do(f"case {board} erin password7")
+    refused = terminal.do(f"case {board} erin mad-hatter")
     assert refused.code == Code.NOT_A_PLAYER
     assert "cheats" not in refused.text
 
 
 def test_the_text_of_a_deleted_account_is_gone_and_the_claim_stays(terminal, board):
     claim(terminal, board)
-    assert not terminal.do("delete alice wonderland").code
+    assert not terminal.do("delete alice mad-hatter").code
     assert terminal.app.statements.of_match(board) == []
-    page = terminal.do(f"case {board} bob builder2").page
+    page = terminal.do(f"case {board} bob yes-we-can").page
     assert "a former player claims:\n    (the text was erased)" in page
 
 
 def test_the_queue_has_the_cases_that_wait_the_oldest_first(terminal):
     boards = [terminal.challenge() for _ in range(3)]
     for board in reversed(boards):
-        assert not terminal.do(f"claim {board} alice wonderland #0 about {board}").code
-    answer = terminal.do("cases carol singing5")
+        assert not terminal.do(f"claim {board} alice mad-hatter #0 about {board}").code
+    answer = terminal.do("cases carol sing-along")
     assert answer.sentence == "3 cases wait for a ruling"
     assert [
         f"about {board}" in line
         for board, line in zip(reversed(boards), answer.page.splitlines(), strict=True)
     ] == [True] * 3
-    terminal.do(f"rule {boards[1]} carol singing5 dismissed no")
-    assert terminal.do("cases carol singing5").sentence == "2 cases wait for a ruling"
-    terminal.do(f"appeal {boards[1]} bob builder2 yes")
-    lines = terminal.do("cases dave exploring").page.splitlines()
+    terminal.do(f"rule {boards[1]} carol sing-along dismissed no")
+    assert terminal.do("cases carol sing-along").sentence == "2 cases wait for a ruling"
+    terminal.do(f"appeal {boards[1]} bob yes-we-can yes")
+    lines = terminal.do("cases dave marco-polo").page.splitlines()
     assert "appeal of bob: yes" in lines[-1]
-    assert len(terminal.do("cases carol singing5 3").page.splitlines()) == 1
+    assert len(terminal.do("cases carol sing-along 3").page.splitlines()) == 1
 
 
 def test_what_was_decided_is_the_same_in_a_rebuild(terminal):
     board = terminal.challenge()
-    terminal.do(f"claim {board} alice wonderland #0 text")
+    terminal.do(f"claim {board} alice mad-hatter #0 text")
     (before,) = terminal.app.cases.of(0, 10)
     terminal.app.client.delete(*terminal.app.client.keys("{p:cases*"))
     assert terminal.app.cases.of(0, 10) == [before]

@@ -50,7 +50,7 @@ def test_what_is_submitted_is_shown_and_played_only_when_it_is_confirmed(termina
     )
     assert terminal.app.store.events(board) == before
     assert shown.page == terminal.do(f"pow2 preview {board} m13-j7").page
-    played = terminal.do("POW2 Confirm 1 ALICE wonderland")
+    played = terminal.do("POW2 Confirm 1 ALICE mad-hatter")
     assert played.sentence == "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)"
     assert played.page == shown.page
     assert "holds" in check(terminal.app.store, board)
@@ -65,7 +65,7 @@ def test_a_move_may_be_submitted_for_the_ply_that_it_is_seen_at(terminal, board)
 
 
 def test_what_is_submitted_is_drawn_as_the_player_likes_it(terminal, board):
-    terminal.do("pow2 set alice wonderland small")
+    terminal.do("pow2 set alice mad-hatter small")
     answer = submit(terminal, board, "alice", "m13-j7")
     assert answer.page.splitlines()[2] == "   a b c d e f g h i j k l m"
 
@@ -79,11 +79,11 @@ def test_the_last_move_submitted_is_the_one_that_is_played(terminal, board):
 def test_only_its_player_sees_what_is_submitted(terminal, board):
     submit(terminal, board, "alice", "m13-j7")
     line = "submitted and not played yet: m13-j7"
-    assert terminal.do(f"pow2 showas alice wonderland {board}").page.endswith(f"\n\n{line}")
-    for other in ("showas bob builder2", "showas carol singing5", "show"):
+    assert terminal.do(f"pow2 showas alice mad-hatter {board}").page.endswith(f"\n\n{line}")
+    for other in ("showas bob yes-we-can", "showas carol sing-along", "show"):
         assert line not in terminal.do(f"pow2 {other} {board}").page
     confirm(terminal, board, "alice")
-    assert line not in terminal.do(f"pow2 showas alice wonderland {board}").page
+    assert line not in terminal.do(f"pow2 showas alice mad-hatter {board}").page
 
 
 def test_each_player_has_a_move_of_their_own_laid_ready_in_each_match(terminal, board):
@@ -112,7 +112,7 @@ def test_what_was_submitted_after_moves_that_were_taken_back_is_not_played(termi
     terminal.move(board, "bob", "undo")
     terminal.move(board, "alice", "accept")
     terminal.move(board, "bob", "a1-e1")
-    assert "submitted" not in terminal.do(f"pow2 showas alice wonderland {board}").page
+    assert "submitted" not in terminal.do(f"pow2 showas alice mad-hatter {board}").page
     answer = confirm(terminal, board, "alice")
     assert answer.code == Code.STALE_PLY
     assert answer.sentence == "other moves lead to #2 than when you submitted it; look again"
@@ -185,32 +185,32 @@ def test_nothing_is_submitted_or_confirmed_in_a_match_that_is_over(terminal, boa
 
 def test_nothing_is_submitted_in_a_match_that_has_no_position_yet(terminal, board):
     assert terminal.do("powerdrain challenge alice bob --gather").code == ""
-    answer = terminal.do(f"powerdrain submit {board + 1} alice wonderland 24-57")
+    answer = terminal.do(f"powerdrain submit {board + 1} alice mad-hatter 24-57")
     assert answer.code == Code.NOT_STARTED
-    answer = terminal.do(f"powerdrain confirm {board + 1} alice wonderland")
+    answer = terminal.do(f"powerdrain confirm {board + 1} alice mad-hatter")
     assert answer.code == Code.NO_DRAFT
-    terminal.do(f"powerdrain decline {board + 1} bob builder2")
-    answer = terminal.do(f"powerdrain submit {board + 1} alice wonderland 24-57")
+    terminal.do(f"powerdrain decline {board + 1} bob yes-we-can")
+    answer = terminal.do(f"powerdrain submit {board + 1} alice mad-hatter 24-57")
     assert answer.code == Code.MATCH_OVER
 
 
 REFUSED = [
-    ("pow2 submit {} alice wonderland m13-m5", Code.ILLEGAL_MOVE, "m13-m5: "),
-    ("pow2 submit {} alice wonderland z99", Code.UNREADABLE_MOVE, "'z99' is no move"),
-    ("pow2 submit {} alice wonderland resign", Code.UNREADABLE_MOVE, "'resign' is no move"),
-    ("pow2 submit {} alice wonderland", Code.USAGE, "the form is `pow2 submit BOARD userid"),
-    ("pow2 submit {} alice wonderland m13-j7\nm1-i1", Code.USAGE, "the form is `pow2 submit"),
+    ("pow2 submit {} alice mad-hatter m13-m5", Code.ILLEGAL_MOVE, "m13-m5: "),
+    ("pow2 submit {} alice mad-hatter z99", Code.UNREADABLE_MOVE, "'z99' is no move"),
+    ("pow2 submit {} alice mad-hatter resign", Code.UNREADABLE_MOVE, "'resign' is no move"),
+    ("pow2 submit {} alice mad-hatter", Code.USAGE, "the form is `pow2 submit BOARD userid"),
+    ("pow2 submit {} alice mad-hatter m13-j7\nm1-i1", Code.USAGE, "the form is `pow2 submit"),
     ("pow2 submit {} alice guessing m13-j7", Code.WRONG_PASSWORD, "password of alice"),
-    ("pow2 submit {} zoe wonderland m13-j7", Code.UNKNOWN_USER, "no user 'zoe'"),
-    ("pow2 submit {} carol singing5 m13-j7", Code.NOT_A_PLAYER, "only its players"),
-    ("pow2 submit 9{} alice wonderland m13-j7", Code.UNKNOWN_BOARD, "there is no match 91"),
-    ("line submit {} alice wonderland a1", Code.WRONG_GAME, "is one of pow2, not of line"),
-    ("pow2 confirm {} alice wonderland", Code.NO_DRAFT, "you have submitted nothing in match 1"),
-    ("pow2 confirm {} alice wonderland m13-j7", Code.USAGE, "the form is `pow2 confirm BOARD use"),
+    ("pow2 submit {} zoe mad-hatter m13-j7", Code.UNKNOWN_USER, "no user 'zoe'"),
+    ("pow2 submit {} carol sing-along m13-j7", Code.NOT_A_PLAYER, "only its players"),
+    ("pow2 submit 9{} alice mad-hatter m13-j7", Code.UNKNOWN_BOARD, "there is no match 91"),
+    ("line submit {} alice mad-hatter a1", Code.WRONG_GAME, "is one of pow2, not of line"),
+    ("pow2 confirm {} alice mad-hatter", Code.NO_DRAFT, "you have submitted nothing in match 1"),
+    ("pow2 confirm {} alice mad-hatter m13-j7", Code.USAGE, "the form is `pow2 confirm BOARD use"),
     ("pow2 confirm {} alice guessing", Code.WRONG_PASSWORD, "password of alice"),
-    ("pow2 confirm {} carol singing5", Code.NOT_A_PLAYER, "only its players"),
-    ("pow2 confirm 9{} alice wonderland", Code.UNKNOWN_BOARD, "there is no match 91"),
-    ("line confirm {} alice wonderland", Code.WRONG_GAME, "is one of pow2, not of line"),
+    ("pow2 confirm {} carol sing-along", Code.NOT_A_PLAYER, "only its players"),
+    ("pow2 confirm 9{} alice mad-hatter", Code.UNKNOWN_BOARD, "there is no match 91"),
+    ("line confirm {} alice mad-hatter", Code.WRONG_GAME, "is one of pow2, not of line"),
 ]
 
 
@@ -235,9 +235,9 @@ def test_who_submits_too_often_in_a_minute_is_asked_to_wait(terminal, board):
 
 def test_several_moves_are_previewed_with_the_words_in_either_order(terminal, board):
     lines = (
-        f"pow2 previewas {board} alice wonderland m13-j7 a13-d7",
-        f"pow2 previewas ALICE wonderland {board} M13-J7 A13-D7",
-        f"POW2 PreviewAs {board} carol singing5 m13-j7 a13-d7",
+        f"pow2 previewas {board} alice mad-hatter m13-j7 a13-d7",
+        f"pow2 previewas ALICE mad-hatter {board} M13-J7 A13-D7",
+        f"POW2 PreviewAs {board} carol sing-along m13-j7 a13-d7",
         f"pow2 preview {board} m13-j7 a13-d7",
     )
     answers = [terminal.do(line) for line in lines]
@@ -254,13 +254,13 @@ def test_several_moves_are_previewed_with_the_words_in_either_order(terminal, bo
     [
         ("pow2 previewas 1 alice guessing m13-j7", Code.WRONG_PASSWORD),
         ("pow2 previewas alice guessing 1 m13-j7", Code.WRONG_PASSWORD),
-        ("pow2 previewas alice wonderland one m13-j7", Code.USAGE),
-        ("pow2 previewas alice wonderland 1", Code.USAGE),
-        ("pow2 previewas alice wonderland m13-j7", Code.USAGE),
-        ("pow2 previewas alice wonderland 9 m13-j7", Code.UNKNOWN_BOARD),
-        ("pow2 previewas alice wonderland 1 m13-m5", Code.ILLEGAL_MOVE),
-        ("pow2 previewas 1 alice wonderland m13-j7 z9", Code.UNREADABLE_MOVE),
-        ("line previewas 1 alice wonderland m13", Code.WRONG_GAME),
+        ("pow2 previewas alice mad-hatter one m13-j7", Code.USAGE),
+        ("pow2 previewas alice mad-hatter 1", Code.USAGE),
+        ("pow2 previewas alice mad-hatter m13-j7", Code.USAGE),
+        ("pow2 previewas alice mad-hatter 9 m13-j7", Code.UNKNOWN_BOARD),
+        ("pow2 previewas alice mad-hatter 1 m13-m5", Code.ILLEGAL_MOVE),
+        ("pow2 previewas 1 alice mad-hatter m13-j7 z9", Code.UNREADABLE_MOVE),
+        ("line previewas 1 alice mad-hatter m13", Code.WRONG_GAME),
     ],
 )
 def test_what_can_not_be_previewed_is_refused_in_either_order(terminal, board, line, code):
@@ -271,13 +271,13 @@ def test_what_can_not_be_previewed_is_refused_in_either_order(terminal, board, l
 def test_there_is_nothing_to_preview_before_a_match_has_a_position(terminal, board):
     terminal.do("powerdrain challenge alice bob --gather")
     for who in ("", "as"):
-        words = "alice wonderland " * bool(who)
+        words = "alice mad-hatter " * bool(who)
         answer = terminal.do(f"powerdrain preview{who} {board + 1} {words}24-57")
         assert answer.code == Code.NOT_STARTED
         assert answer.sentence == "the match waits until all players have accepted it"
 
 
-@pytest.mark.parametrize("line", ["pow2 show {}", "pow2 showas alice wonderland {}"])
+@pytest.mark.parametrize("line", ["pow2 show {}", "pow2 showas alice mad-hatter {}"])
 def test_twenty_boards_are_shown_at_once_and_not_more(terminal, board, line):
     words = [str(board)] * 20
     assert terminal.do(line.format(" ".join(words))).page.count("match 1: ") == 20
@@ -290,8 +290,8 @@ def test_a_preview_ends_with_the_match(terminal, board):
     *moves, last = whole_game()
     for text, name in zip(moves, itertools.cycle(["alice", "bob"]), strict=False):
         terminal.move(board, name, text)
-    answer = terminal.do(f"pow2 previewas {board} bob builder2 {last}")
+    answer = terminal.do(f"pow2 previewas {board} bob yes-we-can {last}")
     assert answer.sentence.endswith("the match would be over")
-    answer = terminal.do(f"pow2 previewas {board} bob builder2 {last} m13-j7")
+    answer = terminal.do(f"pow2 previewas {board} bob yes-we-can {last} m13-j7")
     assert answer.code == Code.MATCH_OVER
     assert answer.sentence.startswith("move 2: the match would be over before it")

@@ -33,7 +33,7 @@ def called(terminal: Terminal, words: str = "--gather", key: str | None = None) 
 
 
 def bob(terminal: Terminal, board: int, said: str, key: str | None = None):
-    return terminal.do(f"powerdrain move {board} bob builder2 {said}", key)
+    return terminal.do(f"powerdrain move {board} bob yes-we-can {said}", key)
 
 
 def bodies(app: App, board: int) -> list:

@@ -45,12 +45,12 @@ def test_show_with_userids_draws_their_boards_in_a_game_each_once(four):
 
 
 def test_showas_draws_the_own_boards_with_what_is_private(four):
-    four.do("pow2 queue 2 bob builder2 m13-j7 a13-d7")
-    page = four.do("pow2 showas bob builder2").page
+    four.do("pow2 queue 2 bob yes-we-can m13-j7 a13-d7")
+    page = four.do("pow2 showas bob yes-we-can").page
     assert boards(page) == [2, 1]
     assert "conditional move at #1, after m13-j7: a13-d7" in page
-    assert boards(four.do("pow2 showas bob builder2 next").page) == [1]
-    assert boards(four.do("pow2 showas alice wonderland inactive").page) == [3]
+    assert boards(four.do("pow2 showas bob yes-we-can next").page) == [1]
+    assert boards(four.do("pow2 showas alice mad-hatter inactive").page) == [3]
 
 
 def test_games_lists_matches_in_a_line_each(four):
@@ -65,7 +65,7 @@ def test_games_lists_matches_in_a_line_each(four):
 
 
 def test_lists_name_deleted_players_no_more(four):
-    four.do("delete bob builder2")
+    four.do("delete bob yes-we-can")
     assert "Dark a former player" in four.do("pow2 games").page
     assert four.do("pow2 games bob").code == Code.UNKNOWN_USER
 
@@ -74,7 +74,7 @@ def test_a_match_that_waits_for_consent_is_listed_for_who_is_to_give_it(terminal
     terminal.do("halves challenge alice bob carol --gather")
     assert "waits for bob and carol to say accept" in terminal.do("halves games bob next").page
     assert "there are none" in terminal.do("halves games alice next").page
-    terminal.do("halves move 1 bob builder2 accept")
+    terminal.do("halves move 1 bob yes-we-can accept")
     assert "waits for carol to say accept" in terminal.do("halves games carol").page
 
 

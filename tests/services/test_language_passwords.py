@@ -103,8 +103,8 @@ def typed(example: str, secrets: Secrets) -> str:
     ours = {
         "alice": NAMES[0],
         "bob": NAMES[1],
-        "wonderland": secrets.right[0],
-        "builder2": secrets.right[1],
+        "mad-hatter": secrets.right[0],
+        "yes-we-can": secrets.right[1],
         "looking-glass": secrets.new,
     }
     parts = [(*word.rpartition("="),) for word in example.split()]
@@ -257,7 +257,11 @@ def test_no_password_is_told_when_too_many_were_tried(kind):
         ("pow2 chat {} charlotte Good luck", Code.UNKNOWN_BOARD, "'...' is no board number, such"),
         ("add charlotte {0} {0}", Code.BAD_ADDRESS, "the password stands in the line twice, so"),
         ("pow2 move 1 charlotte {0} {0} a1", Code.UNREADABLE_MOVE, "the form is `pow2 move BOARD"),
-        ("signup emilia bronte {}", Code.BAD_ADDRESS, "'...' is no plain mail address; write it"),
+        (
+            "signup emilia bronte-bell {}",
+            Code.BAD_ADDRESS,
+            "'...' is no plain mail address; write it",
+        ),
     ],
 )
 def test_a_password_in_a_wrong_place_is_answered_with_the_rule_and_not_with_itself(
@@ -278,9 +282,9 @@ def test_a_password_in_a_wrong_place_is_answered_with_the_rule_and_not_with_itse
         ("xyzzy", "'xyzzy'"),
         ("halvse challenge charlotte benjamin", "'halvse'"),
         ("help powerdrian", "'powerdrian'"),
-        ("messages zoe wonderland", "'zoe'"),
+        ("messages zoe mad-hatter", "'zoe'"),
         ("pow2 show one", "'one'"),
-        ("signup emilia haworth emilia@bronte", "'emilia@bronte'"),
+        ("signup emilia haworth-22 emilia@bronte", "'emilia@bronte'"),
     ],
 )
 def test_a_word_that_can_not_be_a_password_is_named(line, quoted):

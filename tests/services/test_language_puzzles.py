@@ -72,12 +72,12 @@ def test_help_is_given_in_german_where_it_is_asked_for(terminal):
 
 def test_a_player_reads_help_in_the_language_chosen(terminal):
     alice = terminal.app.accounts.id_of("alice")
-    answer = terminal.do("set alice wonderland language de")
+    answer = terminal.do("set alice mad-hatter language de")
     assert answer.sentence == "alice reads help in German from now on"
     german = terminal.language.do("help pow2", reader=alice)
     assert german == terminal.do("help pow2 --lang=de")
     assert terminal.language.do("help pow2 --lang=en", reader=alice) == terminal.do("help pow2")
-    terminal.do("set alice wonderland language en")
+    terminal.do("set alice mad-hatter language en")
     assert terminal.language.do("help pow2", reader=alice) == terminal.do("help pow2")
 
 
@@ -86,9 +86,9 @@ def test_a_player_reads_help_in_the_language_chosen(terminal):
     [
         ("help pow2 --lang=fr", "bad-option"),
         ("help pow2 --lang=de --lang=en", "usage"),
-        ("set alice wonderland language fr", "bad-option"),
+        ("set alice mad-hatter language fr", "bad-option"),
         ("set alice wrong language de", "wrong-password"),
-        ("set alice wonderland colour blue", "usage"),
+        ("set alice mad-hatter colour blue", "usage"),
         ("one scores now", "usage"),
         ("powerdrain challenge alice bob --entropy=", "bad-option"),
         ("powerdrain challenge alice bob --gather --gather", "bad-option"),
@@ -117,16 +117,16 @@ def test_a_draw_takes_the_players_words_and_waits_for_them_if_asked(terminal):
 def test_a_match_that_waits_can_be_declined(terminal):
     answer = terminal.do("powerdrain challenge alice bob --gather")
     board = int(answer.sentence.split()[1].rstrip(","))
-    assert terminal.do(f"powerdrain decline {board} bob builder2").code == ""
+    assert terminal.do(f"powerdrain decline {board} bob yes-we-can").code == ""
     assert "declined" in terminal.do(f"powerdrain show {board}").text
 
 
 def test_three_play_halves_and_one_resigns(terminal):
     answer = terminal.do("halves challenge alice bob carol -tiles_each=4 -no_contract")
     board = int(answer.sentence.split()[1].rstrip(","))
-    resigned = terminal.do(f"halves resign {board} alice wonderland")
+    resigned = terminal.do(f"halves resign {board} alice mad-hatter")
     assert "resigned" in resigned.sentence
     assert "it is" in resigned.sentence
     assert terminal.move_in("halves", board, "alice", "1").code == "not-a-player"
-    won = terminal.do(f"halves resign {board} bob builder2")
+    won = terminal.do(f"halves resign {board} bob yes-we-can")
     assert "has won" in won.sentence

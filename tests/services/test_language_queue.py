@@ -113,14 +113,14 @@ def test_nobody_else_sees_what_is_laid_ready(terminal):
     queue(terminal, "bob", "m13-j7 a13-d7")
     lines = [
         "pow2 show 1",
-        "pow2 showas alice wonderland 1",
-        "pow2 queue 1 alice wonderland",
+        "pow2 showas alice mad-hatter 1",
+        "pow2 queue 1 alice mad-hatter",
         "pow2 preview 1 m13-j7",
-        "pow2 chat 1 alice wonderland",
+        "pow2 chat 1 alice mad-hatter",
     ]
     assert not [line for line in lines if "a13-d7" in terminal.do(line).text]
-    assert "a13-d7" in terminal.do("pow2 showas bob builder2 1").text
-    assert terminal.do("pow2 queue 1 carol singing5").code == Code.NOT_A_PLAYER
+    assert "a13-d7" in terminal.do("pow2 showas bob yes-we-can 1").text
+    assert terminal.do("pow2 queue 1 carol sing-along").code == Code.NOT_A_PLAYER
     assert not any(b"a13-d7" in event for event in terminal.app.store.events(1))
     assert not any(b"a13-d7" in leaf for _, leaf in terminal.app.store.leaves(1, 0, 99))
 
@@ -158,13 +158,13 @@ def test_nothing_is_laid_ready_in_a_match_that_is_over_or_waits_for_consent(term
     terminal.move(1, "alice", "resign")
     assert queue(terminal, "bob", "m13-j7 a13-d7").code == Code.MATCH_OVER
     terminal.do("halves challenge alice bob --gather")
-    assert terminal.do("halves queue 2 bob builder2 keep").code == Code.NOT_STARTED
+    assert terminal.do("halves queue 2 bob yes-we-can keep").code == Code.NOT_STARTED
 
 
 def test_an_undo_leaves_no_reply_that_depended_on_what_is_taken_back(terminal):
     terminal.challenge()
     terminal.move(1, "alice", "m13-j7")
-    terminal.do("pow2 queue 1 alice wonderland a13-d7 j7-m13")
+    terminal.do("pow2 queue 1 alice mad-hatter a13-d7 j7-m13")
     terminal.move(1, "alice", "undo")
     terminal.move(1, "bob", "accept")
     assert "no conditional moves" in queue(terminal, "alice", "").text

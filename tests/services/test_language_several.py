@@ -31,9 +31,9 @@ def parts(page: str, count: int) -> list[str]:
 def test_each_command_has_its_own_answer(terminal):
     lines = [
         "pow2 challenge alice bob",
-        "pow2 move 1 alice wonderland m13-j7",
+        "pow2 move 1 alice mad-hatter m13-j7",
         "pow2 show 1#0",
-        "message alice wonderland bob your turn",
+        "message alice mad-hatter bob your turn",
     ]
     answer = terminal.do(multiple(*lines))
     assert answer.code == answer.sentence == ""
@@ -55,7 +55,7 @@ def test_a_command_is_answered_as_if_it_had_come_alone(terminal):
 def test_a_refusal_is_shown_with_its_code_and_the_others_are_carried_out(terminal):
     answer = terminal.do(
         multiple(
-            "signup dora explorer",
+            "signup dora marco-polo",
             "pow2 challenge alice zoe",
             "pow2 challenge alice dora",
             "pow2 move 1 dora guessing a13-d7",
@@ -79,7 +79,7 @@ def test_one_refusal_is_told_as_one(terminal):
 def test_what_is_not_decided_in_time_is_pending_as_a_whole(terminal):
     board = terminal.challenge()
     terminal.app.awake = False
-    text = multiple(f"pow2 move {board} alice wonderland m13-j7", "games")
+    text = multiple(f"pow2 move {board} alice mad-hatter m13-j7", "games")
     answer = terminal.do(text, "key", seconds=0.01)
     assert answer.pending
     one, two = parts(answer.page, 2)
@@ -94,17 +94,17 @@ def test_what_is_not_decided_in_time_is_pending_as_a_whole(terminal):
 def test_a_repetition_with_the_same_key_repeats_nothing_and_is_answered_alike(terminal):
     text = multiple(
         "pow2 challenge alice bob",
-        "pow2 move 1 alice wonderland m13-j7",
-        "pow2 move 1 bob builder2 a13-d7",
-        "pow2 move 1 bob builder2 a1-a2",
-        "message alice wonderland bob once",
-        "pow2 chat 1 alice wonderland once",
+        "pow2 move 1 alice mad-hatter m13-j7",
+        "pow2 move 1 bob yes-we-can a13-d7",
+        "pow2 move 1 bob yes-we-can a1-a2",
+        "message alice mad-hatter bob once",
+        "pow2 chat 1 alice mad-hatter once",
     )
     assert len({terminal.do(text, "key-1") for _ in range(3)}) == 1
     assert terminal.do("pow2 show 2").code == Code.UNKNOWN_BOARD
     assert "\n#2: " in terminal.do("pow2 show 1").page
-    assert terminal.do("messages bob builder2").page.count("once") == 1
-    assert terminal.do("pow2 chat 1 bob builder2").page.count("once") == 1
+    assert terminal.do("messages bob yes-we-can").page.count("once") == 1
+    assert terminal.do("pow2 chat 1 bob yes-we-can").page.count("once") == 1
 
 
 def test_equal_commands_in_one_are_carried_out_each(terminal):
@@ -115,7 +115,7 @@ def test_equal_commands_in_one_are_carried_out_each(terminal):
 
 
 def test_what_was_left_open_is_carried_out_by_the_repetition(terminal):
-    text = multiple("pow2 challenge alice bob", "pow2 move 1 alice wonderland m13-j7")
+    text = multiple("pow2 challenge alice bob", "pow2 move 1 alice mad-hatter m13-j7")
     terminal.app.awake = False
     assert terminal.do(text, "key-1", seconds=0.01).code == Code.PENDING
     terminal.app.awake = True
@@ -149,7 +149,7 @@ def test_lines_without_words_are_passed_over_and_not_counted(terminal, first, bl
 
 @pytest.mark.parametrize("nested", ["multiple", "MULTIPLE", "  multiple games", "\tMultiple"])
 def test_it_does_not_stand_inside_itself_and_then_nothing_is_carried_out(terminal, nested):
-    answer = terminal.do(multiple("signup dora explorer", nested, "list"))
+    answer = terminal.do(multiple("signup dora marco-polo", nested, "list"))
     assert answer.code == Code.USAGE
     assert answer.text == "`multiple` can't stand inside `multiple`"
     assert terminal.do("list").page == "alice, bob and carol"
@@ -159,7 +159,7 @@ def test_it_takes_fifty_commands_and_of_more_carries_out_none(terminal):
     answer = terminal.do(multiple(*["list", ""] * 50))
     assert answer.code == ""
     assert parts(answer.page, 50)[-1] == "alice, bob and carol"
-    answer = terminal.do(multiple("signup dora explorer", *["list"] * 50))
+    answer = terminal.do(multiple("signup dora marco-polo", *["list"] * 50))
     assert answer.code == Code.TOO_LONG
     assert answer.text == "`multiple` has 51 lines; 50 are the most"
     assert terminal.do("list").page == "alice, bob and carol"
@@ -175,7 +175,7 @@ def test_it_is_nothing_without_commands_on_lines_after_it(terminal, text):
 
 
 def test_each_command_in_it_is_as_long_as_one_alone(terminal):
-    text = f"message alice wonderland bob {'x' * 2_000}"
+    text = f"message alice mad-hatter bob {'x' * 2_000}"
     lines = [text, f"{text}x", "pow2 challenge alice bob ".ljust(513, "-"), "x" * 2_601]
     answer = terminal.do(multiple(*lines))
     one, two, three, four = parts(answer.page, 4)
@@ -195,7 +195,7 @@ def test_all_of_it_is_limited_too(terminal):
 @pytest.mark.parametrize("sign", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\r"])
 def test_only_a_newline_ends_a_command(terminal, sign):
     board = terminal.challenge()
-    line = f"message alice wonderland bob hello{sign}pow2 resign {board} alice wonderland"
+    line = f"message alice mad-hatter bob hello{sign}pow2 resign {board} alice mad-hatter"
     alone = terminal.do(line)
     answer = terminal.do(multiple(line, "list"))
     one, two = parts(answer.page, 2)

@@ -33,7 +33,7 @@ def test_a_vacation_stops_the_clock_in_all_matches_of_its_player_and_in_no_other
     own, others = terminal.challenge("--days=3"), terminal.challenge("--days=3")
     terminal.move(others, "alice", "m13-j7")
     before = deadline(terminal, own), deadline(terminal, others)
-    answer = terminal.do("vacation alice wonderland 5")
+    answer = terminal.do("vacation alice mad-hatter 5")
     assert answer.code == ""
     assert (
         "25 days of vacation are left in 2023; 2 matches of yours were notified" in answer.sentence
@@ -63,7 +63,7 @@ def test_a_vacation_reaches_a_match_that_no_list_has_yet():
         alice = app.accounts.id_of("alice")
         assert [row.board for row in app.lists.of(alice)] == [listed]
         before = deadline(terminal, new)
-        answer = terminal.do("vacation alice wonderland 5")
+        answer = terminal.do("vacation alice mad-hatter 5")
         assert "2 matches of yours were notified" in answer.sentence
         assert abs(deadline(terminal, new) - before - 5 * DAY) < SECOND
     finally:
@@ -71,7 +71,7 @@ def test_a_vacation_reaches_a_match_that_no_list_has_yet():
 
 
 def test_a_match_that_begins_while_a_player_is_away_knows_it(terminal):
-    terminal.do("vacation alice wonderland 5")
+    terminal.do("vacation alice mad-hatter 5")
     board = terminal.challenge("--days=3")
     now = terminal.app.store.now()
     assert deadline(terminal, board) - now > 7 * DAY
@@ -82,31 +82,31 @@ def test_a_match_that_begins_while_a_player_is_away_knows_it(terminal):
 def test_a_vacation_can_be_made_longer_and_ended_early(terminal):
     board = terminal.challenge("--days=3")
     before = deadline(terminal, board)
-    terminal.do("vacation alice wonderland 5")
-    assert "18 days" in terminal.do("vacation alice wonderland 7").sentence
+    terminal.do("vacation alice mad-hatter 5")
+    assert "18 days" in terminal.do("vacation alice mad-hatter 7").sentence
     assert abs(deadline(terminal, board) - before - 12 * DAY) < SECOND
-    assert "29 days" in terminal.do("vacation alice wonderland back").sentence
+    assert "29 days" in terminal.do("vacation alice mad-hatter back").sentence
     assert abs(deadline(terminal, board) - before - DAY) < SECOND
 
 
 def test_without_days_it_says_what_there_is(terminal):
-    assert terminal.do("vacation alice wonderland").sentence == (
+    assert terminal.do("vacation alice mad-hatter").sentence == (
         "you are not on vacation; 30 days of vacation are left in 2023"
     )
-    terminal.do("vacation alice wonderland 30")
-    assert terminal.do("vacation alice wonderland").sentence.startswith("you are on vacation until")
+    terminal.do("vacation alice mad-hatter 30")
+    assert terminal.do("vacation alice mad-hatter").sentence.startswith("you are on vacation until")
 
 
 @pytest.mark.parametrize(
     ("line", "code"),
     [
-        ("vacation alice wonderland 31", Code.BAD_OPTION),
-        ("vacation alice wonderland 0", Code.BAD_OPTION),
-        ("vacation alice wonderland -1", Code.BAD_OPTION),
-        ("vacation alice wonderland ³", Code.BAD_OPTION),
-        ("vacation alice wonderland 9999", Code.BAD_OPTION),
-        ("vacation alice wonderland soon", Code.BAD_OPTION),
-        ("vacation alice wonderland back", Code.TOO_LATE),
+        ("vacation alice mad-hatter 31", Code.BAD_OPTION),
+        ("vacation alice mad-hatter 0", Code.BAD_OPTION),
+        ("vacation alice mad-hatter -1", Code.BAD_OPTION),
+        ("vacation alice mad-hatter ³", Code.BAD_OPTION),
+        ("vacation alice mad-hatter 9999", Code.BAD_OPTION),
+        ("vacation alice mad-hatter soon", Code.BAD_OPTION),
+        ("vacation alice mad-hatter back", Code.TOO_LATE),
         ("vacation alice guessing 3", Code.WRONG_PASSWORD),
     ],
 )
@@ -116,5 +116,5 @@ def test_what_can_not_be_a_vacation_is_refused(terminal, line, code):
 
 def test_a_puzzle_has_no_clock_to_stop(terminal):
     terminal.do("one challenge alice")
-    assert "0 matches" in terminal.do("vacation alice wonderland 3").sentence
+    assert "0 matches" in terminal.do("vacation alice mad-hatter 3").sentence
     assert terminal.do("one challenge alice").code == ""

@@ -25,7 +25,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with an API, where alice and bob have signed up."""
     data = tmp_path_factory.mktemp("login") / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
-        served.do("signup alice wonderland", "signup bob builder2")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can")
         yield served
 
 
@@ -44,7 +44,7 @@ def file_in(home: Path) -> Path:
     return home / "matchpost" / "login.json"
 
 
-def logged_in(server: Served, typed: str = "alice\nwonderland\n") -> str:
+def logged_in(server: Served, typed: str = "alice\nmad-hatter\n") -> str:
     done = server.run("login", server.url, typed=typed)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
@@ -97,7 +97,7 @@ def test_a_terminal_shows_no_letter_of_the_password(server: Served, home: Path) 
         wait_for("userid: ")
         os.write(terminal, b"alice\n")
         wait_for("password of alice: ")
-        os.write(terminal, b"wonderland\n")
+        os.write(terminal, b"mad-hatter\n")
         wait_for("ends it")
         assert process.wait(60) == 0
     finally:
@@ -118,7 +118,7 @@ def test_the_token_of_a_login_can_only_read_and_play(server: Served) -> None:
 
 
 def test_a_userid_can_be_in_the_command_line(server: Served) -> None:
-    done = server.run("login", server.url + "/", "--userid", "BOB", typed="builder2\n")
+    done = server.run("login", server.url + "/", "--userid", "BOB", typed="yes-we-can\n")
     assert done.returncode == 0, done.stderr
     login = read_login()
     assert login is not None
@@ -128,7 +128,7 @@ def test_a_userid_can_be_in_the_command_line(server: Served) -> None:
 def test_logging_in_again_ends_the_earlier_token(server: Served) -> None:
     logged_in(server)
     first = read_login()
-    logged_in(server, "bob\nbuilder2\n")
+    logged_in(server, "bob\nyes-we-can\n")
     second = read_login()
     assert first is not None
     assert second is not None
@@ -211,13 +211,13 @@ def test_a_login_that_is_refused_writes_nothing(
 
 @pytest.mark.parametrize("url", ["play.example.org", "ftp://x", "http://a:b@x", "http://x/?y=1"])
 def test_what_is_no_url_of_a_server_is_refused(server: Served, url: str) -> None:
-    done = server.run("login", url, typed="alice\nwonderland\n")
+    done = server.run("login", url, typed="alice\nmad-hatter\n")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("usage: ")
 
 
 def test_a_login_without_encryption_is_warned_of(server: Served) -> None:
-    done = server.run("login", "http://matchpost.invalid", typed="alice\nwonderland\n")
+    done = server.run("login", "http://matchpost.invalid", typed="alice\nmad-hatter\n")
     warned, refused = done.stderr.splitlines()
     assert warned.startswith("http://matchpost.invalid is not encrypted")
     assert refused.startswith("unavailable: ")
@@ -228,7 +228,7 @@ def test_variables_that_go_above_the_login_are_named(
 ) -> None:
     monkeypatch.setitem(server.env, "MATCHPOST_URL", "http://environment.example")
     monkeypatch.setitem(server.env, "MATCHPOST_DATA", str(server.data))
-    done = server.run("login", server.url, typed="alice\nwonderland\n")
+    done = server.run("login", server.url, typed="alice\nmad-hatter\n")
     assert done.returncode == 0
     assert done.stderr == (
         "MATCHPOST_URL is set, and goes above the login\n"
@@ -256,7 +256,7 @@ def test_a_damaged_file_is_refused_and_replaced_by_the_next_login(
     file_in(home).write_text("{")
     file_in(home).chmod(0o600)
     assert "is damaged" in server.run("logout").stderr
-    done = server.run("login", server.url, typed="alice\nwonderland\n")
+    done = server.run("login", server.url, typed="alice\nmad-hatter\n")
     assert done.returncode == 0
     assert done.stderr.startswith("the earlier login is replaced, and its token stays valid: ")
     assert file_in(home).stat().st_mode & 0o777 == 0o600

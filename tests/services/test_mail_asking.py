@@ -9,7 +9,7 @@ from services.mail.mail_commands import LINES, SeatPlayer, at_seat, at_server, b
 from services.mail.parse.message import read
 from tests.helpers.mails import mail
 
-MOVE = "pow2 move 1 alice wonderland m13-j7"
+MOVE = "pow2 move 1 alice mad-hatter m13-j7"
 ALICE = SeatPlayer(13, b"alice's.", "alice", latest_rules("pow2"))
 
 
@@ -58,13 +58,13 @@ def test_multiple_is_said_or_not(subject, text):
 
 
 def test_a_subject_that_begins_with_a_game_is_a_command_even_misspelt():
-    assert texts("pow2 mvoe 1 alice wonderland m13-j7", "hello") == [
-        "pow2 mvoe 1 alice wonderland m13-j7"
+    assert texts("pow2 mvoe 1 alice mad-hatter m13-j7", "hello") == [
+        "pow2 mvoe 1 alice mad-hatter m13-j7"
     ]
 
 
 def test_a_subject_that_is_no_command_counts_where_there_is_no_text():
-    assert texts("singup alice wonderland") == ["singup alice wonderland"]
+    assert texts("singup alice mad-hatter") == ["singup alice mad-hatter"]
 
 
 @pytest.mark.parametrize(
@@ -83,20 +83,20 @@ def test_a_mail_that_says_nothing_asks_for_nothing():
 
 def test_a_message_has_its_text_on_the_lines_below():
     text = "Shall we play?\n\nI begin.\n-- \nAlice"
-    assert texts("message alice wonderland bob", text) == [
-        "message alice wonderland bob\nShall we play?\n\nI begin."
+    assert texts("message alice mad-hatter bob", text) == [
+        "message alice mad-hatter bob\nShall we play?\n\nI begin."
     ]
-    assert texts("hello", f"\nmessage alice wonderland bob\n{text}") == [
-        "message alice wonderland bob\nShall we play?\n\nI begin."
+    assert texts("hello", f"\nmessage alice mad-hatter bob\n{text}") == [
+        "message alice mad-hatter bob\nShall we play?\n\nI begin."
     ]
-    assert texts("pow2 chat 1 alice wonderland", "Well played!") == [
-        "pow2 chat 1 alice wonderland\nWell played!"
+    assert texts("pow2 chat 1 alice mad-hatter", "Well played!") == [
+        "pow2 chat 1 alice mad-hatter\nWell played!"
     ]
 
 
 def test_a_message_in_one_line_leaves_room_for_others():
-    assert texts("", "message alice wonderland bob hello\ngames") == [
-        "message alice wonderland bob hello",
+    assert texts("", "message alice mad-hatter bob hello\ngames") == [
+        "message alice mad-hatter bob hello",
         "games",
     ]
 
@@ -115,19 +115,20 @@ def test_more_lines_than_a_mail_may_have_are_refused_together():
     ("line", "shown", "hint"),
     [
         (MOVE, "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
-        ("pow2  move 1 alice   wonderland m13-j7", "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
-        ("signup alice wonderland a@b.org", "signup alice *** a@b.org", "signup ..."),
+        ("pow2  move 1 alice   mad-hatter m13-j7", "pow2 move 1 alice *** m13-j7", "pow2 move 1 ..."),
+        ("signup alice mad-hatter a@b.org", "signup alice *** a@b.org", "signup ..."),
+        ('signup alice "my mad hatter" a@b.org', "signup alice *** a@b.org", "signup ..."),
         (
-            "change password alice wonderland looking-glass",
+            "change password alice mad-hatter looking-glass",
             "change password alice *** ***",
             "change password ...",
         ),
-        ("pow2 chat 1 alice wonderland I am wonderland", "pow2 chat 1 alice *** ...", "pow2 chat 1 ..."),
-        ("pow2 chat alice wonderland hello", "pow2 chat alice wonderland ***", "pow2 chat ..."),
+        ("pow2 chat 1 alice mad-hatter I am mad-hatter", "pow2 chat 1 alice *** ...", "pow2 chat 1 ..."),
+        ("pow2 chat alice mad-hatter hello", "pow2 chat alice mad-hatter ***", "pow2 chat ..."),
         ("help pow2", "help pow2", "help pow2"),
-        ("help me with alice wonderland", "help me with ...", "help me with ..."),
-        ("singup alice wonderland", "", ""),
-        ("pow2 mvoe 1 alice wonderland m13-j7", "pow2 ...", "pow2 ..."),
+        ("help me with alice mad-hatter", "help me with ...", "help me with ..."),
+        ("singup alice mad-hatter", "", ""),
+        ("pow2 mvoe 1 alice mad-hatter m13-j7", "pow2 ...", "pow2 ..."),
     ],
 )  # fmt: skip
 def test_no_password_is_repeated(line, shown, hint):
@@ -137,7 +138,7 @@ def test_no_password_is_repeated(line, shown, hint):
 
 
 def test_a_long_line_is_repeated_in_part():
-    (order,) = at_server(read(mail("", "pow2 showas alice wonderland " + "17 " * 100)))
+    (order,) = at_server(read(mail("", "pow2 showas alice mad-hatter " + "17 " * 100)))
     assert len(order.shown) == 120
     assert order.shown.endswith("...")
 
@@ -197,13 +198,13 @@ def test_several_words_of_a_seat_are_several_commands():
 
 
 def test_a_password_is_not_taken_for_a_move():
-    (order,) = at_seat(read(mail("move 13 Alice wonderland m13-j7")), ALICE)
+    (order,) = at_seat(read(mail("move 13 Alice mad-hatter m13-j7")), ALICE)
     assert (order.text, order.shown) == ("", "")
     assert "password" in order.refusal.sentence
 
 
 def test_words_that_are_nothing_are_neither_carried_out_nor_repeated():
-    (order,) = at_seat(read(mail("Thanks for the game, wonderland")), ALICE)
+    (order,) = at_seat(read(mail("Thanks for the game, mad-hatter")), ALICE)
     assert (order.text, order.shown) == ("", "")
     assert "neither a move nor a command" in order.refusal.sentence
 

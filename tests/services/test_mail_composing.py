@@ -103,7 +103,7 @@ def test_who_has_moved_can_t_decline_any_more(terminal, composing):
 def test_who_has_left_is_a_former_player(terminal, composing):
     board = terminal.challenge()
     account = state_of(terminal, board).seats[0]
-    terminal.do("delete alice wonderland")
+    terminal.do("delete alice mad-hatter")
     assert "Light a former player" in composing.match_update(told(terminal, board, 1)).body
     assert composing.digest(account, []).subject.startswith("matchpost: ")
 
@@ -144,5 +144,5 @@ def test_after_the_end_a_mail_says_how_to_play_again(terminal, composing):
     assert again in body
     check(composing.match_update(told(terminal, board, 1)))
     puzzle = int(terminal.do("one challenge alice").sentence.split()[1].rstrip(","))
-    assert terminal.do(f"one resign {puzzle} alice wonderland").code == ""
+    assert terminal.do(f"one resign {puzzle} alice mad-hatter").code == ""
     assert again not in composing.match_update(told(terminal, puzzle, 0)).body

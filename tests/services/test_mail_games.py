@@ -18,7 +18,7 @@ from tests.helpers.served import Served
 
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
-PASSWORDS = {"alice": "wonderland", "bob": "builder2", "carol": "singing5"}
+PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
 ASKED = re.compile(r"To play, write your move, such as (\S+), in the first line of a reply")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]

@@ -128,9 +128,9 @@ def test_mails_about_a_dispute_are_german(terminal, composing):
     board = terminal.challenge()
     terminal.move(board, "alice", "m13-m5:l4")
     for name, line in (
-        ("alice", "claim {} alice wonderland #1 mein Zug war ein anderer"),
-        ("carol", "rule {} carol singing5 dismissed so war er"),
-        ("alice", "appeal {} alice wonderland nein"),
+        ("alice", "claim {} alice mad-hatter #1 mein Zug war ein anderer"),
+        ("carol", "rule {} carol sing-along dismissed so war er"),
+        ("alice", "appeal {} alice mad-hatter nein"),
     ):
         assert terminal.do(line.format(board)).code == "", name
         for seat in (0, 1):

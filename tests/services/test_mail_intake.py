@@ -179,14 +179,14 @@ def test_a_second_recipient_is_to_have_a_mail_of_its_own(running, taker):
         (TryAgainError("pending"), "451 4.3.0 "),
         (DurabilityError("it lost its mind"), "451 4.3.0 "),
         (OSError("no file"), "451 4.3.0 "),
-        (RuntimeError("wonderland"), "451 4.3.0 "),
+        (RuntimeError("mad-hatter"), "451 4.3.0 "),
     ],
 )
 def test_what_became_of_a_mail_is_told(running, taker, error, told, caplog):
     taker.raises = error
     with caplog.at_level(logging.DEBUG):
         assert sent(running).startswith(told)
-    assert "wonderland" not in caplog.text
+    assert "mad-hatter" not in caplog.text
     taker.raises = None
     assert sent(running).startswith("250 ")
 

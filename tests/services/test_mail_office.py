@@ -27,11 +27,11 @@ def test_a_line_with_userid_and_password_plays(office):
 
 
 def test_a_signup_is_answered_where_it_came_from(office):
-    (letter,) = office.take(SERVER, "signup dave stronghold d@example.org", sender="d@example.org")
+    (letter,) = office.take(SERVER, "signup dave strong-hold d@example.org", sender="d@example.org")
     assert letter.to == "d@example.org"
     assert letter.body.startswith("> signup dave *** d@example.org\nwelcome, dave")
-    assert "stronghold" not in letter.body + letter.subject
-    assert office.accounts.verify("dave", "stronghold")
+    assert "strong-hold" not in letter.body + letter.subject
+    assert office.accounts.verify("dave", "strong-hold")
 
 
 def test_who_has_no_proven_address_is_answered_where_a_good_password_came_from(office):
@@ -43,7 +43,7 @@ def test_who_has_no_proven_address_is_answered_where_a_good_password_came_from(o
 
 def test_what_concerns_two_players_goes_back_to_who_wrote_it(office):
     office.challenge()
-    lines = f"{MOVE}\npow2 move 1 bob builder2 a13-a9\nhelp pow2"
+    lines = f"{MOVE}\npow2 move 1 bob yes-we-can a13-a9\nhelp pow2"
     (letter,) = office.take(SERVER, f"multiple\n{lines}", sender="club@example.net")
     assert letter.to == "club@example.net"
     assert len(moves(office)) == 2
@@ -52,18 +52,18 @@ def test_what_concerns_two_players_goes_back_to_who_wrote_it(office):
 def test_an_answer_holds_no_password_wherever_it_stood(office):
     office.challenge()
     lines = (
-        "signup dave stronghold",
-        "singup alice wonderland",
-        "pow2 mvoe 1 alice wonderland m13-j7",
-        "pow2 move alice wonderland m13-j7",
-        "pow2 chat alice wonderland hello",
-        "change password alice wonderland looking-glass",
-        "set alice looking-glass wonderland daily",
-        "message bob builder2 carol my password is builder2",
-        "vacation alice wonderland",
+        "signup dave strong-hold",
+        "singup alice mad-hatter",
+        "pow2 mvoe 1 alice mad-hatter m13-j7",
+        "pow2 move alice mad-hatter m13-j7",
+        "pow2 chat alice mad-hatter hello",
+        "change password alice mad-hatter looking-glass",
+        "set alice looking-glass mad-hatter daily",
+        "message bob yes-we-can carol my password is yes-we-can",
+        "vacation alice mad-hatter",
     )
     (letter,) = office.take(SERVER, "\n".join(lines))
-    for password in ("stronghold", "wonderland", "looking-glass", "builder2"):
+    for password in ("strong-hold", "mad-hatter", "looking-glass", "yes-we-can"):
         assert password not in letter.body + letter.subject + str(letter.headers)
 
 
@@ -72,25 +72,25 @@ def test_nothing_of_a_mail_is_logged(office, caplog):
     with caplog.at_level(logging.DEBUG):
         office.take(seat, "m13-j7\nchat hello", sender="a@home.example")
         office.take(SERVER, MOVE, sender="a@home.example")
-        office.take(SERVER, "singup alice wonderland", sender="a@home.example")
+        office.take(SERVER, "singup alice mad-hatter", sender="a@home.example")
     assert "a mail in match 1: done, done" in caplog.text
-    for secret in ("wonderland", "alice", "example", "m13", seat.partition("@")[0], "hello"):
+    for secret in ("mad-hatter", "alice", "example", "m13", seat.partition("@")[0], "hello"):
         assert secret not in caplog.text
 
 
 def test_nothing_of_a_password_is_written(office):
     office.challenge()
-    office.take(SERVER, f"{MOVE}\nsingup alice wonderland")
+    office.take(SERVER, f"{MOVE}\nsingup alice mad-hatter")
     client = office.app.client
     stored = [key + (client.dump(key) or b"") for key in client.scan_iter("*")]
     assert b"m13-j7" in b"".join(stored)
-    assert b"wonderland" not in b"".join(stored)
+    assert b"mad-hatter" not in b"".join(stored)
 
 
 def test_passwords_can_be_switched_off(make_office):
     office = make_office(passwords=False)
     board = office.challenge()
-    lines = f"{MOVE}\nsignup dave stronghold\nhelp"
+    lines = f"{MOVE}\nsignup dave strong-hold\nhelp"
     (letter,) = office.take(SERVER, lines)
     assert letter.to == box("alice")
     assert letter.subject == "matchpost: not all accepted"

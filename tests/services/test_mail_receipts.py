@@ -90,7 +90,7 @@ def test_a_refused_move_has_a_receipt_too(office: FakeOffice):
 def test_each_command_of_a_mail_has_its_receipt_and_each_log_its_checkpoint(office: FakeOffice):
     boards = [office.challenge() for _ in range(2)]
     publish(office)
-    lines = "\n".join(f"pow2 move {board} alice wonderland {QUOTED}" for board in boards)
+    lines = "\n".join(f"pow2 move {board} alice mad-hatter {QUOTED}" for board in boards)
     (answer,) = office.take(SERVER, f"multiple\n{lines}\ngames")
     assert names(answer) == ["receipt.txt", "receipt-2.txt", "checkpoint.txt", "checkpoint-2.txt"]
     for board, one in zip(boards, answer.attachments[:2], strict=True):

@@ -203,18 +203,18 @@ def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
     (letter,) = office.take(SERVER, lines, sender=box("carol"))
     assert letter.body.count("only one of its players can make a challenge") == 6
     assert office.app.store.events(1) == []
-    line = "torere challenge alice bob --password=builder2 --as=bob"
+    line = "torere challenge alice bob --password=yes-we-can --as=bob"
     (letter,) = office.take(SERVER, line, sender=box("bob"))
     assert "has started" in letter.body
-    assert "builder2" not in letter.body + letter.subject
+    assert "yes-we-can" not in letter.body + letter.subject
     assert decode_event(office.app.store.events(1)[0]).actor == office.ids["bob"]
 
 
 def test_where_no_passwords_are_taken_by_mail_a_challenge_has_none(make_office):
     office = make_office(passwords=False)
-    (letter,) = office.take(SERVER, "torere challenge alice bob --password=wonderland")
+    (letter,) = office.take(SERVER, "torere challenge alice bob --password=mad-hatter")
     assert "this server accepts no passwords by e-mail" in letter.body
-    assert "wonderland" not in letter.body
+    assert "mad-hatter" not in letter.body
     assert office.app.store.events(1) == []
 
 
@@ -223,7 +223,7 @@ def test_what_a_seat_may_not_say_takes_the_password(office):
     for line in ("delete alice wrong-one", "change password alice wrong-one looking-glass"):
         (letter,) = office.take(seat, line)
         assert "wrong-password" in letter.body
-    assert office.accounts.verify("alice", "wonderland") == office.ids["alice"]
+    assert office.accounts.verify("alice", "mad-hatter") == office.ids["alice"]
 
 
 def test_a_refusal_is_told_to_the_player_too(office):

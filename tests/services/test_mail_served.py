@@ -48,7 +48,7 @@ def empty(tmp_path, port):
 @pytest.fixture
 def served(empty):
     """A server where alice and bob play match 1."""
-    empty.do("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob")
+    empty.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
     return empty
 
 
@@ -99,7 +99,7 @@ def test_a_mail_delivered_five_times_by_two_doors_is_one_move_and_one_answer(ser
 @pytest.mark.long
 def test_the_clients_of_the_library_are_served(served, port):
     with smtplib.SMTP("127.0.0.1", port, timeout=20) as client:
-        sent = mail("", "pow2 move 1 alice wonderland m13-j7")
+        sent = mail("", "pow2 move 1 alice mad-hatter m13-j7")
         assert client.sendmail("alice@example.org", [SERVER], sent) == {}
         with pytest.raises(smtplib.SMTPRecipientsRefused, match="no such address"):
             client.sendmail("alice@example.org", [f"m1-s0-{'a' * 26}@{DOMAIN}"], sent)

@@ -40,7 +40,7 @@ def sign_up(served: Served, *names: str) -> None:
         accounts = Accounts(client)
         for name in names:
             proven = (MailAddress(f"{name}@example.org", verified=True),)
-            account = accounts.signup(name, "password")
+            account = accounts.signup(name, "mad-hatter")
             accounts.change_of(account, lambda record, to=proven: replace(record, addresses=to))
 
 
@@ -54,7 +54,7 @@ def subjects(sink: Sink, name: str) -> list[str]:
 
 
 def test_what_happens_is_mailed_within_seconds(served: Served, sink: Sink):
-    done = served.run("do", "signup dora password dora@example.org")
+    done = served.run("do", "signup dora mad-hatter dora@example.org")
     assert done.returncode == 0, done.stderr
     until(lambda: subjects(sink, "dora"))
     assert subjects(sink, "dora")[0].startswith("matchpost: your code is ")

@@ -16,6 +16,7 @@ from infra.heartbeats import Role
 from infra.mail.smtp_client import DeliveryStatus
 from infra.metrics import REGISTRY
 from infra.rq_jobs import COMMANDS, MAINTENANCE
+from infra.security_log import SecurityEvent
 from infra.store.gateway import NOT_ACCEPTED_TEXT
 from tests.helpers.metrics import metric_types
 
@@ -99,6 +100,7 @@ def test_what_rules_compare_with_is_what_the_program_says() -> None:
     [
         ("matchpost_mail_deliveries_total", "result", list(DeliveryStatus)),
         ("matchpost_commands_refused_total", "code", [Code.INTERNAL]),
+        ("matchpost_security_events_total", "event", list(SecurityEvent)),
         ("matchpost_submissions_total", "answer", [Code.BUSY, Code.UNAVAILABLE, Code.DAMAGED]),
     ],
 )

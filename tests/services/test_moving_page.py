@@ -44,13 +44,13 @@ def test_each_command_of_the_page_answers_as_it_says(tmp_path: Path):
             servers[name] = stack.enter_context(served)
             shutil.copy(served.data / "keys" / "log-key.pub", tmp_path / f"{name}-log-key.pub")
         servers["a"].do(
-            "signup alice wonderland",
-            "signup bob builder2",
-            "pow2 challenge alice bob --password=wonderland --as=alice",
-            "pow2 move 1 alice wonderland m13-m9",
-            "pow2 move 1 bob builder2 a13-c11",
+            "signup alice mad-hatter",
+            "signup bob yes-we-can",
+            "pow2 challenge alice bob --password=mad-hatter --as=alice",
+            "pow2 move 1 alice mad-hatter m13-m9",
+            "pow2 move 1 bob yes-we-can a13-c11",
         )
-        servers["b"].do("signup anna anna-word", "signup ben ben-word")
+        servers["b"].do("signup anna anna-password", "signup ben ben-password")
         commands = 0
         for name, block in BLOCK.findall(PAGE.read_text()):
             for part in block.removeprefix("$ ").split("\n$ "):

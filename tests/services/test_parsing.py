@@ -116,16 +116,16 @@ def test_any_word_may_be_a_password(line, word):
 
 @given(word=WORDS)
 def test_any_word_may_be_a_new_password(word):
-    read = parse(f"change password alice wonderland {word}")
+    read = parse(f"change password alice mad-hatter {word}")
     assert (read.form, read.get("new")) == ("change_password", word)
 
 
-@pytest.mark.parametrize("order", ["1 alice wonderland", "alice wonderland 1"])
+@pytest.mark.parametrize("order", ["1 alice mad-hatter", "alice mad-hatter 1"])
 def test_previewas_is_read_in_both_orders(order):
     line = parse(f"pow2 previewas {order} m13-j7 a13-d7")
     assert line.form == "previewas"
     assert (line.get("board"), line.get("userid")) == ("1", "alice")
-    assert line.get("password") == "wonderland"
+    assert line.get("password") == "mad-hatter"
     assert line.all("step") == ["m13-j7", "a13-d7"]
 
 
@@ -165,7 +165,7 @@ def test_a_state_stands_at_the_end_and_elsewhere_it_is_a_userid(state):
     ],
 )
 def test_in_the_place_of_a_move_a_word_of_the_language_is_one(text, part, word):
-    line = parse(f"pow2 move 1 alice wonderland {text}")
+    line = parse(f"pow2 move 1 alice mad-hatter {text}")
     assert (line.form, line.get(part)) == ("move", word)
 
 
@@ -173,7 +173,7 @@ def test_in_the_place_of_a_move_a_word_of_the_language_is_one(text, part, word):
     "text", ["undo now", "resign\nmore", "accept it", "propose", "propose a draw", "m13-j7\nmore"]
 )
 def test_behind_what_stands_in_the_place_of_a_move_nothing_follows(text):
-    assert refused(f"pow2 move 1 alice wonderland {text}")
+    assert refused(f"pow2 move 1 alice mad-hatter {text}")
 
 
 # texts
@@ -183,7 +183,7 @@ TEXTS = st.text(min_size=1).map(str.strip).filter(bool)
 
 
 @given(text=TEXTS)
-@pytest.mark.parametrize("line", ["broadcast alice wonderland", "pow2 chat 1 alice wonderland"])
+@pytest.mark.parametrize("line", ["broadcast alice mad-hatter", "pow2 chat 1 alice mad-hatter"])
 def test_a_text_is_all_that_follows_in_its_line_or_on_the_lines_after(line, text):
     assert parse(f"{line} {text}").get("text") == text
     assert parse(f"{line}\n{text}").get("body") == text
@@ -192,9 +192,9 @@ def test_a_text_is_all_that_follows_in_its_line_or_on_the_lines_after(line, text
 @given(text=TEXTS)
 def test_a_message_names_its_readers_and_then_says_something(text):
     assume("\n" not in text)
-    line = parse(f"message alice wonderland bob,carol {text}")
+    line = parse(f"message alice mad-hatter bob,carol {text}")
     assert (line.get("recipient"), line.get("text")) == ("bob,carol", text)
-    line = parse(f"message alice wonderland bob  carol\n{text}\n{text}")
+    line = parse(f"message alice mad-hatter bob  carol\n{text}\n{text}")
     assert (line.get("recipients"), line.get("body")) == ("bob  carol", f"{text}\n{text}")
 
 
@@ -218,7 +218,7 @@ def test_any_text_is_read_or_has_no_form(text):
     assert refused(text) or parse(text).form in form_names()
 
 
-@given(words=st.lists(st.sampled_from([*LANGUAGE, "alice", "wonderland", "1", "\n", "x"])))
+@given(words=st.lists(st.sampled_from([*LANGUAGE, "alice", "mad-hatter", "1", "\n", "x"])))
 def test_words_in_any_order_are_read_or_have_no_form(words):
     line = " ".join(words)
     if not refused(line):
@@ -234,9 +234,9 @@ def test_words_in_any_order_are_read_or_have_no_form(words):
         "help " + "all " * 15_000 + "!",
         "pow2 games all" + " " * 60_000 + "x",
         "pow2 games " + "all  " * 12_000,
-        "message alice wonderland " + "b " * 30_000,
-        "message alice wonderland bob" + "\n" * 60_000 + "x",
-        "pow2 move 1 alice wonderland " + "undo " * 12_000,
+        "message alice mad-hatter " + "b " * 30_000,
+        "message alice mad-hatter bob" + "\n" * 60_000 + "x",
+        "pow2 move 1 alice mad-hatter " + "undo " * 12_000,
         "multiple" + "\n \t" * 20_000 + "x",
         "\t" * 60_000 + "help",
     ],
@@ -247,6 +247,6 @@ def test_the_longest_text_is_read_or_refused_without_an_error(line):
 
 def test_what_has_no_form_is_not_repeated_by_the_error():
     with pytest.raises(UnparsedLine) as caught:
-        parse("signup alice looking-glass\nwonderland")
+        parse("signup alice looking-glass\nmad-hatter")
     assert str(caught.value) == ""
     assert caught.value.__suppress_context__

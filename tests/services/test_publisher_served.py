@@ -20,8 +20,8 @@ SHARDS = 8
 
 
 def play(served: Served) -> None:
-    served.do("signup alice wonderland", "signup bob wonderland", "pow2 challenge alice bob")
-    served.do("pow2 challenge alice bob", "pow2 move 1 alice wonderland m13-j7")
+    served.do("signup alice mad-hatter", "signup bob mad-hatter", "pow2 challenge alice bob")
+    served.do("pow2 challenge alice bob", "pow2 move 1 alice mad-hatter m13-j7")
 
 
 def all_published(client: Redis) -> bool:
@@ -36,7 +36,7 @@ def test_each_leaf_is_published_and_a_killed_publisher_is_replaced(tmp_path: Pat
         until(lambda: all_published(client))
         (publisher,) = served.children("matchpost publisher")
         os.kill(publisher, signal.SIGKILL)
-        served.do("pow2 move 1 bob wonderland a1-d7")
+        served.do("pow2 move 1 bob mad-hatter a1-d7")
         until(lambda: all_published(client), 60)
         logs = PublishedLogs(Settings(data=tmp_path / "data"))
         store = RedisStore(client, Mode.FSYNC)

@@ -246,7 +246,7 @@ def test_it_is_printed_again_each_interval(parts: App, capsys, monkeypatch) -> N
 @pytest.mark.long
 def test_on_a_real_server_it_shows_the_last_turn(tmp_path) -> None:
     with Served(tmp_path / "data", {"MATCHPOST_WORKERS": "1"}) as served:
-        served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         until(lambda: "last turn" in served.run("queue").stdout)
         text = served.run("queue").stdout
         assert "lane 0/1" in text

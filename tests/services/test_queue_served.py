@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 def test_jobs_and_leases_are_there_and_nothing_else_is(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served, served.client() as data, served.queue() as queue:
-        served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         until(lambda: queue.exists("rq:workers"))
         assert not data.keys("rq:*")
         assert not data.keys("{lease:*")
@@ -46,5 +46,5 @@ def test_workers_are_registered_again_and_the_doctor_finds_all_well(tmp_path: Pa
         os.kill(server, signal.SIGKILL)
         until(lambda: set(served.children("/queue/valkey.sock")) - {server})
         until(lambda: registered(served) == WORKERS)
-        served.do("signup alice secret", "signup bob secret", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         until(lambda: served.run("doctor").returncode == 0)

@@ -41,7 +41,7 @@ def one(api: Api) -> tuple[Player, int]:
 def test_a_refusal_is_in_the_language_of_the_account_that_the_line_proves(terminal):
     board = terminal.challenge()
     assert terminal.move(board, "alice", "m13-a13").sentence == ENGLISH
-    assert terminal.do("set alice wonderland language de").code == ""
+    assert terminal.do("set alice mad-hatter language de").code == ""
     answer = terminal.move(board, "alice", "m13-a13")
     assert (answer.code, answer.sentence) == ("illegal-move", GERMAN)
 
@@ -49,15 +49,15 @@ def test_a_refusal_is_in_the_language_of_the_account_that_the_line_proves(termin
 def test_a_repetition_is_answered_in_the_language_of_now(terminal):
     board = terminal.challenge()
     assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH
-    terminal.do("set alice wonderland language de")
+    terminal.do("set alice mad-hatter language de")
     assert terminal.move(board, "alice", "m13-a13", key="k").sentence == GERMAN
-    terminal.do("set alice wonderland language en")
+    terminal.do("set alice mad-hatter language en")
     assert terminal.move(board, "alice", "m13-a13", key="k").sentence == ENGLISH
 
 
 def test_sides_have_their_german_names_and_others_read_english(terminal):
     board = terminal.challenge()
-    terminal.do("set bob builder2 language de")
+    terminal.do("set bob yes-we-can language de")
     said = terminal.move(board, "bob", "a1-a5").sentence
     assert said == "am Zug ist Hell, nicht Dunkel"
     terminal.move(board, "alice", "m13-j7")
@@ -69,18 +69,18 @@ def test_sides_have_their_german_names_and_others_read_english(terminal):
 def test_a_mail_is_answered_in_the_language_of_its_reader(terminal):
     board = terminal.challenge()
     alice = terminal.app.accounts.id_of("alice")
-    terminal.do("set alice wonderland language de")
+    terminal.do("set alice mad-hatter language de")
     language = Language(terminal.app, "mail")
-    line = f"pow2 move {board} bob builder2 a1-a5"
+    line = f"pow2 move {board} bob yes-we-can a1-a5"
     assert language.do(line, reader=alice).sentence == "am Zug ist Hell, nicht Dunkel"
 
 
 def test_a_password_in_the_wrong_place_is_not_repeated_in_german_either(terminal):
     board = terminal.challenge()
-    terminal.do("set alice wonderland language de")
-    answer = terminal.do(f"pow2 move {board} alice wonderland wonderland-a1")
+    terminal.do("set alice mad-hatter language de")
+    answer = terminal.do(f"pow2 move {board} alice mad-hatter mad-hatter-a1")
     assert answer.code == "unreadable-move"
-    assert "wonderland" not in answer.sentence
+    assert "mad-hatter" not in answer.sentence
 
 
 # in the API

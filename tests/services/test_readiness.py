@@ -151,8 +151,8 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
         served.client() as redis,
         served.queue() as queue,
     ):
-        served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
-        body = {"userid": "alice", "password": "builder2", "label": "t", "scopes": ["play"]}
+        served.do("signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob")
+        body = {"userid": "alice", "password": "yes-we-can", "label": "t", "scopes": ["play"]}
         token = http.post("/api/tokens", json=body).json()["token"]
         http.headers["Authorization"] = f"Bearer {token}"
 
@@ -173,7 +173,7 @@ def test_no_move_is_accepted_after_durability_is_switched_off_under_a_running_se
         assert http.get("/readyz").status_code == 503
         assert http.get("/healthz").status_code == 200
         assert "'appendfsync' is 'everysec'" in served.run("doctor").stdout
-        assert served.run("do", "pow2 move 1 alice builder2 m13-j7").returncode == 2
+        assert served.run("do", "pow2 move 1 alice yes-we-can m13-j7").returncode == 2
         redis.config_set("appendfsync", "always")
         until(
             lambda: http.get("/api/matches/1").json()["ply"] == 1 or move().status_code == 200, 60
@@ -195,9 +195,11 @@ def test_a_replicated_server_takes_moves_only_while_its_replica_syncs_them(tmp_p
             Served(tmp_path / "data", env) as served,
             httpx.Client(base_url=served.url, trust_env=False, timeout=30) as http,
         ):
-            served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+            served.do(
+                "signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob"
+            )
             assert http.get("/readyz").status_code == 200
-            body = {"userid": "alice", "password": "builder2", "label": "t", "scopes": ["play"]}
+            body = {"userid": "alice", "password": "yes-we-can", "label": "t", "scopes": ["play"]}
             token = http.post("/api/tokens", json=body).json()["token"]
             http.headers["Authorization"] = f"Bearer {token}"
 

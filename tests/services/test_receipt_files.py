@@ -22,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         address = f"127.0.0.1:{free.getsockname()[1]}"
     data = tmp_path_factory.mktemp("cli") / "data"
     with Served(data, env={"MATCHPOST_HTTP": address}) as served:
-        served.do(*("signup alice wonderland", "signup bob builder2"), "pow2 challenge alice bob")
+        served.do(*("signup alice mad-hatter", "signup bob yes-we-can"), "pow2 challenge alice bob")
         yield served
 
 
@@ -49,7 +49,7 @@ def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
     # a match of its own, because other tests may have played in board 1 or not
     started = server.run("do", "pow2 challenge alice bob").stdout
     board = started.removeprefix("match ").partition(",")[0]
-    line = f"pow2 move {board} alice wonderland m13-j7"
+    line = f"pow2 move {board} alice mad-hatter m13-j7"
     first, second = tmp_path / "first", tmp_path / "second"
     done = server.run(*flags, "do", "--key", "k", line, "--receipt", str(first))
     assert (done.returncode, done.stderr) == (0, "")
@@ -63,7 +63,7 @@ def test_the_receipt_of_a_move_is_in_the_file_and_a_repetition_has_the_same(
 
 def test_a_refused_move_has_a_receipt_too(server: Served, tmp_path: Path, flags: list[str]):
     done = server.run(
-        *(*flags, "do", "pow2 move 1 alice wonderland accept", "--receipt", str(tmp_path / "file"))
+        *(*flags, "do", "pow2 move 1 alice mad-hatter accept", "--receipt", str(tmp_path / "file"))
     )
     assert (done.returncode, done.stderr.split(":")[0]) == (1, "no-offer")
     assert opened(server, tmp_path / "file").board == 1
@@ -88,7 +88,7 @@ def test_a_file_that_can_not_be_written_is_found_before_anything_is_sent(
         place = "x" * 300  # root may write anywhere, but no file has such a name
     before = shown(server)
     file = str(tmp_path / place)
-    done = server.run(*flags, "do", "pow2 resign 1 alice wonderland", "--receipt", file)
+    done = server.run(*flags, "do", "pow2 resign 1 alice mad-hatter", "--receipt", file)
     assert done.returncode == 1
     assert said in done.stderr
     assert "nothing was sent" in done.stderr
@@ -117,7 +117,7 @@ def test_without_a_receipts_key_nothing_is_sent_from_here(server: Served, tmp_pa
     key = server.data / "keys" / "receipts-key"
     key.rename(tmp_path / "away")
     try:
-        line = "pow2 resign 1 alice wonderland"
+        line = "pow2 resign 1 alice mad-hatter"
         done = server.run("do", line, "--receipt", str(tmp_path / "file"))
     finally:
         (tmp_path / "away").rename(key)

@@ -58,7 +58,7 @@ class Visitor:
         return {name: value for name, value in found.items() if name != "clock"}
 
     def _login(self, name: str) -> str:
-        body = {"userid": name, "password": "builder2", "label": "t", "scopes": ["play"]}
+        body = {"userid": name, "password": "yes-we-can", "label": "t", "scopes": ["play"]}
         return str(self.http.post("/api/tokens", json=body).json()["token"])
 
 
@@ -88,7 +88,7 @@ def put_back(data: Path, copy: Path) -> None:
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[Served]:
     with Served(tmp_path / "data", ENV) as served:
-        served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+        served.do("signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob")
         wait_until_published(served)
         served.end()
         shutil.copytree(tmp_path / "data" / "valkey", tmp_path / "copy")
@@ -191,7 +191,9 @@ def test_a_promoted_replica_that_has_missed_moves_gets_them_back(tmp_path: Path)
         served = Served(tmp_path / "data", env)
         assert served.run("keygen").returncode == 0
         with served:
-            served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+            served.do(
+                "signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob"
+            )
             until(lambda: replica.xlen(keys.log(1)) == pair.client.xlen(keys.log(1)), 60)
             replica.replicaof("127.0.0.1", "1")  # where nothing answers
             with visit(served) as visitor:

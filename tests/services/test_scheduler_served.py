@@ -86,7 +86,7 @@ def test_two_schedulers_send_each_reminder_and_flag_once_and_start_each_challeng
             begin(client, board, 4, 1, 30)
             begin(client, board + 100, 4, 0, 3)
         accounts = Accounts(client)
-        pair = [accounts.signup(name, "password") for name in ("ann", "ben")]
+        pair = [accounts.signup(name, "mad-hatter") for name in ("ann", "ben")]
         challenges = ChallengeStore(client)
         made = challenges.open(pair[0], Proposal(rules="pow2/1"), new_command())
         challenges.take(made.id, pair[1])

@@ -60,7 +60,7 @@ def test_two_thousand_streams_leave_room_for_players_and_one_more_is_refused(
     # clients of many networks, as a proxy names them
     env = {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_TRUSTED_PROXY": "on"}
     with Served(tmp_path / "data", env, limited) as served:
-        served.do("signup alice builder2", "signup bob builder2", "pow2 challenge alice bob")
+        served.do("signup alice yes-we-can", "signup bob yes-we-can", "pow2 challenge alice bob")
         asyncio.run(_crowd(served))
 
 
@@ -82,7 +82,7 @@ async def _crowd(served: Served) -> None:
             assert (await http.get("/healthz")).status_code == 200
             assert (await http.get("/readyz")).status_code == 200
             assert (await http.get("/login")).status_code == 200
-            line = "pow2 move 1 alice builder2 m13-m9"
+            line = "pow2 move 1 alice yes-we-can m13-m9"
             moved = await http.post("/api/do", content=line)
             assert moved.status_code == 200, moved.text
             assert (await http.get("/api/matches/1")).json()["ply"] == 1

@@ -118,7 +118,7 @@ def test_boards_and_flags_of_a_line_are_read_as_they_were_meant():
 def test_the_terminal_plays_what_a_phone_wrote(terminal: Terminal):
     board = terminal.challenge()
     shown = "".join(chr(ord(digit) + 0xFEE0) for digit in str(board))
-    said = terminal.do(f"pow2 move {shown} alice wonderland m13\u2013j7.")
+    said = terminal.do(f"pow2 move {shown} alice mad-hatter m13\u2013j7.")
     assert not said.code, said.text
 
 

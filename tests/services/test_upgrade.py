@@ -126,7 +126,7 @@ def test_only_keys_of_format_2_are_left(old: Redis, capsys: pytest.CaptureFixtur
 def test_accounts_stay_and_lists_are_made_again(old: Redis) -> None:
     upgrade_server(old)
     catch_up(store_of(old), old)
-    alice = Accounts(old).verify("alice", "wonderland")
+    alice = Accounts(old).verify("alice", "mad-hatter")
     rows = MatchLists(old).of(alice, MatchFilter.ACTIVE)
     assert [row.board for row in rows] == [8, 7, 3, 2, 1]
 

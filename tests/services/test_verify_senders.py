@@ -288,7 +288,7 @@ def test_a_move_that_was_spelled_otherwise_than_it_is_written_holds(terminal):
 
 def test_a_return_that_waited_until_its_day_was_over_holds(terminal):
     board = terminal.challenge("--days=3")
-    assert not terminal.do("vacation alice wonderland 5").refused
+    assert not terminal.do("vacation alice mad-hatter 5").refused
     store, account = terminal.app.store, terminal.app.accounts.id_of("alice")
     late = CommandEnvelope(
         board, command_id("vacation", account, "late"), account, EndVacation(until=1)

@@ -65,7 +65,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with an API, where alice and bob have signed up."""
     data = tmp_path_factory.mktemp("watch") / "data"
     with Served(data, {"MATCHPOST_HTTP": "127.0.0.1:0"}) as served:
-        served.do("signup alice wonderland", "signup bob builder2")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can")
         yield served
 
 
@@ -246,7 +246,7 @@ def test_a_server_that_is_not_there_ends_it(server: Served) -> None:
 
 @pytest.mark.long
 def test_a_token_that_is_ended_ends_it(server: Served, proxy: TcpProxy, alice: Client) -> None:
-    body = {"userid": "bob", "password": "builder2", "label": "short", "scopes": ["read"]}
+    body = {"userid": "bob", "password": "yes-we-can", "label": "short", "scopes": ["read"]}
     token = alice.post("/api/tokens", body)
     with watch(server, proxy, token=token["token"]) as watching:
         with Client(server.url, token["token"]) as client:

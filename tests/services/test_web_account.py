@@ -149,8 +149,8 @@ def test_a_sign_up_for_whose_mailbox_no_code_is_sent_leads_to_a_page_that_says_s
 
 
 def test_a_name_that_is_too_long_is_refused_and_not_cut(come):
-    answer = come().send("/signup", {"userid": "x" * 50, "password": "builder2"}, on="/signup")
+    answer = come().send("/signup", {"userid": "x" * 50, "password": "yes-we-can"}, on="/signup")
     assert answer.status_code == 422
-    assert "A name has 2 to 20 letters" in answer.text
+    assert "is no userid: a letter, then 1 to 19" in answer.text
     assert f'value="{"x" * 50}"' in answer.text
     assert 'id="wrong-userid"' in answer.text

@@ -41,7 +41,7 @@ def test_what_the_rules_say_has_german_words_for_accounts_too(api):
         (
             "inactive",
             "bad-name",
-            "'inactive' ist ein Wort der Befehlssprache; bitte einen anderen Namen wählen",
+            "'inactive' ist ein Name des Servers oder ein Wort seiner Befehle, oder sieht einem ähnlich; bitte einen anderen wählen",
         ),
     ):
         body = {"userid": name, "password": "long-enough"}

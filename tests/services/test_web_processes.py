@@ -105,7 +105,7 @@ def _count(port: int) -> float | None:
 
 
 def token(client: httpx.Client, name: str) -> dict[str, str]:
-    body = {"userid": name, "password": "singing5"}
+    body = {"userid": name, "password": "sing-along"}
     assert client.post("/api/accounts", json=body).status_code == 201
     wanted = {**body, "label": "both", "scopes": ["play", "read"]}
     text = client.post("/api/tokens", json=wanted).json()["token"]
@@ -181,7 +181,7 @@ def test_who_logs_in_at_one_process_is_logged_in_at_the_other(clients: list[http
     assert proof is not None
     # the form of one is taken by the other
     other.cookies.update(one.cookies)
-    fields = {"userid": "carol", "password": "singing5", "csrf": proof[1]}
+    fields = {"userid": "carol", "password": "sing-along", "csrf": proof[1]}
     assert other.post("/login", data=fields).status_code == 303
     one.cookies.update(other.cookies)
     for client in clients:

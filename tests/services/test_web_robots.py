@@ -79,7 +79,7 @@ def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):
         page = guest.page(signup)
         wanted = re.search(r'name="next" value="([^"]+)"', page)[1].replace("&amp;", "&")
         answer = guest.send(
-            "/signup", {"userid": "newcomer", "password": "builder2", "next": wanted}, on=signup
+            "/signup", {"userid": "newcomer", "password": "yes-we-can", "next": wanted}, on=signup
         )
         assert answer.headers["location"] == "/new?game=torere&opponent=robot-hard"
         form = guest.page(answer.headers["location"])
@@ -96,7 +96,7 @@ def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options
         assert signup
         page = guest.page(html.unescape(signup[1]))
         wanted = html.unescape(re.search(r'name="next" value="([^"]+)"', page)[1])
-        fields = {"userid": "tryer", "password": "builder2", "next": wanted}
+        fields = {"userid": "tryer", "password": "yes-we-can", "next": wanted}
         where = guest.send("/signup", fields, on=html.unescape(signup[1])).headers["location"]
         form = guest.page(where)
         assert re.search(r'<input[^>]*name="game"[^>]*value="halves"[^>]*checked', form)
@@ -110,7 +110,7 @@ def test_options_in_an_address_that_no_game_has_are_refused(guest):
 
 def test_a_sign_up_leads_nowhere_else(api):
     with Guest(api) as guest:
-        fields = {"userid": "careful", "password": "builder2", "next": "https://evil.example/"}
+        fields = {"userid": "careful", "password": "yes-we-can", "next": "https://evil.example/"}
         assert guest.send("/signup", fields, on="/signup").headers["location"] == "/"
 
 

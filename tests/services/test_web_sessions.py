@@ -49,7 +49,7 @@ def test_a_name_that_is_taken_is_told_on_the_form_with_what_was_typed(come):
     guest = come()
     answer = guest.send("/signup", {"userid": "Ann", "password": PASSWORD}, on="/signup")
     assert answer.status_code == 409
-    assert "Somebody has this name already" in answer.text
+    assert "is taken; choose another" in answer.text
     assert 'value="Ann"' in answer.text
     assert PASSWORD not in answer.text
 
@@ -147,11 +147,11 @@ def test_sessions_are_listed_and_can_be_ended_from_elsewhere(come):
 def test_another_password_ends_all_other_sessions(come):
     one, two = come().sign_up("dan"), come()
     two.log_in("dan")
-    answer = two.send("/account/password", {"old": PASSWORD, "new": "builder3"})
+    answer = two.send("/account/password", {"old": PASSWORD, "new": "now-we-can"})
     assert answer.status_code == 303
     assert one.get("/account").status_code == 303
     assert two.get("/account").status_code == 200
-    assert come().log_in("dan", "builder3").status_code == 303
+    assert come().log_in("dan", "now-we-can").status_code == 303
 
 
 def test_an_account_is_deleted_with_its_sessions(api, come):
@@ -217,6 +217,16 @@ def test_a_form_from_another_site_is_refused_whatever_it_shows(come):
         answer = guest.send("/logout", headers={"Sec-Fetch-Site": site})
         assert answer.status_code == 403
     assert guest.send("/logout", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 303
+
+
+def test_personal_pages_are_kept_by_no_browser_and_a_log_out_clears_its_cache(come):
+    guest = come().sign_up("grete")
+    for path in ("/account", "/messages", "/password"):
+        assert guest.get(path).headers.get_list("cache-control") == ["no-store"], path
+    assert guest.get("/").headers["cache-control"] == "private, no-cache"
+    answer = guest.send("/logout")
+    # its storage has the texts of sealed draws
+    assert answer.headers["clear-site-data"] == '"cache"'
 
 
 def test_no_two_answers_show_the_same_proof_and_each_is_good(come):

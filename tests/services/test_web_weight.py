@@ -106,6 +106,6 @@ def test_no_match_grows_without_end_by_any_way_in(api, monkeypatch):
     assert one.give(board, move, headers={"Idempotency-Key": "first"}).is_success
     refused = other.move(board, "a13-d7")
     assert (refused.status_code, refused.json()["code"]) == (413, "too-long")
-    line = f"pow2 move {board} {other.name} builder2 a13-d7"
+    line = f"pow2 move {board} {other.name} yes-we-can a13-d7"
     assert api.http.post("/api/do", content=line).headers["Matchpost-Code"] == "too-long"
     assert other.give(board, {"do": "resign"}).is_success

@@ -35,7 +35,7 @@ class Rig:
         self.challenges = ChallengeStore(bench.client)
         self.words = DrawTexts(bench.client)
         self.seconds = 0.0
-        self.players = [self.accounts.signup(name, "password") for name in ("ann", "ben", "cat")]
+        self.players = [self.accounts.signup(name, "mad-hatter") for name in ("ann", "ben", "cat")]
 
     def starter(self, challenges: ChallengeStore | None = None) -> ChallengeStarter:
         return ChallengeStarter(

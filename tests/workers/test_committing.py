@@ -276,7 +276,7 @@ def test_a_player_on_vacation_loses_no_time_whatever_command_starts_the_match(
     timed: TimedBench,
 ) -> None:
     accounts = Accounts(timed.client, PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-    away = accounts.signup("away", "password")
+    away = accounts.signup("away", "mad-hatter")
     accounts.change_of(away, lambda record: replace(record, vacations=((BEGIN, 9),)))
     commitments = (to(ALICE), NOBODY)
     start = StartMatch(

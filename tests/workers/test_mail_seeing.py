@@ -46,7 +46,7 @@ def daily(mailing: Mailing, *accounts: bytes) -> None:
 
 
 def test_a_new_address_gets_a_code_and_nothing_else_until_it_is_proven(mailing: Mailing):
-    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    dora = mailing.accounts.signup("dora", "mad-hatter", ["dora@example.org"])
     (mail,) = mailing.mail()
     assert (mail["To"], mail["Auto-Submitted"]) == ("dora@example.org", "auto-generated")
     assert "verify dora password " in text_of(mail)
@@ -55,7 +55,7 @@ def test_a_new_address_gets_a_code_and_nothing_else_until_it_is_proven(mailing: 
 
 
 def test_answering_to_the_code_s_mail_gives_it_back(mailing: Mailing):
-    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    dora = mailing.accounts.signup("dora", "mad-hatter", ["dora@example.org"])
     (mail,) = mailing.mail()
     reply = mailing.addresses.read_code(mail["Reply-To"].addresses[0].addr_spec)
     assert reply is not None
@@ -67,7 +67,7 @@ def test_answering_to_the_code_s_mail_gives_it_back(mailing: Mailing):
 
 
 def test_a_code_is_sent_again_when_the_address_is_given_again_but_not_all_day(mailing: Mailing):
-    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    dora = mailing.accounts.signup("dora", "mad-hatter", ["dora@example.org"])
     subjects = []
     for _ in range(7):
         subjects += [mail["Subject"] for mail in mailing.mail()]
@@ -78,7 +78,7 @@ def test_a_code_is_sent_again_when_the_address_is_given_again_but_not_all_day(ma
 
 
 def test_only_addresses_that_are_not_good_get_a_code(mailing: Mailing):
-    mailing.accounts.signup("dora", "password", ["old@example.org", "new@example.org"])
+    mailing.accounts.signup("dora", "mad-hatter", ["old@example.org", "new@example.org"])
     mailing.mail()
     (dora,) = [mailing.accounts.id_of("dora")]
 
@@ -94,7 +94,7 @@ def test_only_addresses_that_are_not_good_get_a_code(mailing: Mailing):
 
 def test_an_address_that_refuses_its_code_is_marked(mailing: Mailing):
     mailing.sink.to_recipient = lambda _: "550 5.1.1 nobody"
-    dora = mailing.accounts.signup("dora", "password", ["dora@example.org"])
+    dora = mailing.accounts.signup("dora", "mad-hatter", ["dora@example.org"])
     mailing.mail()
     profile = mailing.accounts.record_of(dora)
     assert profile is not None

@@ -246,13 +246,13 @@ def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path: Path) ->
         assert cpu_seconds(pid) - before < 0.07
         os.kill(pid, signal.SIGTERM)
         until(lambda: pid not in served.children("matchpost side"))
-        assert served.run("do", "signup alice wonderland").returncode == 0
+        assert served.run("do", "signup alice mad-hatter").returncode == 0
 
 
 @pytest.mark.slow
 def test_what_was_played_is_listed(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served:
         until(lambda: served.run("doctor").returncode == 0)
-        served.do("signup alice wonderland", "signup bob builder2", "pow2 challenge alice bob")
+        served.do("signup alice mad-hatter", "signup bob yes-we-can", "pow2 challenge alice bob")
         with served.client() as client:
             until(lambda: MatchLists(client).rows([1]) != [None])

@@ -30,7 +30,9 @@ class ResetMailer:
     def _answer(self, request: ResetRequest) -> None:
         for account in self._accounts(request.text):
             profile = self._context.accounts.record_of(account)
-            to = [one.address for one in profile.addresses if one.usable] if profile else []
+            if profile is None or profile.suspended:
+                continue
+            to = [one.address for one in profile.addresses if one.usable]
             link = self._resets.issue(account) if to else None
             if link is not None:
                 builder, now = self._context.builder, self._context.outbox.now()

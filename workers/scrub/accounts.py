@@ -15,6 +15,7 @@ from infra.people.account_macs import (
     note_all_have_macs,
     read_mac_key,
 )
+from infra.people.accounts.lookalikes import Lookalikes
 from infra.people.accounts.record import Account, decode
 from infra.people.accounts.writing import write_account
 from infra.redis import keys
@@ -104,6 +105,7 @@ class AccountCheck:
         record = _record(data)
         if record is not None and record.name != name:
             return [ScrubFault(about, f"it points to the account of {record.name}")]
+        Lookalikes(self._client).add(name)  # of an account that is older than these keys
         return []
 
     def record(self, account: AccountId) -> list[ScrubFault]:  # noqa: PLR0911 - one for each fault

@@ -15,14 +15,16 @@ All other data refer to a player by account id only: 64 random bits.
 """
 
 from infra.people.accounts.accounts import Accounts
+from infra.people.accounts.password_rules import (
+    PASSWORD_LENGTHS,
+    SHORTEST_PASSWORD,
+    check_password,
+)
 from infra.people.accounts.passwords import HASHES_AT_ONCE, HASHES_WAITING, RecentPasswords
 from infra.people.accounts.record import Account, MailAddress, Profile
 from infra.people.accounts.robots import create_robot_accounts, read_robot_userids
 from infra.people.accounts.validation import (
     MOST_ADDRESSES,
-    PASSWORD_LENGTHS,
-    RESERVED,
-    check_password,
     read_address,
     read_addresses,
     read_name,
@@ -33,7 +35,7 @@ __all__ = [
     "HASHES_WAITING",
     "MOST_ADDRESSES",
     "PASSWORD_LENGTHS",
-    "RESERVED",
+    "SHORTEST_PASSWORD",
     "Account",
     "Accounts",
     "MailAddress",

@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from domain.errors import Code, Refusal
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.robots import robot_level
-from domain.sentences import Sentence
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.access import end_opened, with_next_mail_turn
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.code_requests import CodeRequests
+from infra.people.accounts.password_rules import check_password
 from infra.people.accounts.passwords import Passwords, RecentPasswords
 from infra.people.accounts.record import (
     Account,
@@ -29,7 +29,6 @@ from infra.people.accounts.record import (
 )
 from infra.people.accounts.usernames import Usernames
 from infra.people.accounts.validation import (
-    check_password,
     merge_addresses,
     read_addresses,
     read_name,
@@ -40,6 +39,7 @@ from infra.people.accounts.writing import (
     changes_to_mail,
     name_taken,
     notify_nobody,
+    refuse_suspended,
     unknown_user,
     with_addresses,
     write_account,
@@ -90,12 +90,12 @@ class Accounts:
         self._macs = macs or AccountMacs()
         self._attempts = PasswordAttempts(client, limit, password_rate)
         self._owners = AddressOwners(client)
-        self._codes = CodeRequests(client)
+        self.codes = CodeRequests(client)
 
     def signup(self, name: str, password: str, addresses: Sequence[str] = ()) -> AccountId:
         """Create an account; `bad-name`, `bad-password`, `bad-address` or `name-taken`."""
         name = read_name(name)
-        check_password(password)
+        check_password(password, name)
         read = tuple(MailAddress(text) for text in read_addresses(addresses))
         if self._users.read(name) is not None:
             raise name_taken(name)
@@ -111,7 +111,7 @@ class Accounts:
         self._persist(account)
         note_security(SecurityEvent.ACCOUNT_MADE, account)
         if read:
-            self._codes.ask(account, record)
+            self.codes.ask(account, record)
         return account
 
     def verify(self, name: str, password: str) -> AccountId:
@@ -155,11 +155,7 @@ class Accounts:
     ) -> None:
         self.change_of(account, lambda old: with_addresses(old, change(old.addresses)))
         PasswordResets(self._client).forget(account)
-        self._codes.ask(account, self.record_of(account))
-
-    def codes_withheld(self, account: AccountId) -> Sentence | None:
-        """Return why no codes were sent when an account last gave addresses; None if they were."""
-        return self._codes.withheld(account)
+        self.codes.ask(account, self.record_of(account))
 
     def change_password(
         self, name: str, old: str, new: str, *, session: str = "", tokens: bool = True
@@ -168,7 +164,7 @@ class Accounts:
 
         `bad-password` for a new one that can't be a password.
         """
-        check_password(new)
+        check_password(new, name)
         account = self.verify(name, old)
         # before the change, because a process killed after it could not do this
         end_opened(self._client, account, session=session, tokens=tokens)
@@ -178,9 +174,10 @@ class Accounts:
         end_opened(self._client, account, session=session, tokens=tokens)
         return account
 
-    def hash_new(self, password: str) -> str:
+    def hash_new(self, account: AccountId, password: str) -> str:
         """Return the hash of a new password; `bad-password`, or `too-fast` after too many."""
-        check_password(password)
+        profile = self.record_of(account)
+        check_password(password, profile.name if profile else "")
         self._attempts.spend()
         return self._passwords.hash(password)
 
@@ -241,7 +238,7 @@ class Accounts:
             account = self._erase_record(name, password, erase)
         # crash window: the name points nowhere; no password opens it, and anybody may finish this
         erase(account)  # also what was added while the record still existed
-        self._codes.forget(account)
+        self.codes.forget(account)
         self._client.srem(keys.ARBITERS, account)
         self._attempts.forget(name, account)
         self._users.release(name.lower(), account)
@@ -306,7 +303,7 @@ class Accounts:
     def _verified_record(self, name: str, password: str) -> tuple[AccountId, bytes]:
         """Verify a password; return the account and its record, as stored now."""
         found = self._users.read(name)
-        if found is not None and self._is_recent(decode(found[1]).password, password):
+        if found is not None and self._is_recent(decode(found[1]), password):
             return found
         try:
             with self._passwords.waiting_slot():
@@ -319,14 +316,16 @@ class Accounts:
         self._attempts.remember(found[0])
         return found[0], self._after_login(*found, password)
 
-    def _is_recent(self, stored: str, password: str) -> bool:
+    def _is_recent(self, record: Account, password: str) -> bool:
         """Return whether the password was right a short time ago, from the same network.
 
         Attempts from other networks are counted, so that nobody can guess the password beyond the
         limits while its owner plays.
         """
         place = attempt_source()
-        return not place.strangers and self._recent.has(stored, password, place.network)
+        if place.strangers or record.suspended:
+            return False
+        return self._recent.has(record.password, password, place.network)
 
     def _count_and_check(
         self, name: str, found: tuple[AccountId, bytes] | None, password: str
@@ -342,12 +341,13 @@ class Accounts:
         self._attempts.give_back(counted)
 
     def _check(self, name: str, found: tuple[AccountId, bytes] | None, password: str) -> None:
-        """Refuse a wrong password; an unknown userid takes as long."""
+        """Refuse a wrong password, and a suspended account; an unknown userid takes as long."""
         if found is None:
             self._passwords.match_nobody(password)
             raise unknown_user(name)
         if not self._passwords.matches(decode(found[1]).password, password):
             raise Refusal(Code.WRONG_PASSWORD, SAY("wrong-password", name=name.lower()))
+        refuse_suspended(decode(found[1]))
 
     def _after_login(self, account: AccountId, data: bytes, password: str) -> bytes:
         """Rehash, persist and index an account whose password was right; return its record."""

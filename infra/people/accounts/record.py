@@ -54,6 +54,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The level of a robot; None for a person or a program of somebody."""
     mail_turn: int = 0
     """How often the addresses of its seats were replaced; `infra.mail.addresses` makes them of it."""
+    suspended: bool = False
+    """Whether nobody can log in to the account; set by the operator only."""
 
 
 class AccountChange(StrEnum):
@@ -75,8 +77,9 @@ class Account(Profile, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def changed_fields(old: Account, new: Account) -> list[str]:
-    """Return the names of the fields that differ, but for `arbiter`, which is an event of its own."""
-    names = (name for name in old.__struct_fields__ if name != "arbiter")
+    """Return the names of the fields that differ, but for those that are events of their own."""
+    apart = ("arbiter", "suspended")
+    names = (name for name in old.__struct_fields__ if name not in apart)
     return [name for name in names if getattr(old, name) != getattr(new, name)]
 
 

@@ -1,4 +1,4 @@
-"""Validation of userids, passwords and mail addresses; each is refused with its own code."""
+"""Validation of userids and mail addresses; each is refused with its own code."""
 
 import re
 from collections.abc import Sequence
@@ -8,11 +8,6 @@ from domain.errors import Code, Refusal
 from domain.sentences import Text
 from infra.people.accounts.record import MailAddress
 from infra.sentences import SAY
-
-PASSWORD_LENGTHS: Final = range(6, 129)
-
-RESERVED: Final = frozenset({"active", "all", "inactive", "next"})
-"""Words of the command language where a userid is allowed as well."""
 
 MOST_ADDRESSES: Final = 5
 """Most mail addresses of one account."""
@@ -45,27 +40,7 @@ def read_name(text: str) -> str:
             Code.BAD_NAME,
             SAY("name-form", name=text[:24]),
         )
-    name = text.lower()
-    if name in RESERVED:
-        raise Refusal(Code.BAD_NAME, SAY("name-reserved", name=name))
-    return name
-
-
-def check_password(password: str) -> None:
-    """Refuse a bad password as `bad-password`; the sentence does not repeat it."""
-    if len(password) not in PASSWORD_LENGTHS:
-        raise Refusal(
-            Code.BAD_PASSWORD,
-            SAY(
-                "password-length",
-                least=PASSWORD_LENGTHS[0],
-                most=PASSWORD_LENGTHS[-1],
-                length=len(password),
-            ),
-        )
-    # that includes half a surrogate pair, which print and mail can't carry
-    if " " in password or not password.isprintable():
-        raise Refusal(Code.BAD_PASSWORD, SAY("password-form"))
+    return text.lower()
 
 
 def read_address(text: str) -> str:

@@ -65,6 +65,12 @@ def unknown_user(name: str) -> Refusal:
     return Refusal(Code.UNKNOWN_USER, SAY("no-user", name=name[:24]))
 
 
+def refuse_suspended(profile: Profile) -> None:
+    """Refuse an account that the operator has suspended."""
+    if profile.suspended:
+        raise Refusal(Code.SUSPENDED, SAY("suspended", name=profile.name))
+
+
 def changed_elsewhere() -> Refusal:
     """Return the refusal of a change that another one overtook."""
     return Refusal(Code.BUSY, SAY("account-busy"))

@@ -82,8 +82,8 @@ async def authenticate(request: AnyRequest) -> None:
     """Authenticate a request, and check its scope, its rate and the form of its parameters.
 
     A token that is sent must be valid, even where none is needed: `unknown-token`. Without a token a
-    route that needs one answers `unauthorized`. Also `missing-scope`, `too-fast`, `bad-request`,
-    `not-found`. Raises the error of a short path, if that has failed.
+    route that needs one answers `unauthorized`. Also `missing-scope`, `cross-site`, `too-fast`,
+    `bad-request`, `not-found`. Raises the error of a short path, if that has failed.
     """
     scope: Any = request.scope
     if FAILED in scope:
@@ -111,11 +111,22 @@ async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
                 Code.UNAUTHORIZED,
                 "send a token: `Authorization: Bearer mp_...`; POST /api/tokens makes one",
             )
+        _check_site(request)
         return None
     context.app.pace.check(caller.account, request_weight(request))
     for scope in (scope for each in needed for scope in each[SCHEME]):
         caller.require(Scope(scope))
     return caller
+
+
+def _check_site(request: AnyRequest) -> None:
+    """Refuse what a page of another site sends without a token, but for reads: `cross-site`."""
+    reads = request.method in ("GET", "HEAD", "OPTIONS")
+    if not reads and request.headers.get("sec-fetch-site") == "cross-site":
+        raise Refusal(
+            Code.CROSS_SITE,
+            "a page of another site sent this; send it from a page of this server, or with a token",
+        )
 
 
 async def _caller_of(header: str | None, context: ApiContext) -> Caller | None:

@@ -31,7 +31,7 @@ class StrictRequest(Request[Any, Any, Any]):
 
     async def json(self) -> Any:
         """Return the body as its route's type; `bad-request` if it does not fit."""
-        check_media_type(self, JSON)
+        check_media_type(self, JSON, needed=self.auth is None)
         wanted = self.route_handler.parsed_fn_signature.parameters["data"].annotation
         try:
             return _decoder(wanted).decode(await self.body())
@@ -41,10 +41,15 @@ class StrictRequest(Request[Any, Any, Any]):
             raise Refusal(Code.BAD_REQUEST, f"in the body: {lower_first(str(error))}") from None
 
 
-def check_media_type(request: Request[Any, Any, Any], kind: str) -> None:
-    """Refuse a body of another media type; a body without one is accepted."""
+def check_media_type(request: Request[Any, Any, Any], kind: str, *, needed: bool = False) -> None:
+    """Refuse a body of another media type; a body without one is accepted unless one is `needed`.
+
+    Any site can have a browser send a body without one, so it has to come with a token.
+    """
     header = request.headers.get("content-type", "")
     media_type = header.partition(";")[0].strip().lower()
+    if needed and not media_type:
+        raise WrongMediaTypeError(f"the body has no media type; send it as {kind}")
     if media_type not in ("", kind):
         raise WrongMediaTypeError(f"the body is {media_type[:60]}; send it as {kind}")
 

@@ -54,6 +54,8 @@ def all_error_codes(handler: HTTPRouteHandler) -> list[Code]:
     codes += [Code.UNAVAILABLE, Code.DAMAGED, Code.INTERNAL, *handler.opt[ERROR_CODES]]
     if handler.resolve_security():
         codes += [Code.MISSING_SCOPE, Code.UNKNOWN_USER]
+    elif "GET" not in handler.http_methods:
+        codes.append(Code.CROSS_SITE)
     if ":int}" in "".join(handler.paths):
         codes.append(Code.NOT_FOUND)
     if body_type(handler) is not None or handler.handler_name == "do_line":

@@ -8,12 +8,12 @@ route in the framework, so that there is one place for refusals.
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 from litestar import Litestar
-from litestar.types import ASGIApp, Receive, Send
+from litestar.types import Receive, Send
 
 from infra.log_context import LoggedWith
 from infra.people.tokens import Scope as TokenScope
@@ -23,7 +23,7 @@ from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.api.routes.commands import AnyAsked, carry_out
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
-from services.http.middleware import BEGAN, USUAL_HEADERS, count_request
+from services.http.middleware import BEGAN, HttpMiddleware, count_request
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER
 from services.http.request_ids import request_id_of
 
@@ -58,7 +58,7 @@ class _UsualRequest(msgspec.Struct):
 class ShortPath:
     """Answers commands of the usual form for `app`, and passes all other requests to `others`."""
 
-    def __init__(self, app: Litestar, others: ASGIApp) -> None:
+    def __init__(self, app: Litestar, others: HttpMiddleware) -> None:
         self._app = app
         self._others = others
 
@@ -87,7 +87,7 @@ class ShortPath:
             scope[BEGAN] = began
             await self._others(scope, _again(message, receive), send)
             return
-        await _answer(scope, send, body)
+        await _answer(scope, send, body, self._others.usual_headers)
         count_request("POST", PATH_TEMPLATE, "200", began)
 
 
@@ -144,10 +144,12 @@ def _again(message: Any, receive: Receive) -> Receive:
     return receive_again
 
 
-async def _answer(scope: Any, send: Send, body: bytes) -> None:
+async def _answer(
+    scope: Any, send: Send, body: bytes, usual: Sequence[tuple[bytes, bytes]]
+) -> None:
     """Answer in one write if the connection can, otherwise as ASGI has it."""
     id_ = (REQUEST_ID_HEADER, request_id_of(scope).encode())
-    headers = [_JSON, (b"content-length", b"%d" % len(body)), *USUAL_HEADERS, _VARY, id_]
+    headers = [_JSON, (b"content-length", b"%d" % len(body)), *usual, _VARY, id_]
     if scope["extensions"][ANSWER_AT_ONCE](headers, body):
         return
     start: Any = {"type": "http.response.start", "status": 200, "headers": headers}

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from domain.sentences import text_in
 from services.app.sentences import offer_name
 from services.http.web.assets import asset_url, module_tags
-from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie
+from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
 from services.http.web.views.guides import game_picture, text_of
@@ -150,6 +150,17 @@ def rendered_macro(language: str, template: str, macro: str, *values: Any) -> st
 def redirect_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
     """Redirect the browser to a page of this server, after a form."""
     return Redirect(path, status_code=303, cookies=list(cookies))
+
+
+def logged_out_to(path: str, visitor: Visitor) -> Redirect:
+    """Redirect a browser that is logged out, and have it drop the pages that it keeps."""
+    # not "storage", because that has the texts of sealed draws, without which a player could not reveal them
+    return Redirect(
+        path,
+        status_code=303,
+        cookies=[session_cookie(visitor, "")],
+        headers={"Clear-Site-Data": '"cache"'},
+    )
 
 
 def local_path(path: str) -> str:

@@ -26,7 +26,8 @@ def signup(call: Invocation) -> Answer:
     """Make an account."""
     _check_password(call)
     addresses = call.line.all("address")
-    account = accounts.sign_up(call.app, *call.sender, addresses)
+    trusted = call.origin.trusted
+    account = accounts.sign_up(call.app, *call.sender, addresses, by_operator=trusted)
     welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
     return Answer(welcome + (_about_codes(call, account) if addresses else ""))
 
@@ -77,7 +78,7 @@ def _address_count_answer(call: Invocation, account: AccountId) -> Answer:
 
 
 def _about_codes(call: Invocation, account: AccountId) -> str:
-    withheld = call.app.accounts.codes_withheld(account)
+    withheld = call.app.accounts.codes.withheld(account)
     return f"; {withheld.in_language(call.profile(account).language)}" if withheld else _CODES
 
 

@@ -103,7 +103,7 @@ def _failed(station: Station, began: int) -> int:
 
 def _told(station: Station) -> str:
     """What a user at the terminal hears meanwhile."""
-    done = station.served.run("do", "signup", f"user{now()}", "secret")
+    done = station.served.run("do", "signup", f"user{now()}", "mad-hatter")
     lines = done.stderr.strip().splitlines() or done.stdout.strip().splitlines()
     sentence = lines[-1] if lines else ""
     return f"{done.returncode}: {sentence.replace(str(station.data), 'DATA')}"

@@ -112,7 +112,7 @@ class Web:
 
 
 def _caller(client: Redis, name: str) -> Caller:
-    account = Accounts(client, CHEAP).signup(name, "harness1")
+    account = Accounts(client, CHEAP).signup(name, "harness-web")
     token = Tokens(client).issue(account, "faults", [Scope.PLAY])
     return name, account, {"Authorization": f"Bearer {token.text}"}
 

@@ -22,7 +22,7 @@ from services.http.context import ApiContext
 ACCOUNTS_TAG = "accounts"
 
 Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
-Password = Annotated[str, msgspec.Meta(max_length=200, examples=["wonderland"])]
+Password = Annotated[str, msgspec.Meta(max_length=200, examples=["mad-hatter"])]
 MailAddress = Annotated[str, msgspec.Meta(max_length=254, examples=["alice@example.org"])]
 RECENT_PASSWORD: Final = (
     Code.PASSWORD_NEEDED,
@@ -160,7 +160,12 @@ class IssuedToken(msgspec.Struct, frozen=True):
     sync_to_thread=True,
     tags=[ACCOUNTS_TAG],
     opt=declare_errors(
-        Code.BAD_NAME, Code.BAD_PASSWORD, Code.BAD_ADDRESS, Code.NAME_TAKEN, Code.BUSY
+        Code.BAD_NAME,
+        Code.BAD_PASSWORD,
+        Code.BAD_ADDRESS,
+        Code.NAME_TAKEN,
+        Code.SIGNUPS_CLOSED,
+        Code.BUSY,
     ),
     summary="Sign up",
 )
@@ -309,6 +314,7 @@ def delete_account(
     opt=declare_errors(
         Code.UNKNOWN_USER,
         Code.WRONG_PASSWORD,
+        Code.SUSPENDED,
         Code.TOO_MANY_ATTEMPTS,
         Code.TOO_LONG,
         Code.TOO_MANY,
@@ -320,6 +326,7 @@ def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -
     """Return a new token for a userid and its password."""
     account = accounts.authenticate(context.app, data.userid, data.password)
     made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
+    accounts.end_if_suspended(context.app, account)
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
 
@@ -376,7 +383,7 @@ def _profile_of(context: ApiContext, account: AccountId) -> Profile:
 
 def _with_notice(context: ApiContext, account: AccountId) -> OwnAccount:
     profile = _profile_of(context, account)
-    withheld = context.app.accounts.codes_withheld(account)
+    withheld = context.app.accounts.codes.withheld(account)
     notice = withheld.in_language(profile.language) if withheld else ""
     return replace(_account_json(profile), notice=notice)
 

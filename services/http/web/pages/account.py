@@ -29,8 +29,8 @@ from services.http.context import ApiContext
 from services.http.web.display_settings import change_display, display_cookie
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
-from services.http.web.render import local_path, redirect_to, render
-from services.http.web.session import Form, Visitor, session_cookie
+from services.http.web.render import local_path, logged_out_to, redirect_to, render
+from services.http.web.session import Form, Visitor
 
 SavedSection = Annotated[str, QueryParameter(max_length=16)]
 
@@ -81,7 +81,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         saved=saved,
         relay=bool(context.app.settings.relay),
         unverified=unverified,
-        withheld=context.app.accounts.codes_withheld(account) if unverified else None,
+        withheld=context.app.accounts.codes.withheld(account) if unverified else None,
         vacation=vacation,
         first_day=_date(vacation.until or now),
         last_day=_date(_last_day(vacation, now)),
@@ -224,7 +224,7 @@ def log_out_everywhere(
     """End all sessions, including this one, and all tokens."""
     del form
     accounts.log_out_everywhere(context.app, visitor.require_account())
-    return redirect_to("/login", [session_cookie(visitor, "")])
+    return logged_out_to("/login", visitor)
 
 
 @post("/account/tokens", status_code=200, sync_to_thread=True)
@@ -237,6 +237,7 @@ def make_token(
         _confirm(context, visitor, form)
         days = _days(form.get("days"))
         issued = context.app.tokens.issue(account, form.get("label"), form.all("scope"), days)
+        accounts.end_if_suspended(context.app, account)
         return _page(context, visitor, issued)
 
     return _change(context, visitor, made, form, "tokens")
@@ -301,7 +302,7 @@ def delete_account(
     except Refusal as reason:
         status, said = CODE_INFO[reason.code].status, reason.in_language(visitor.language)
         return _page(context, visitor, feedback=said, at="deletion", status=status)
-    return redirect_to("/", [session_cookie(visitor, "")])
+    return logged_out_to("/", visitor)
 
 
 @post("/display", sync_to_thread=False)

@@ -1,5 +1,6 @@
 """Signing up, logging in and out."""
 
+from typing import Final
 from urllib.parse import urlencode
 
 from litestar import Response, get, post
@@ -8,6 +9,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from services.app import accounts, password_reset
 from services.app.error_codes import CODE_INFO
+from services.app.userids import check_signups
 from services.http.context import ApiContext
 from services.http.web.params import (
     ContextDependency,
@@ -16,7 +18,7 @@ from services.http.web.params import (
     SessionOver,
     VisitorDependency,
 )
-from services.http.web.render import local_path, redirect_to, render
+from services.http.web.render import local_path, logged_out_to, redirect_to, render
 from services.http.web.session import AnyRequest, Form, Visitor, session_cookie
 from services.http.web.user_agent import browser_name
 
@@ -97,9 +99,24 @@ def _open_session(
     return redirect_to(path, [session_cookie(visitor, opened.text)])
 
 
+_FIELDS: Final = {
+    Code.BAD_NAME: "userid",
+    Code.NAME_TAKEN: "userid",
+    Code.BAD_PASSWORD: "password",
+    Code.BAD_ADDRESS: "address",
+}
+"""The fields that refusals are about; all others are about the whole form."""
+
+
 @get("/signup", sync_to_thread=False)
-def show_signup(visitor: VisitorDependency, wanted: NextPath = "/") -> Response[str]:
+def show_signup(
+    context: ContextDependency, visitor: VisitorDependency, wanted: NextPath = "/"
+) -> Response[str]:
     """Show the form; a visitor who signs up comes to the page that they wanted."""
+    try:
+        check_signups(context.app)
+    except Refusal as reason:
+        return _signup(visitor, wanted, Form({}), reason)
     return _signup(visitor, wanted, Form({}))
 
 
@@ -107,7 +124,7 @@ def _signup(
     visitor: Visitor, wanted: str, form: Form, reason: Refusal | None = None
 ) -> Response[str]:
     """Return the form; the field with a mistake has a sentence under it."""
-    field, feedback = _mistake(visitor, reason) if reason else ("", "")
+    field = _FIELDS.get(reason.code, "form") if reason else ""
     return render(
         "signup.html",
         visitor,
@@ -116,36 +133,10 @@ def _signup(
         name=form.get("userid"),
         address=form.get("address"),
         at=field,
-        feedback=feedback,
+        closed=bool(reason and reason.code == Code.SIGNUPS_CLOSED),
+        feedback=reason.in_language(visitor.language) if reason else "",
         returns_to=_with_next("/signup", wanted),
     )
-
-
-def _mistake(visitor: Visitor, reason: Refusal) -> tuple[str, str]:
-    """Return the field that a refusal is about, and a sentence about it."""
-    words = visitor.wording
-    said = {
-        Code.BAD_NAME: (
-            "userid",
-            words.gettext(
-                "A name has 2 to 20 letters, digits, - and _, and begins with a letter. "
-                "Some words, such as “all”, are no names."
-            ),
-        ),
-        Code.NAME_TAKEN: (
-            "userid",
-            words.gettext("Somebody has this name already; choose another."),
-        ),
-        Code.BAD_PASSWORD: (
-            "password",
-            words.gettext("A password has 6 to 128 characters, and no spaces."),
-        ),
-        Code.BAD_ADDRESS: (
-            "address",
-            words.gettext("This is no mail address; write it like name@example.org."),
-        ),
-    }
-    return said.get(reason.code, ("form", reason.in_language(visitor.language)))
 
 
 @post("/signup", sync_to_thread=True)
@@ -162,7 +153,7 @@ def sign_up(
     except Refusal as reason:
         return _signup(visitor, form.get("next"), form, reason)
     path = local_path(form.get("next") or "/")
-    if addresses and context.app.settings.relay and context.app.accounts.codes_withheld(account):
+    if addresses and context.app.settings.relay and context.app.accounts.codes.withheld(account):
         path = "/account#mail"  # where a sentence says so
     return _open_session(request, context, visitor, account, path)
 
@@ -174,4 +165,4 @@ def log_out(
     """End the session that the form came with."""
     del form  # a dependency, because it checks the token; there are no fields
     accounts.close_session(context.app, visitor.session)
-    return redirect_to("/", [session_cookie(visitor, "")])
+    return logged_out_to("/", visitor)

@@ -1,0 +1,33 @@
+"""`matchpost suspend` and `matchpost reinstate`: the operator closes an account, and opens it again.
+
+Nobody can log in to a suspended account or play for it. Its matches go on, and its clocks run.
+"""
+
+import sys
+from collections.abc import Callable
+from functools import partial
+
+from domain.errors import Refusal
+from infra.settings import Settings
+from services.app.accounts import set_suspended
+from services.app.context import App
+from services.app.error_codes import CODE_INFO, EXIT_OK
+
+
+def run(name: str, is_suspended: bool, settings: Settings) -> int:  # noqa: FBT001 - called by keyword
+    """Suspend or reinstate an account, and return the exit code."""
+    closed = "is suspended and logged out everywhere; its matches go on, and its clocks run"
+    said = closed if is_suspended else "can log in again"
+    return change(name, partial(set_suspended, suspended=is_suspended), said, settings)
+
+
+def change(name: str, change: Callable[[App, str], None], said: str, settings: Settings) -> int:
+    """Change the account of a userid, print what was done, and return the exit code."""
+    with App(settings) as parts:
+        try:
+            change(parts, name)
+        except Refusal as reason:
+            print(f"{reason.code}: {reason.sentence}", file=sys.stderr)
+            return CODE_INFO[reason.code].exit
+    print(f"{name.lower()} {said}")
+    return EXIT_OK

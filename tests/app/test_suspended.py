@@ -1,0 +1,139 @@
+"""A suspended account: no way in, at any front end; and a server that makes no new accounts."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from infra.metrics import REGISTRY
+from infra.people.accounts import create_robot_accounts
+from infra.people.password_resets import PasswordResets
+from infra.security_log import SecurityEvent
+from services.app.accounts import set_suspended
+from services.cli import logout
+from services.cli.suspend import run
+from services.language import Language
+from tests.fakes.everywhere import (
+    FRONT_ENDS,
+    MAIL,
+    SEAT,
+    TERMINAL,
+    Action,
+    Everywhere,
+    same,
+)
+from tests.fakes.everywhere import everywhere as front_ends
+from tests.helpers.api import PASSWORD, Api, code_of
+from tests.helpers.web import door
+
+MOVE = Action("m13-j7", {"do": "move", "move": "m13-j7"}, {"do": "move", "move": "m13-j7"})
+TOKEN = {"password": PASSWORD, "label": "bot", "scopes": ["play"]}
+
+
+@pytest.fixture(scope="module")
+def everywhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everywhere]:
+    with Api(tmp_path_factory.mktemp("suspended")) as api, front_ends(api) as found:
+        yield found
+
+
+def counted(event: SecurityEvent) -> float:
+    found = REGISTRY.get_sample_value("matchpost_security_events_total", {"event": event})
+    assert found is not None
+    return found
+
+
+def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere, capsys):
+    one, other = everywhere.player(), everywhere.player()
+    api, board = everywhere.api, everywhere.match(one, other)
+    guest = everywhere.guest(one)
+    opened = one.post("/api/challenges", {"game": "pow2", "seat": 0})
+    assert opened.is_success, opened.text
+    before = counted(SecurityEvent.ACCOUNT_SUSPENDED)
+    assert run(one.name, is_suspended=True, settings=api.settings) == 0
+    assert capsys.readouterr().out.startswith(f"{one.name} is suspended and logged out everywhere")
+    assert counted(SecurityEvent.ACCOUNT_SUSPENDED) == before + 1
+
+    link = PasswordResets(api.parts.data).issue(one.account)
+    said = same({way: everywhere.act(way, one, board, MOVE) for way in (TERMINAL, MAIL, SEAT)})
+    assert said.code == "suspended"
+    assert f"the account of {one.name} is suspended" in said.sentence.lower()
+    token = api.http.post("/api/tokens", json={"userid": one.name, **TOKEN})
+    assert (token.status_code, code_of(token)) == (403, "suspended")
+    assert one.get("/api/account").status_code == 401
+    assert guest.get("/account").status_code == 303
+    with door(api) as come:
+        refused = come().log_in(one.name)
+        assert refused.status_code == 403
+        assert f"The account of {one.name} is suspended" in refused.text
+        german = come(**{"Accept-Language": "de"}).log_in(one.name)
+        assert f"Das Konto von {one.name} ist gesperrt" in german.text
+        assert come().log_in(one.name, "a wrong guess").status_code == 401
+        assert come().get(f"/password/{link}").status_code == 404
+    assert api.parts.store.snapshots([board])[0]
+    assert everywhere.state(board).ply == 0
+
+    assert run(one.name, is_suspended=False, settings=api.settings) == 0
+    assert everywhere.act(SEAT, one, board, MOVE).code == ""
+    assert api.http.post("/api/tokens", json={"userid": one.name, **TOKEN}).status_code == 201
+
+
+def test_a_suspended_account_can_not_be_challenged(everywhere):
+    one, other = everywhere.player(), everywhere.player()
+    board = everywhere.match(one, other)
+    challenge = one.post("/api/challenges", {"game": "pow2", "seat": 0}).json()["id"]
+    set_suspended(everywhere.api.parts, one.name, suspended=True)
+    names = [other.name, one.name]
+    said = same({way: everywhere.start(way, other, board, names, ()) for way in FRONT_ENDS})
+    assert said.code == "not-wanted"
+    assert "is suspended and starts no matches" in said.sentence
+    taken = other.post(f"/api/challenges/{challenge}/take", {"seat": 1})
+    assert code_of(taken) in ("unknown-challenge", "not-found")
+
+
+def test_what_was_opened_while_an_account_was_suspended_is_ended(everywhere, monkeypatch):
+    """The password was found right a moment before."""
+    one = everywhere.player()
+    parts = everywhere.api.parts
+    monkeypatch.setattr(
+        "services.app.accounts.authenticate",
+        lambda *_: set_suspended(parts, one.name, suspended=True) or one.account,
+    )
+    refused = everywhere.api.http.post("/api/tokens", json={"userid": one.name, **TOKEN})
+    assert code_of(refused) == "suspended"
+    assert parts.tokens.list_of(one.account) == []
+    with door(everywhere.api) as come:
+        assert come().log_in(one.name).status_code == 403
+    assert parts.sessions.list_of(one.account) == []
+
+
+def test_an_operator_logs_an_account_out(everywhere, capsys):
+    one = everywhere.player()
+    guest = everywhere.guest(one)
+    assert logout.run(name=one.name, settings=everywhere.api.settings) == 0
+    assert "is logged out everywhere" in capsys.readouterr().out
+    assert guest.get("/account").status_code == 303
+    assert one.get("/api/account").status_code == 401
+    with door(everywhere.api) as come:
+        assert come().log_in(one.name).status_code == 303
+    parts = everywhere.api.parts
+    create_robot_accounts(parts.people, parts.accounts._macs)
+    for name, code in (("no-such-player", "unknown-user"), ("robot-easy", "not-wanted")):
+        assert run(name, is_suspended=True, settings=everywhere.api.settings) == 1
+        assert code in capsys.readouterr().err
+
+
+def test_where_sign_ups_are_closed_only_the_operator_makes_accounts(tmp_path):
+    with Api(tmp_path, signups="off") as api, front_ends(api) as everywhere, door(api) as come:
+        line = f"signup zelda {PASSWORD}"
+        body = {"userid": "zelda", "password": PASSWORD}
+        by_api = api.http.post("/api/accounts", json=body)
+        assert (by_api.status_code, code_of(by_api)) == (403, "signups-closed")
+        assert Language(api.parts).do(line).code == "signups-closed"
+        assert everywhere.mail(everywhere.player(), line).code == "signups-closed"
+        guest = come()
+        page = guest.get("/signup")
+        assert page.status_code == 403
+        assert "This server makes no new accounts" in page.text
+        assert 'action="/signup"' not in page.text
+        assert guest.send("/signup", body, on="/login").status_code == 403
+        assert everywhere.say(line).code == ""
+        assert come().log_in("zelda").status_code == 303
