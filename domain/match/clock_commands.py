@@ -86,7 +86,7 @@ def decide_timeout(
         raise Refusal(Code.NOT_A_PLAYER, SAY("server-only"))
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
-    unstarted = state.invitation or (state.awaits_entropy and state.gather is not None)
+    unstarted = state.invited or (state.awaits_entropy and state.gather is not None)
     if unstarted and isinstance(command, FlagPlayer):
         _check_due(deadline(state), now)
         late = late_seats(state, now)
@@ -94,7 +94,7 @@ def decide_timeout(
             return end_without_texts(late, unseen)
         ended = Ended(winners=(), reason=Reason.DECLINED)
         return Decision((*(Declined(seat=seat) for seat in late), ended))
-    if state.over or state.next is None or state.clock is None or state.invitation:
+    if state.over or state.next is None or state.clock is None or state.invited:
         raise Refusal(Code.MATCH_OVER, SAY("no-clock"))
     rules = rules_by_id(state.rules)
     if isinstance(rules, MissingRules):

@@ -75,7 +75,7 @@ class Accepted(EventBody, frozen=True, tag="accepted"):
 
     seat: Seat
     next: Seat | None
-    """The seat to move."""
+    """The seat to move; None while others have yet to accept."""
 
 
 class Challenged(EventBody, frozen=True, tag="challenged"):
