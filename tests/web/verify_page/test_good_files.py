@@ -9,12 +9,23 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from domain.match.deals import DealKind
 from domain.match.events import decode_event
+from infra.audit.draws import DEALS as CLAUSES
 from infra.log.signed_note import SignatureType, Signer
 from tests.helpers.checked_files import Evidence, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET
 from tests.helpers.publishing import publish
 from tests.web.verify_page.checking import document, drop, first_failures
+
+
+DEALS = {
+    "proposed": DealKind.ALONE,
+    "gathered": DealKind.IN_TURN,
+    "dealt": DealKind.BY_SERVER,
+    "committed": DealKind.SEALED,
+    "agreed": DealKind.AGREED,
+}
 
 
 @pytest.mark.parametrize("kind", sorted({*KINDS} - {"imported"}))
@@ -25,7 +36,11 @@ def test_an_exported_match_holds(page, kind):
     assert page.locator(".steps [data-mark=holds]").count() >= 13
     assert page.locator(".steps :is([data-mark=fails], [data-mark=open])").count() == 0
     drawn = page.locator("[data-step=seed]").count()
-    assert drawn == (kind in ("committed", "gathered"))
+    assert drawn == (kind in DEALS)
+    said = page.locator("[data-step=deal]").all_inner_texts()
+    wanted = [CLAUSES[DEALS[kind]]] if kind in DEALS else []
+    assert len(said) == len(wanted)
+    assert all(clause in text for clause, text in zip(wanted, said, strict=True))
 
 
 def test_keys_that_came_with_the_file_prove_nothing(page):
