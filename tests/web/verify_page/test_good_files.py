@@ -18,7 +18,6 @@ from tests.helpers.evidence import KINDS, OTHER_SECRET
 from tests.helpers.publishing import publish
 from tests.web.verify_page.checking import document, drop, first_failures
 
-
 DEALS = {
     "proposed": DealKind.ALONE,
     "gathered": DealKind.IN_TURN,
@@ -212,7 +211,7 @@ def test_a_cosignature_counts_if_the_witness_is_known(page):
 @pytest.mark.parametrize("game", ["pow2", "powerdrain"])
 def test_what_a_server_exports_holds(page, publishing, game):
     one, other = publishing.players()
-    board = publishing.match(one, other, game=game)
+    board = publishing.begun(one, other, game=game)
     other.give(board, {"do": "offer", "kind": "draw"})
     receipt = one.give(board, {"do": "reject"}).json()["receipt"]
     refused = other.give(board, {"do": "accept"})
@@ -237,7 +236,7 @@ def test_what_a_server_exports_holds(page, publishing, game):
 def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(page, publishing):
     alice, bob, arbiter = publishing.players(3)
     publishing.parts.accounts.set_arbiter(arbiter.name, True)
-    board = publishing.match(alice, bob)
+    board = publishing.begun(alice, bob)
     alice.move(board, "m13-j7")
     bob.move(board, "a13-a1")
     alice.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "“He” tried:\n<b>to cheat</b> 🙂"})
