@@ -39,12 +39,14 @@ from infra.audit.stored_match import check, damaged_matches
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode
 from infra.people.accounts import Accounts
+from infra.projections.standings import StandingsQuery
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
+from tests.helpers.side import catch_up
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from workers.commands.drain import Drain
 
@@ -440,3 +442,19 @@ def test_the_scheduler_lets_an_invitation_lapse(timed: TimedBench) -> None:
     timed.tick(keeper, LAPSE)
     assert bodies(timed, 1, Declined) == [Declined(seat=1)]
     assert "holds" in check(timed.store, 1)
+
+
+def test_who_declines_what_the_server_dealt_refused_a_draw_and_who_lets_a_match_lapse_did_not(
+    timed: TimedBench,
+) -> None:
+    own = DrawTexts(timed.client).commitment
+    for board in (1, 2):
+        start = call(own(board, ALICE), NOBODY, lapse=LAPSE, server_deals=True, terms=SHORT)
+        timed.send(ALICE, start, board)
+    timed.send(BOB, AnswerOffer(accept=True, commitment=own(1, BOB)), 1)
+    timed.send(BOB, DeclineMatch(), 1)
+    timed.drain()
+    timed.tick(timed.keeper(), LAPSE)
+    assert all(timed.state(board).over for board in (1, 2))
+    catch_up(timed.store, timed.client)
+    assert StandingsQuery(timed.client).refused(BOB) == 1

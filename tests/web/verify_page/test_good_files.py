@@ -213,14 +213,15 @@ def test_what_a_server_exports_holds(page, publishing, game):
     one, other = publishing.players()
     board = publishing.begun(one, other, game=game)
     other.give(board, {"do": "offer", "kind": "draw"})
-    receipt = one.give(board, {"do": "reject"}).json()["receipt"]
+    answered = one.give(board, {"do": "reject"}).json()
+    receipt, seq = answered["receipt"], answered["seq"]
     refused = other.give(board, {"do": "accept"})
     assert refused.status_code >= 400
     late = b64decode(refused.headers["Matchpost-Receipt"])
     publish(publishing)
     files = [
         ("match.json", publishing.http.get(f"/m/{board}/document.json").content),
-        ("proof.txt", publishing.http.get(f"/api/matches/{board}/events/3/proof").content),
+        ("proof.txt", publishing.http.get(f"/api/matches/{board}/events/{seq}/proof").content),
         ("receipt.txt", receipt.encode()),
         ("refused.txt", late),
         ("log-keys", publishing.http.get("/log/keys").content),
@@ -245,7 +246,7 @@ def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(pag
     assert arbiter.post(f"/api/matches/{board}/rule", ruling).status_code == 200
     publish(publishing)
     keys = publishing.http.get("/log/keys").text
-    frozen = bob.get(f"/api/matches/{board}/cases/3/evidence").content
+    frozen = bob.get(f"/api/matches/{board}/cases/4/evidence").content
     after = bob.get(f"/api/matches/{board}/export").content
     assert len(json.loads(frozen)["statements"]) == 1
     for data in (frozen, after):
