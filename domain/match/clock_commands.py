@@ -89,6 +89,7 @@ def decide_timeout(
     unstarted = state.invited or (state.awaits_entropy and state.gather is not None)
     if unstarted and isinstance(command, FlagPlayer):
         _check_due(deadline(state), now)
+        _check_ply(command, state)
         late = late_seats(state, now)
         if state.sealed:
             return end_without_texts(late, unseen)
@@ -100,8 +101,7 @@ def decide_timeout(
     if isinstance(rules, MissingRules):
         # nobody can move, so nobody loses by time
         raise Refusal(Code.UNKNOWN_RULES, rules.text)
-    if command.ply not in (None, state.ply):
-        raise Refusal(Code.STALE_PLY, SAY("ply", ply=state.ply))
+    _check_ply(command, state)
     mover = state.next
     if isinstance(command, RemindPlayer):
         check_time(state, now)
@@ -109,6 +109,11 @@ def decide_timeout(
         return Decision((Nagged(seat=mover),))
     _check_due(deadline(state), now)
     return leave_match(Flagged(seat=mover), Reason.TIME, state)
+
+
+def _check_ply(command: RemindPlayer | FlagPlayer, state: MatchState) -> None:
+    if command.ply not in (None, state.ply):
+        raise Refusal(Code.STALE_PLY, SAY("ply", ply=state.ply))
 
 
 def _check_due(instant: int | None, now: int) -> None:

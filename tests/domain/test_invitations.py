@@ -208,6 +208,15 @@ def test_a_flag_that_comes_after_the_acceptance_is_too_early() -> None:
     assert match.refuses(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + LAPSE) == Code.TOO_EARLY
 
 
+def test_a_flag_that_was_sent_before_a_move_came_is_sent_again_for_the_new_ply() -> None:
+    match = invited()
+    match.play("m13-m9", at=BEGIN + LAPSE - 1)
+    assert match.refuses(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + LAPSE) == Code.STALE_PLY
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=1), BEGIN + LAPSE)
+    assert match.bodies[-2] == Declined(seat=1)
+    match.holds()
+
+
 # --- three players
 
 
