@@ -432,19 +432,7 @@ def test_of_an_acceptance_a_refusal_and_the_lapse_at_once_the_first_counts(
         assert "holds" in check(timed.store, board)
 
 
-def test_the_scheduler_lets_an_invitation_lapse(timed: TimedBench) -> None:
-    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), lapse=LAPSE)
-    timed.send(ALICE, start, 1)
-    timed.drain()
-    keeper = timed.keeper()
-    timed.tick(keeper, LAPSE - 1)
-    assert not timed.state(1).over
-    timed.tick(keeper, LAPSE)
-    assert bodies(timed, 1, Declined) == [Declined(seat=1)]
-    assert "holds" in check(timed.store, 1)
-
-
-def test_who_declines_what_the_server_dealt_refused_a_draw_and_who_lets_a_match_lapse_did_not(
+def test_who_declines_what_was_dealt_refused_a_draw_and_who_lets_an_invitation_lapse_did_not(
     timed: TimedBench,
 ) -> None:
     own = DrawTexts(timed.client).commitment
@@ -454,7 +442,10 @@ def test_who_declines_what_the_server_dealt_refused_a_draw_and_who_lets_a_match_
     timed.send(BOB, AnswerOffer(accept=True, commitment=own(1, BOB)), 1)
     timed.send(BOB, DeclineMatch(), 1)
     timed.drain()
-    timed.tick(timed.keeper(), LAPSE)
+    keeper = timed.keeper()
+    timed.tick(keeper, LAPSE - 1)
+    assert not timed.state(2).over
+    timed.tick(keeper, LAPSE)
     assert all(timed.state(board).over for board in (1, 2))
     catch_up(timed.store, timed.client)
     assert StandingsQuery(timed.client).refused(BOB) == 1

@@ -350,14 +350,7 @@ def test_a_deal_by_name_waits_for_those_who_have_not_committed(
     assert (row.started, row.sealed, row.invited) == (False, True, ())
 
 
-def test_an_invitation_that_lapsed_is_over_for_its_players(logs: Logs, shelf_client: Redis) -> None:
-    logs.add(1, 100, ALICE, proposed())
-    logs.add(1, 200, SERVER_ACCOUNT, Declined(seat=1), ended(reason=Reason.DECLINED))
-    lists = read(logs, shelf_client)
-    assert listed(lists, ALICE) == listed(lists, BOB) == {"over": [1]}
-
-
-def test_of_three_the_match_is_listed_once_the_last_has_accepted(
+def test_of_three_one_who_accepted_waits_for_the_other_who_declines(
     logs: Logs, shelf_client: Redis
 ) -> None:
     logs.add(1, 100, ALICE, proposed(ALICE, BOB, CAROL, invited=(1, 2)))
@@ -365,8 +358,9 @@ def test_of_three_the_match_is_listed_once_the_last_has_accepted(
     lists = read(logs, shelf_client)
     assert listed(lists, BOB) == {"proposed": [1], "others": [1]}
     assert listed(lists, CAROL) == {"proposed": [1], "waiting": [1]}
-    logs.add(1, 300, CAROL, accepted(2))
-    assert listed(read(logs, shelf_client), ALICE)["next"] == [1]
+    logs.add(1, 300, CAROL, Declined(seat=2), ended(reason=Reason.DECLINED))
+    lists = read(logs, shelf_client)
+    assert all(listed(lists, who) == {"over": [1]} for who in (ALICE, BOB, CAROL))
 
 
 def test_proposals_and_running_matches_stand_by_their_boards(
