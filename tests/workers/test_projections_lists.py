@@ -328,7 +328,7 @@ def test_a_match_by_name_is_in_no_public_list_until_it_is_accepted(
     mark = read_one(shelf_client, lists.change_marks([ALICE, BOB]))
     logs.add(1, 200, BOB, accepting)
     lists = read(logs, shelf_client)
-    assert [row.invited for row in lists.of(ALICE)] == [()]
+    assert [(row.invited, row.since) for row in lists.of(ALICE)] == [((), 200)]
     assert lists.proposed(ALICE) == lists.proposed(BOB) == []
     assert listed(lists, BOB)["active"] == listed(lists, ALICE)["playing"] == [1]
     after = read_one(shelf_client, lists.change_marks([ALICE, BOB]))
