@@ -6,7 +6,6 @@ it passes it in, and otherwise `position_of` replays the moves.
 """
 
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Any, assert_never
 
 import msgspec
@@ -49,31 +48,8 @@ from domain.match.events import (
 )
 from domain.match.imported import ImportedMatch
 from domain.match.invitation import Invitation, evolve_invitation
+from domain.match.reasons import Reason as Reason  # noqa: PLC0414 - part of this module
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
-
-
-class Reason(StrEnum):
-    """The reasons for the end of a match other than its game's rules."""
-
-    AGREEMENT = "agreement"
-    """A draw by agreement."""
-    REPETITION = "repetition"
-    """A draw on one player's proposal, when the same position with the same player to move stands for
-    the third time."""
-    TIME = "time"
-    """All but one ran out of time or resigned; the last ran out of time."""
-    RESIGNATION = "resignation"
-    """All but one ran out of time or resigned; the last resigned."""
-    ABORTED = "aborted"
-    """All agreed that the match does not count; nobody wins."""
-    DECLINED = "declined"
-    """A player refused to play before their first move; nobody wins."""
-    RULING = "ruling"
-    """An arbiter decided the result."""
-    ANNULLED = "annulled"
-    """An arbiter annulled the match; nobody wins."""
-    TRANSFERRED = "transferred"
-    """All agreed to go on at another server; nobody wins here."""
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -301,16 +277,9 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ResultChanged():
             ended = Ended(winners=event.winners, reason=event.reason)
             return replace(state, result=ended, next=None, offer=None)
-        case (
-            Accepted()
-            | Declined()
-            | Withheld()
-            | Nagged()
-            | Paused()
-            | Resumed()
-            | Absent()
-            | Returned()
-        ):
+        case Accepted() | Declined() | Withheld():
+            return state  # `evolve` has the invitation
+        case Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Claimed() | Ruled() | Appealed() | TimeGiven():
             return state  # `evolve` has the cases, and the clock has the time
@@ -328,15 +297,8 @@ def _after_start_or_proposal(
     missing = (None,) * len(event.seats)
     match event:
         case MatchStarted(setup=setup, next=mover):
-            return replace(
-                state,
-                setup=setup,
-                next=mover,
-                texts=(),
-                position=position,
-                gather=None,
-                offer=None,
-            )
+            begun = replace(state, setup=setup, next=mover, texts=(), position=position)
+            return replace(begun, gather=None, offer=None)
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
         case Imported():

@@ -143,7 +143,7 @@ class Table:
             return rng.choice(state.seats), AnswerOffer(accept=rng.random() < 0.8)
         if state.next is not None and rng.random() < 0.4:
             return state.seats[state.next], PlayMove(text=any_move(self.match, rng))
-        if state.gather is not None and rng.random() < 0.3:
+        if state.gather is not None and not state.over and rng.random() < 0.3:
             return rng.choice(state.seats), rng.choice(BEFORE_A_DRAW)
         if rng.random() < (0.4 if state.over else 0.05):
             return self.disputed()
