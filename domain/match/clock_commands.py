@@ -86,22 +86,22 @@ def decide_timeout(
         raise Refusal(Code.NOT_A_PLAYER, SAY("server-only"))
     if not state.started:
         raise Refusal(Code.UNKNOWN_BOARD, SAY("no-match"))
-    unstarted = state.invitation or (state.awaits_entropy and state.gather is not None)
+    unstarted = state.invited or (state.awaits_entropy and state.gather is not None)
     if unstarted and isinstance(command, FlagPlayer):
         _check_due(deadline(state), now)
+        _check_ply(command, state)
         late = late_seats(state, now)
         if state.sealed:
             return end_without_texts(late, unseen)
         ended = Ended(winners=(), reason=Reason.DECLINED)
         return Decision((*(Declined(seat=seat) for seat in late), ended))
-    if state.over or state.next is None or state.clock is None or state.invitation:
+    if state.over or state.next is None or state.clock is None or state.invited:
         raise Refusal(Code.MATCH_OVER, SAY("no-clock"))
     rules = rules_by_id(state.rules)
     if isinstance(rules, MissingRules):
         # nobody can move, so nobody loses by time
         raise Refusal(Code.UNKNOWN_RULES, rules.text)
-    if command.ply not in (None, state.ply):
-        raise Refusal(Code.STALE_PLY, SAY("ply", ply=state.ply))
+    _check_ply(command, state)
     mover = state.next
     if isinstance(command, RemindPlayer):
         check_time(state, now)
@@ -109,6 +109,11 @@ def decide_timeout(
         return Decision((Nagged(seat=mover),))
     _check_due(deadline(state), now)
     return leave_match(Flagged(seat=mover), Reason.TIME, state)
+
+
+def _check_ply(command: RemindPlayer | FlagPlayer, state: MatchState) -> None:
+    if command.ply not in (None, state.ply):
+        raise Refusal(Code.STALE_PLY, SAY("ply", ply=state.ply))
 
 
 def _check_due(instant: int | None, now: int) -> None:

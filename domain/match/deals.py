@@ -1,4 +1,4 @@
-"""What kind of deal set up a match of chance, by its events: who had a part in it, and who could choose it."""
+"""The kinds of deals that set up a match of chance, told by its events."""
 
 from collections.abc import Iterable
 from enum import StrEnum

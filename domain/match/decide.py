@@ -91,9 +91,6 @@ RunningCommand = (
 )
 PlayerCommand = RunningCommand | ResignMatch
 
-_REFUSING = DeclineMatch | ResignMatch
-"""Commands by which a player refuses a match that not all have accepted, or takes it back."""
-
 
 def decide(
     sent: CommandEnvelope, state: MatchState, context: DecisionContext = NO_CONTEXT
@@ -144,12 +141,15 @@ def _decide_for_player(
         raise Refusal(Code.NOT_A_PLAYER, SAY("left"))
     if state.invitation is not None:
         check_commit_time(state, now)
-        if isinstance(command, _REFUSING) or command == AnswerOffer(accept=False):
-            return decline_match(seat, state)
-        if isinstance(command, AnswerOffer):
-            return accept_invitation(seat, state)
-        if isinstance(command, MakeOffer | ResumeMatch):
-            raise Refusal(Code.NOT_STARTED, SAY("invited"))
+        match command:
+            case DeclineMatch() | ResignMatch() | AnswerOffer(accept=False):
+                return decline_match(seat, state)
+            case AnswerOffer():
+                return accept_invitation(seat, state)
+            case MakeOffer() | ResumeMatch():
+                raise Refusal(Code.NOT_STARTED, SAY("invited"))
+            case _:
+                pass  # moving is accepting
     if isinstance(command, ResignMatch):
         return decide_resignation(seat, state)
     check_time(state, now)

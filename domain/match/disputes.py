@@ -164,8 +164,10 @@ def _remedies(command: GiveRuling, state: MatchState) -> tuple[Sequence[Event], 
         raise Refusal(Code.BAD_RULING, SAY("one-remedy"))
     if state.result is not None and state.result.reason == Reason.TRANSFERRED:
         raise Refusal(Code.BAD_RULING, SAY("transferred"))
-    # also while an imported match waits for its players' consent
-    if state.texts and (command.back_to is not None or command.winners is not None):
+    # also while an imported match waits for its players' consent, and if not all accepted one by name
+    if (state.texts or state.invitation) and (
+        command.back_to is not None or command.winners is not None
+    ):
         raise Refusal(Code.BAD_RULING, SAY("undrawn"))
     if result:
         return (_result(command, state),), None

@@ -22,6 +22,11 @@ from domain.match.dispute_events import (
     SetBack,
     TimeGiven,
 )
+from domain.match.draw_events import Committed as Committed  # noqa: PLC0414 - part of this module
+from domain.match.draw_events import Gathered as Gathered  # noqa: PLC0414
+from domain.match.draw_events import Revealed as Revealed  # noqa: PLC0414
+from domain.match.draw_events import Sealed as Sealed  # noqa: PLC0414
+from domain.match.draw_events import Withheld as Withheld  # noqa: PLC0414
 from domain.rules import Seat
 
 SCHEMA: Final = 1
@@ -75,7 +80,7 @@ class Accepted(EventBody, frozen=True, tag="accepted"):
 
     seat: Seat
     next: Seat | None
-    """The seat to move."""
+    """The seat to move; None while others have yet to accept."""
 
 
 class Challenged(EventBody, frozen=True, tag="challenged"):
@@ -87,14 +92,6 @@ class Challenged(EventBody, frozen=True, tag="challenged"):
     text: bytes
     """The challenger's entropy text."""
     terms: TimeControl | None = None
-
-
-class Gathered(EventBody, frozen=True, tag="gathered"):
-    """A player accepted a match that waits, and gave entropy; the last one starts the match."""
-
-    seat: Seat
-    text: bytes
-    """The player's entropy text; empty if the player gave none."""
 
 
 class Moved(EventBody, frozen=True, tag="moved"):
@@ -212,36 +209,6 @@ class DealProposed(Called, frozen=True, kw_only=True, tag="deal-proposed"):
     """How long those who have not committed have to accept, ms."""
     server_deals: bool
     """Whether the server keeps every text, so that it deals at once and nobody reveals anything."""
-
-
-class Committed(EventBody, frozen=True, tag="committed"):
-    """A player accepted a match that waits, and committed to a text."""
-
-    seat: Seat
-    commitment: Commitment
-
-
-class Sealed(EventBody, frozen=True, tag="sealed"):
-    """All players have committed: the seed of the draw is fixed, and they reveal their texts."""
-
-    chain: int
-    k: int
-    """The seed's number in the chain; the start event reveals the seed."""
-    waits: tuple[Seat, ...]
-    """The seats that reveal their texts themselves, because the server does not store them."""
-
-
-class Revealed(EventBody, frozen=True, tag="revealed"):
-    """A player's text was revealed; the last one starts the match."""
-
-    seat: Seat
-    text: bytes
-
-
-class Withheld(EventBody, frozen=True, tag="withheld"):
-    """A seat did not reveal its text in time, or declined after the seal."""
-
-    seat: Seat
 
 
 class MatchSource(msgspec.Struct, frozen=True, array_like=True):

@@ -1,4 +1,7 @@
-"""The invitation to a match by name, as a part of the state: until all have accepted, it binds nobody."""
+"""The invitation to a match by name, as a part of the state: until all have accepted, it binds nobody.
+
+It stays in the state of a match that ends before, because nobody may be put into that match by a ruling.
+"""
 
 import msgspec
 
@@ -6,7 +9,6 @@ from domain.match.events import (
     Accepted,
     Committed,
     DealProposed,
-    Ended,
     Event,
     MatchProposed,
     Moved,
@@ -34,7 +36,7 @@ def evolve_invitation(invitation: Invitation | None, event: Event, at: int) -> I
         case DealProposed():
             missing = [seat for seat, one in enumerate(event.commitments) if not one.digest]
             return Invitation(tuple(missing), at + event.lapse, event.server_deals)
-        case Ended() | Sealed():
+        case Sealed():
             return None
     if invitation is None:
         return None

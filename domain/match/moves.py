@@ -102,13 +102,13 @@ def accept_invitation(seat: Seat, state: MatchState) -> Decision:
     """Accept a match by name without a move."""
     if seat not in state.invited:
         raise Refusal(Code.OFFER_STANDS, SAY("joined"))
-    return Decision((Accepted(seat=seat, next=state.next),))
+    waits = len(state.invited) > 1
+    return Decision((Accepted(seat=seat, next=None if waits else state.next),))
 
 
 def may_decline(seat: Seat, state: MatchState) -> bool:
     """Return whether a player may still decline: before the own first move, or until all have accepted."""
-    unaccepted = state.awaits_entropy or state.invitation is not None
-    return unaccepted or not state.acted >> seat & 1
+    return state.awaits_entropy or bool(state.invited) or not state.acted >> seat & 1
 
 
 def decline_match(seat: Seat, state: MatchState) -> Decision:

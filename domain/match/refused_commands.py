@@ -44,6 +44,7 @@ from domain.match.events import (
     Returned,
     Revealed,
 )
+from domain.match.offers import DEAL
 from domain.match.state import MatchState, position_of
 from domain.rules import MissingRules, rules_by_id
 from domain.sentences import Sentence, Text
@@ -93,7 +94,9 @@ def known_commands(
         return
     if leaf.actor == SERVER_ACCOUNT:
         yield from _clock_commands(state, words)
-    kinds = (*OFFER_KINDS, *(rules_by_id(state.rules).offers if state.started else ()))
+    # a sealed match accepts the offer of a deal, and did not before there was one
+    deal = () if state.sealed else (DEAL,)
+    kinds = (*OFFER_KINDS, *deal, *(rules_by_id(state.rules).offers if state.started else ()))
     quoted = [word for word in words if isinstance(word, str)]
     yield from (AnswerOffer(accept=True), AnswerOffer(accept=False), ResignMatch())
     yield from (MakeOffer(kind=kind) for kind in (*kinds, *quoted))

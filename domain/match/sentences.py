@@ -240,6 +240,10 @@ SAY = Sentences(
             "the commitments don't fit the match",
             "die Festlegungen passen nicht zu der Partie",
         ),
+        "misfit-invitation": (
+            "the invitation doesn't fit the match",
+            "die Einladung passt nicht zu der Partie",
+        ),
         "commitment": (
             "a commitment is a SHA-256: 32 bytes, or 64 hex digits",
             "eine Festlegung ist ein SHA-256: 32 Bytes oder 64 hexadezimale Ziffern",

@@ -1,5 +1,6 @@
 """The start of a match: at once, or when all players have accepted it."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -17,6 +18,7 @@ from domain.match.commands import (
     GiveRuling,
     ImportMatch,
     MakeOffer,
+    ResignMatch,
     RevealText,
     StartMatch,
     StartVacation,
@@ -68,10 +70,10 @@ def needs_seed(sent: CommandEnvelope, state: MatchState) -> bool:
 
 def sealed_seed(sent: CommandEnvelope, state: MatchState) -> tuple[int, int] | None:
     """Return chain and number of the sealed seed that this decision may need, if any."""
-    dealing = RevealText | MakeOffer | AnswerOffer
-    if isinstance(sent.command, dealing) and state.awaits_entropy and state.gather is not None:
-        return state.gather.seal
-    return None
+    if state.gather is None or not state.awaits_entropy:
+        return None
+    agrees = isinstance(sent.command, MakeOffer | AnswerOffer) and state.offer is not None
+    return state.gather.seal if agrees or isinstance(sent.command, RevealText) else None
 
 
 def accounts_needed(sent: CommandEnvelope, state: MatchState) -> tuple[AccountId, ...]:
@@ -117,6 +119,7 @@ def start_match(
         terms=command.terms,
     )
     commitments = _commitments(command)
+    _check_invitation(command, sent.actor)
     if not command.gather:
         texts = (command.text, *[b""] * (len(command.seats) - 1))
         decision = draw_and_start(challenged, texts, board, context)
@@ -138,13 +141,28 @@ def _invite(decision: Decision, challenger: AccountId, lapse: int) -> Decision:
     """Return the decision by which a match starts, with its players invited; robots accept at once."""
     started, *rest = decision.events
     assert isinstance(started, MatchStarted)
-    invited = tuple(
-        seat
-        for seat, account in enumerate(started.seats)
-        if account != challenger and robot_level(account) is None
-    )
+    invited = _others(started.seats, challenger)
     proposed = MatchProposed(**msgspec.structs.asdict(started), invited=invited, lapse=lapse)
     return msgspec.structs.replace(decision, events=(proposed, *rest))
+
+
+def _check_invitation(command: StartMatch, challenger: AccountId) -> None:
+    """Refuse an invitation of nobody, or to a deal that nobody commits to."""
+    invites = command.lapse is not UNSET
+    commits = command.gather and command.commitments is not UNSET
+    fits = bool(_others(command.seats, challenger)) and (commits or not command.gather)
+    deals = command.server_deals
+    if (invites and not fits) or (deals is not UNSET and not (deals and invites and commits)):
+        raise Refusal(Code.BAD_OPTION, SAY("misfit-invitation"))
+
+
+def _others(seats: Sequence[AccountId], challenger: AccountId) -> tuple[Seat, ...]:
+    """Return the seats of the players, other than the challenger, who are no robots."""
+    return tuple(
+        seat
+        for seat, account in enumerate(seats)
+        if account != challenger and robot_level(account) is None
+    )
 
 
 def _commitments(command: StartMatch) -> tuple[Commitment, ...]:
@@ -181,6 +199,8 @@ def decide_before_draw(
             state.offer is not None or isinstance(command, MakeOffer)
         ):
             return _offer_deal(command, seat, state, sent.match, context)
+        case ResignMatch() if state.invited:
+            return decline_match(seat, state)
         case DeclineMatch() | AnswerOffer(accept=False):
             sealed = end_without_texts((seat,), context.unseen) if state.sealed else None
             return sealed or decline_match(seat, state)

@@ -6,7 +6,6 @@ it passes it in, and otherwise `position_of` replays the moves.
 """
 
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import Any, assert_never
 
 import msgspec
@@ -49,31 +48,8 @@ from domain.match.events import (
 )
 from domain.match.imported import ImportedMatch
 from domain.match.invitation import Invitation, evolve_invitation
+from domain.match.reasons import Reason as Reason  # noqa: PLC0414 - part of this module
 from domain.rules import AnyRules, Seat, pack_position, rules_by_id, unpack_position
-
-
-class Reason(StrEnum):
-    """The reasons for the end of a match other than its game's rules."""
-
-    AGREEMENT = "agreement"
-    """A draw by agreement."""
-    REPETITION = "repetition"
-    """A draw on one player's proposal, when the same position with the same player to move stands for
-    the third time."""
-    TIME = "time"
-    """All but one ran out of time or resigned; the last ran out of time."""
-    RESIGNATION = "resignation"
-    """All but one ran out of time or resigned; the last resigned."""
-    ABORTED = "aborted"
-    """All agreed that the match does not count; nobody wins."""
-    DECLINED = "declined"
-    """A player refused to play before their first move; nobody wins."""
-    RULING = "ruling"
-    """An arbiter decided the result."""
-    ANNULLED = "annulled"
-    """An arbiter annulled the match; nobody wins."""
-    TRANSFERRED = "transferred"
-    """All agreed to go on at another server; nobody wins here."""
 
 
 class MatchState(msgspec.Struct, frozen=True, array_like=True):
@@ -115,7 +91,7 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
     imported: ImportedMatch | None = None
     """None for a match that began here."""
     invitation: Invitation | None = None
-    """Of a match by name that some of its players have yet to accept; None otherwise."""
+    """Of a match by name that some of its players have yet to accept, or had when it ended; None otherwise."""
 
     @property
     def started(self) -> bool:
@@ -124,8 +100,8 @@ class MatchState(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def invited(self) -> tuple[Seat, ...]:
-        """The seats that have yet to accept a match by name."""
-        return self.invitation.seats if self.invitation is not None else ()
+        """The seats that have yet to accept a match by name that is not over."""
+        return self.invitation.seats if self.invitation is not None and not self.over else ()
 
     @property
     def awaits_entropy(self) -> bool:
@@ -201,21 +177,21 @@ def evolve(
     """
     after = _evolve(state, event, position)
     clock = evolve_clock(state.clock, event, at, state.next)
-    invitation = evolve_invitation(state.invitation, event, at)
-    if state.invitation is not None and invitation is None and clock is not None:
+    after = replace(after, invitation=evolve_invitation(state.invitation, event, at))
+    if state.invited and not after.invited and clock is not None:
         clock = clocks.after_resume(clock, at)
     if isinstance(event, Claimed | Ruled | Appealed):
         seq, ply = state.seq + 1, state.ply
         cases = evolve_cases(state.cases, event, seq=seq, ply=ply, at=at, actor=actor)
         after = replace(after, cases=cases)
-    return replace(after, seq=state.seq + 1, at=at, clock=clock, invitation=invitation)
+    return replace(after, seq=state.seq + 1, at=at, clock=clock)
 
 
 def next_due(state: MatchState) -> int:
     """Return the time of the next reminder or flag, ms; 0 if none is due without another event."""
-    if state.over or (state.clock is None and state.invitation is None):
+    if state.over or (state.clock is None and not state.invited):
         return 0
-    if state.next is None or state.clock is None or state.invitation is not None:
+    if state.next is None or state.clock is None or state.invited:
         return deadline(state) or 0
     return clocks.next_due(state.clock, state.next) or 0
 
@@ -226,7 +202,7 @@ def deadline(state: MatchState) -> int | None:
     A player has as long to commit or to reveal as a move may take, without vacations. There is no
     limit for accepting a match without commitments. An invitation has its own time.
     """
-    if state.invitation is not None:
+    if state.invitation is not None and state.invited:
         return state.invitation.lapses
     if state.clock is None:
         return None
@@ -241,7 +217,7 @@ def deadline(state: MatchState) -> int | None:
 
 def deadline_of(state: MatchState, seat: Seat) -> int | None:
     """Return when the time of a seat to act is over, ms; None without a limit."""
-    if state.invitation is not None:
+    if state.invitation is not None and state.invited:
         return state.invitation.lapses
     return None if state.clock is None else clocks.flag_time(state.clock, seat)
 
@@ -251,7 +227,7 @@ def reminder_is_due(state: MatchState, now: int = 0) -> bool:
 
     A reminder that is late is not sent after the flag is due.
     """
-    if state.clock is None or state.next is None or state.invitation is not None:
+    if state.clock is None or state.next is None or state.invited:
         return False
     flag = deadline(state)
     return clocks.reminder_time(state.clock, state.next) is not None and (
@@ -301,16 +277,9 @@ def _evolve(  # noqa: C901, PLR0911, PLR0912 - one case an event
         case ResultChanged():
             ended = Ended(winners=event.winners, reason=event.reason)
             return replace(state, result=ended, next=None, offer=None)
-        case (
-            Accepted()
-            | Declined()
-            | Withheld()
-            | Nagged()
-            | Paused()
-            | Resumed()
-            | Absent()
-            | Returned()
-        ):
+        case Accepted() | Declined() | Withheld():
+            return state  # `evolve` has the invitation
+        case Nagged() | Paused() | Resumed() | Absent() | Returned():
             return state
         case Claimed() | Ruled() | Appealed() | TimeGiven():
             return state  # `evolve` has the cases, and the clock has the time
@@ -328,15 +297,8 @@ def _after_start_or_proposal(
     missing = (None,) * len(event.seats)
     match event:
         case MatchStarted(setup=setup, next=mover):
-            return replace(
-                state,
-                setup=setup,
-                next=mover,
-                texts=(),
-                position=position,
-                gather=None,
-                offer=None,
-            )
+            begun = replace(state, setup=setup, next=mover, texts=(), position=position)
+            return replace(begun, gather=None, offer=None)
         case Called():
             return replace(state, texts=missing, gather=CommitState(event.commitments))
         case Imported():

@@ -93,7 +93,7 @@ class PendingStarts:
 
 
 def _read(command: str, value: str) -> PendingStart:
-    at, *others = value.split(":")
-    return PendingStart(
-        bytes.fromhex(command), int(at), tuple(bytes.fromhex(id_) for id_ in others)
-    )
+    at, *words = value.split(":")
+    # older entries have a digit before the ids
+    others = tuple(bytes.fromhex(id_) for id_ in words if len(id_) > 1)
+    return PendingStart(bytes.fromhex(command), int(at), others)

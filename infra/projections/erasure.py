@@ -18,7 +18,13 @@ from msgspec.structs import replace
 from domain.match.events import AccountId
 from infra.projections.buckets import Bucket, decode, encode
 from infra.projections.generations import Generations
-from infra.projections.match_lists import active_key, asked_key, next_key, over_key
+from infra.projections.match_lists import (
+    active_key,
+    asked_key,
+    next_key,
+    over_key,
+    proposed_key,
+)
 from infra.projections.notices import notices_key
 from infra.projections.paged_lists import deleted_key, pages_key
 from infra.projections.projection import Fact
@@ -26,7 +32,10 @@ from infra.projections.specs import LISTS, NOTICES, Spec
 from infra.redis import keys, scripts
 
 _KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxyType(
-    {LISTS: (next_key, asked_key, active_key, over_key), NOTICES: (notices_key,)}
+    {
+        LISTS: (next_key, asked_key, active_key, proposed_key, over_key),
+        NOTICES: (notices_key,),
+    }
 )
 """The keys of an account, by projection."""
 

@@ -77,7 +77,7 @@ def evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow:
         raise ValueError(f"event {event.seq} of match {event.match} comes after event {seq}")
     old = row or _first(fact.setup, event)
     new = _next_row(old, event)
-    turned = new.waits != old.waits or new.ply != old.ply or row is None
+    turned = (new.waits, new.ply, new.invited) != (old.waits, old.ply, old.invited) or row is None
     since = event.at if turned else old.since
     return msgspec.structs.replace(new, seq=event.seq, at=event.at, since=since)
 

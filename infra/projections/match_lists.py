@@ -18,6 +18,7 @@ matches that have ended are in row pages, see `infra.projections.paged_lists`.
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from heapq import merge
 from itertools import islice
 from typing import Any, Final
 
@@ -257,7 +258,7 @@ class MatchLists(Query):
         names = [bucket.key(key(account)) for key in keys]
         asked, turns, *running = (list(self._members(name, newest=True)) for name in names)
         mine = {*asked, *turns}
-        members = [one for each in running for one in each if one not in mine]
+        members = [one for one in merge(*running, key=board_of, reverse=True) if one not in mine]
         return self._rows_of(bucket, members[start : start + count])
 
     def proposed(self, account: AccountId) -> list[MatchListRow]:

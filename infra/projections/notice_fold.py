@@ -154,7 +154,7 @@ def _start_notices(
     if isinstance(body, events.MatchProposed):
         invited = (fact.setup.seats[seat] for seat in body.invited)
         yield from _all(invited, NoticeKind.CHALLENGED)
-    else:
+    elif isinstance(body, events.MatchStarted) or body.next is not None:
         yield from _all(fact.others, NoticeKind.STARTED)
         yield from _turn(fact, body.next)
 

@@ -92,7 +92,8 @@ def accept_command(
 
     A repetition returns the same command, though the match has gone on.
     """
-    if state.invitation is not None and state.invitation.server_deals and part.commitment:
+    invitation = state.invitation if state.invited else None
+    if invitation is not None and invitation.server_deals and part.commitment:
         raise Refusal(Code.BAD_OPTION, SAY("server-deals"))
     if state.gather is not None and state.awaits_entropy:
         if (again := _earlier_accept(app, board, id_)) or state.sealed:

@@ -16,6 +16,7 @@ from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
 from domain.match.commands import AnswerOffer, ResignMatch
 from domain.match.events import AccountId
+from domain.match.offers import DEAL
 from domain.match.robots import robot_level
 from domain.match.state import MatchState, position_of, positions
 from domain.rules import Seat, rules_by_id
@@ -39,7 +40,7 @@ FRONT_END: Final = "robot"
 _REPETITIONS: Final = 3
 """How often a position stands before a robot proposes the draw to which the rules entitle it."""
 
-_WELCOME: Final = ("undo", "abort", "pause", "transfer")
+_WELCOME: Final = ("undo", "abort", "pause", "transfer", DEAL)
 """Offers that a robot always accepts."""
 
 
@@ -85,11 +86,12 @@ def _level(state: MatchState, seat: Seat) -> RobotLevel | None:
 
 def _action(app: App, board: int, state: MatchState, seat: Seat) -> Action | None:
     """Return what the robot of a seat does; None if it has to wait for the others."""
-    if state.awaits_entropy:
+    offer = state.offer
+    asked = offer is not None and seat not in (offer.seat, *offer.accepted)
+    if state.awaits_entropy and not asked:
         return _acceptance(app, board, state, state.seats[seat])
     robot = _Robot(board, state, seat)
-    offer = state.offer
-    if offer is not None and seat not in (offer.seat, *offer.accepted):
+    if offer is not None and asked:
         return AnswerOffer(accept=robot.accepts(offer.kind))
     if state.ply >= MOST_PLIES:
         if len(state.seats) == 1:

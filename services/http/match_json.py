@@ -237,7 +237,7 @@ def match_json(
 
 
 def _invitation_json(state: MatchState) -> Invited | None:
-    if state.invitation is None:
+    if state.invitation is None or state.over:
         return None
     return Invited(state.invited, state.invitation.lapses)
 

@@ -11,9 +11,11 @@ from domain.match.commands import (
     AnswerOffer,
     GiveRuling,
     ImportMatch,
+    MakeOffer,
     ResignMatch,
     StartMatch,
 )
+from domain.match.deals import DealKind, deal_kind
 from domain.match.events import (
     SERVER_ACCOUNT,
     Called,
@@ -165,6 +167,18 @@ def test_a_robot_reveals_its_text_where_the_seal_went_without_it(bench: RobotBen
     assert 1 in bench.state().waits
     assert bench.answer()
     assert [o.body.text for o in bench.history() if isinstance(o.body, Revealed)] == [text]
+
+
+def test_a_robot_agrees_that_the_server_deals_where_a_person_lost_a_text(bench: RobotBench) -> None:
+    own = Commitment(sha256(b"lost").digest()), bench.app.words.commitment(1, EASY)
+    start = StartMatch(
+        rules="halves/1", options=(), seats=(ALICE, EASY), gather=True, commitments=own
+    )
+    bench.do(ALICE, start)
+    assert not bench.answer()
+    bench.do(ALICE, MakeOffer(kind="deal"))
+    assert bench.answer()
+    assert deal_kind(one.body for one in bench.history()) is DealKind.AGREED
 
 
 def test_a_robot_accepts_a_match_that_gathers_without_commitments(bench: RobotBench) -> None:

@@ -8,6 +8,7 @@ from typing import Final, get_args
 
 import pytest
 from hypothesis import given
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from domain.clocks.calendar import DAY
@@ -31,6 +32,7 @@ from domain.match.commands import (
     StartVacation,
 )
 from domain.match.conditional_moves import NO_CONDITIONAL_MOVES, ConditionalMove
+from domain.match.deals import DealKind, deal_kind
 from domain.match.decide import Decision, Rejection
 from domain.match.dispute_events import ResultChanged, SetBack
 from domain.match.events import (
@@ -55,6 +57,7 @@ from tests.helpers.given import BEGIN, CAROL, Match, challenge
 
 STEPS = 80
 HOUR: Final = DAY // 24
+LAPSE: Final = 14 * DAY
 OTHERS = (CAROL, b"mallory.", SERVER_ACCOUNT)
 
 TERMS = [
@@ -72,6 +75,7 @@ BEFORE_A_DRAW = [
     RevealText(text=KEPT),
     RevealText(text=KEPT),
     RevealText(text=b"another"),
+    MakeOffer(kind="deal"),
 ]
 TURNING = MatchStarted | Moved | Undone | SetBack | Resigned | Flagged
 """Events with which a turn may begin."""
@@ -97,6 +101,18 @@ class Table:
             self.match.kept = {seat: KEPT for seat in range(2) if self.rng.random() < 0.2}
             given = tuple(self.rng.choice([Commitment(), COMMITTED, COMMITTED]) for _ in range(2))
             self.match.do(actor, replace(start, gather=True, commitments=given), self.now)
+        elif kind == "proposed":
+            game = self.rng.choice(list(KINDS))
+            actor, start = called(game, *self.rng.choice([terms, terms, ()]))
+            self.match.do(actor, replace(start, lapse=LAPSE), self.now)
+        elif kind == "deal-proposed":
+            actor, start = challenge("powerdrain", *self.rng.choice([terms, terms, ()]))
+            deals = self.rng.choice([UNSET, UNSET, True])
+            self.match.kept = {0: KEPT, 1: KEPT} if deals is True else {}
+            self.match.unseen = frozenset(seat for seat in range(2) if self.rng.random() < 0.3)
+            given = (COMMITTED, Commitment())
+            start = replace(start, gather=True, commitments=given, server_deals=deals)
+            self.match.do(actor, replace(start, lapse=LAPSE), self.now)
         elif kind == "imported":
             source = Table(self.rng.choice(list(KINDS)), seed)
             for _ in range(self.rng.randrange(STEPS)):
@@ -127,7 +143,7 @@ class Table:
             return rng.choice(state.seats), AnswerOffer(accept=rng.random() < 0.8)
         if state.next is not None and rng.random() < 0.4:
             return state.seats[state.next], PlayMove(text=any_move(self.match, rng))
-        if state.gather is not None and rng.random() < 0.3:
+        if state.gather is not None and not state.over and rng.random() < 0.3:
             return rng.choice(state.seats), rng.choice(BEFORE_A_DRAW)
         if rng.random() < (0.4 if state.over else 0.05):
             return self.disputed()
@@ -163,7 +179,7 @@ class Table:
         return rng.choice([ARBITER, OTHER_ARBITER, *state.seats]), ruling
 
     def commands(self) -> Sequence[Command]:
-        kinds = ["pause", "pause", "undo", "undo", "count"]
+        kinds = ["pause", "pause", "undo", "undo", "count", "deal"]
         until = self.now + self.rng.choice([-1, 0, 1, DAY, 9 * DAY])
         leaves = [StartVacation(until=until), StartVacation(until=until), EndVacation(until=until)]
         accept = AnswerOffer(accept=True)
@@ -244,6 +260,9 @@ class Table:
         state, instant = self.state, next_due(self.match.state)
         if state.over:
             assert (instant, self.match.replies) == (0, NO_CONDITIONAL_MOVES)
+        elif state.invited:
+            assert instant == deadline(state)
+            assert state.awaits_entropy or state.clock is None or state.clock.paused
         elif state.clock is None or state.clock.paused:
             assert instant == 0
         elif state.awaits_entropy:
@@ -282,7 +301,7 @@ def played(kind: str, seed: int) -> Match:
     return table.match
 
 
-EVERY = [*KINDS, "gathered", "committed", "imported"]
+EVERY = [*KINDS, "gathered", "committed", "proposed", "deal-proposed", "imported"]
 
 
 @pytest.mark.parametrize("kind", EVERY)
@@ -294,7 +313,9 @@ def test_whatever_is_asked_and_whenever_a_match_keeps_its_laws(kind: str, seed: 
 
 def test_in_these_matches_everything_happens() -> None:
     """So that the laws are no laws of empty matches."""
-    bodies = [body for seed in range(60) for kind in EVERY for body in played(kind, seed).bodies]
+    matches = [played(kind, seed).bodies for seed in range(60) for kind in EVERY]
+    assert {deal_kind(match) for match in matches} == {*DealKind, None} - {DealKind.ALONE}
+    bodies = [body for match in matches for body in match]
     assert {type(body) for body in bodies} == set(get_args(Event))
     assert any(isinstance(body, Moved) and body.queued for body in bodies)
     reasons = {body.reason for body in bodies if isinstance(body, Ended)}

@@ -169,6 +169,8 @@ def test_nearly_all_refusals_are_decided_again() -> None:
         NotDecidedAgain.DRAW,
         NotDecidedAgain.VACATION,
         NotDecidedAgain.MOVE,
+        # an offer of another game, before all have accepted
+        NotDecidedAgain.OFFER,
         NotDecidedAgain.PLY,
     }
 

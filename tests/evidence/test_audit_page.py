@@ -195,13 +195,23 @@ def test_the_proof_and_what_was_rewritten_have_two_roots_of_one_size():
     assert shown.split("\n")[2] != proven.split("\n")[2]
 
 
-@pytest.mark.parametrize("kind", ["committed", "gathered"])
+DEALS = {
+    "proposed": "the challenger alone added to the draw",
+    "gathered": "the players sent their texts one after another",
+    "dealt": "the server kept all texts, and dealt at once",
+    "committed": "the texts were sealed, and then revealed",
+    "agreed": "all agreed that the server deals without the missing texts",
+}
+
+
+@pytest.mark.parametrize("kind", DEALS)
 def test_a_draw_is_checked_and_drawn_again_without_the_server(folder, kind):
     document = golden_document(kind)
     (folder / "drawn.json").write_bytes(write_document(document))
     found = run(folder, "check_draw.py", "drawn.json")
     assert found.returncode == 0, found.stderr
-    assert ("the texts are those" in found.stdout) == (kind == "committed")
+    assert ("the texts are those" in found.stdout) == (kind in ("committed", "dealt", "agreed"))
+    assert DEALS[kind] in found.stdout
     request = {
         "game": document.game,
         "rules": document.rules,

@@ -1,12 +1,16 @@
 """The check of match documents: all that was recorded holds, and whatever is changed is found and named."""
 
+import json
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from domain.match.deals import DealKind
 from domain.match.events import decode_event, is_event
+from infra.audit.draws import DEALS
 from infra.evidence.build import Additions, build_document
 from infra.evidence.check import LEFT_OUT, EvidenceVerdict, check_document
 from infra.evidence.faults import NotCheckableError
@@ -93,6 +97,23 @@ def test_what_holds_is_said_in_sentences():
         ],
         limits=[LEFT_OUT],
     )
+
+
+OLD_DEALS = json.loads((Path(__file__).parents[1] / "golden" / "deals-1.json").read_text())
+"""Documents with refusals, written by a server before it dealt by itself, by the kind of their deal."""
+
+
+@pytest.mark.parametrize("kind", OLD_DEALS)
+def test_a_match_that_was_dealt_by_an_earlier_version_is_verified_as_before(kind):
+    document = read_document(json.dumps(OLD_DEALS[kind], separators=(",", ":")).encode() + b"\n")
+    verdict = check_document(document, [archiving.SECRET.public])
+    assert verdict.fault == ""
+    assert verdict.limits == [LEFT_OUT]
+    withheld = "its draw was sealed and abandoned, because seat 2 did not reveal a text"
+    wanted = (
+        withheld if kind == "withheld" else f"{DEALS[DealKind(kind)]}; what chance drew follows"
+    )
+    assert wanted in " ".join(verdict.holds)
 
 
 def check_tampered(document: MatchDocument, seed: int) -> str:

@@ -61,7 +61,7 @@ class Scene:
         self.api = api
         self._chance = chance
         self.alice, self.bob = api.players()
-        self.board = api.match(self.alice, self.bob)
+        self.board = api.begun(self.alice, self.bob)
         stranger, spectator = api.player(), api.player(("read", "account"))
         reader = api.parts.tokens.issue(self.alice.account, "reads", ["read", "account"]).text
         good = self.alice.token

@@ -64,7 +64,7 @@ def run(api: Api, examples: int, seed: int) -> Report:
     account = api.parts.accounts.signup("alice", PASSWORD)
     token = api.parts.tokens.issue(account, "fuzz", list(Scope)).text
     player = Player(api, "alice", account, token)
-    board = api.match(player, api.player(name="bob"))
+    board = api.begun(player, api.player(name="bob"))
     assert board == 1  # the one that examples are about
     assert player.move(board, "m13-j7").is_success
     others = [word for name in (LEFT_OUT, *ALONE) for word in ("--exclude-operation-id", name)]

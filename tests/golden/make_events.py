@@ -181,7 +181,68 @@ def imported():
     return here
 
 
+LAPSE = 14 * DAY
+
+
+def proposed():
+    """Two by name, with a draw of the challenger's alone, and then the other accepts."""
+    alice, start = challenge("powerdrain", "-p", "--days=3")
+    match = Match()
+    match.do(alice, replace(start, text=b"a text of the challenger", lapse=LAPSE), BEGIN)
+    match.do(BOB, AnswerOffer(accept=True), BEGIN + 5 * DAY)
+    match.do(BOB, ResignMatch(), BEGIN + 6 * DAY)
+    return match
+
+
+def invited():
+    """Three by name: the challenger moves, one accepts, one moves."""
+    words = "-manual_start", "--days=3", "--nagtime=1"
+    alice, start = challenge("halves", *words, seats=(ALICE, BOB, CAROL))
+    match = Match()
+    match.do(alice, replace(start, lapse=LAPSE), BEGIN)
+    match.play("1", at=BEGIN + 1)
+    match.do(CAROL, AnswerOffer(accept=True), BEGIN + DAY)
+    match.play("2", "3", "4", at=BEGIN + 2 * DAY)
+    return match
+
+
+def lapsed():
+    """Two by name, of whom one never answered."""
+    alice, start = challenge("pow2", "--days=3")
+    match = Match()
+    match.do(alice, replace(start, lapse=LAPSE), BEGIN)
+    match.do(SERVER_ACCOUNT, FlagPlayer(ply=0), BEGIN + LAPSE)
+    return match
+
+
+def dealt():
+    """Two by name, for whom the server deals as soon as the other accepts."""
+    match = Match()
+    match.kept = {0: KEPT, 1: KEPT}
+    own = Commitment(sha256(KEPT).digest())
+    match.do(*called(own, Commitment(), lapse=LAPSE, server_deals=True), BEGIN)
+    match.do(BOB, AnswerOffer(accept=True, commitment=own), BEGIN + DAY)
+    return match
+
+
+def agreed():
+    """Two by name with a sealed deal, who agree that the server deals without one's text."""
+    match = Match()
+    own = [Commitment(sha256(text).digest()) for text in OWN]
+    match.do(*called(own[0], Commitment(), lapse=LAPSE), BEGIN)
+    match.do(BOB, AnswerOffer(accept=True, commitment=own[1]), BEGIN + DAY)
+    match.do(ALICE, RevealText(text=OWN[0]), BEGIN + DAY + 1)
+    match.do(BOB, MakeOffer(kind="deal"), BEGIN + DAY + 2)
+    match.do(ALICE, AnswerOffer(accept=True), BEGIN + DAY + 3)
+    return match
+
+
 MATCHES = {
+    "agreed": agreed,
+    "dealt": dealt,
+    "invited": invited,
+    "lapsed": lapsed,
+    "proposed": proposed,
     "imported": imported,
     "committed": committed,
     "disputed": disputed,

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.fairness import Commitment, entropy_text
 from domain.match.commands import (
@@ -30,6 +31,7 @@ from domain.match.history import unpack_snapshot
 from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
+from infra.draw_texts import DrawTexts
 from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from tests.helpers.bench import Bench
@@ -49,6 +51,7 @@ DRAWN = ("halves/1", "powerdrain/1")
 
 ARBITERS = (b"arbiter1", b"arbiter2", b"arbiter3")
 TEXT = bytes(32)
+LAPSE = 14 * DAY
 
 Action = tuple[bytes, Command]
 
@@ -68,6 +71,7 @@ class Corpus:
         disputes: float = 0.2,
     ) -> None:
         self._bench = bench
+        self._words = DrawTexts(bench.client)
         self._chance = random.Random(seed)
         self._players = [b"player%02d" % number for number in range(players)]
         self._most = matches
@@ -80,7 +84,7 @@ class Corpus:
 
     def step(self) -> None:
         """Send one command in each of the matches that go on, and have all decided together."""
-        new = [self._new(board, *self._action(state)) for board, state in self._going_on()]
+        new = [self._new(board, *self._action(board, state)) for board, state in self._going_on()]
         for _ in range(min(20, self._most - len(self._boards))):
             self._last += 1
             self._boards.append(self._last)
@@ -139,7 +143,16 @@ class Corpus:
             start = replace(start, text=b"", commitments=given)
         if self._chance.random() < 0.15:
             return SERVER_ACCOUNT, self._from_elsewhere(replace(start, gather=False, text=b""))
-        return seats[0], start
+        by_name = count > 1 and (not gather or start.commitments is not UNSET)
+        return seats[0], self._by_name(start) if by_name and self._chance.random() < 0.4 else start
+
+    def _by_name(self, start: StartMatch) -> StartMatch:
+        """The start with its other players invited; half of the deals are the server's."""
+        if not start.gather or self._chance.random() < 0.5:
+            return replace(start, lapse=LAPSE)
+        own = [self._words.commitment(self._last, start.seats[0])]
+        given = (*own, *[Commitment()] * (len(start.seats) - 1))
+        return replace(start, lapse=LAPSE, commitments=given, server_deals=True)
 
     def _from_elsewhere(self, start: StartMatch) -> Command:
         """A match that was played on another server, and may be over there."""
@@ -154,11 +167,14 @@ class Corpus:
         source = MatchSource("record", "", 1, b"", 0, bytes(32))
         return import_command(there.state, start.seats, source)
 
-    def _action(self, state: MatchState) -> Action:
+    def _action(self, board: int, state: MatchState) -> Action:
         """Choose what somebody does next; now and then what is refused."""
         chance = self._chance
         if state.awaits_entropy:
-            return self._before_a_draw(state, state.seats[chance.choice(state.waits)])
+            return self._before_a_draw(board, state, state.seats[chance.choice(state.waits)])
+        if state.invited and (state.next in state.invited or chance.random() < 0.5):
+            answer = chance.choice([AnswerOffer(accept=True)] * 9 + [DeclineMatch()])
+            return state.seats[chance.choice(state.invited)], answer
         if state.offer is not None and chance.random() < 0.5:
             others = [seat for seat in state.active_seats if seat != state.offer.seat]
             return state.seats[chance.choice(others)], AnswerOffer(accept=chance.random() < 0.5)
@@ -168,12 +184,17 @@ class Corpus:
         assert state.next is not None
         return state.seats[state.next], PlayMove(text=self._move(state))
 
-    def _before_a_draw(self, state: MatchState, account: bytes) -> Action:
+    def _before_a_draw(self, board: int, state: MatchState, account: bytes) -> Action:
         """Accept, commit or reveal; or decline."""
         if self._chance.random() < 0.1:
             return account, DeclineMatch()
         if state.sealed:
+            if state.offer is not None or self._chance.random() < 0.1:
+                return self._chance.choice(state.seats), MakeOffer(kind="deal")
             return account, RevealText(text=account)
+        if state.invitation is not None and state.invitation.server_deals:
+            own = self._words.commitment(board, account)
+            return account, AnswerOffer(accept=True, commitment=own)
         commitment = Commitment(sha256(account).digest()) if state.gather else UNSET
         return account, AnswerOffer(accept=True, commitment=commitment)
 

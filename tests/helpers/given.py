@@ -78,6 +78,8 @@ class Match:
         """What the server keeps for players who keep no text themselves."""
         self.away: dict[bytes, int] = {}
         """Who is on vacation, until when."""
+        self.unseen: frozenset[int] = frozenset()
+        """The seats whose browsers with the texts have not been seen since the seal."""
         self._taken = 0
         for actor, command in turns:
             self.do(actor, command)
@@ -113,7 +115,7 @@ class Match:
         return decided
 
     def given(self, received: int) -> DecisionContext:
-        return DecisionContext(received, self.seed, self.replies, self.kept, self.away)
+        return DecisionContext(received, self.seed, self.replies, self.kept, self.away, self.unseen)
 
     def do(self, actor: bytes, command: Command, at: int | None = None) -> tuple[Event, ...]:
         """Give the events of a command, which has to be accepted."""

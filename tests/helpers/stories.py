@@ -1,10 +1,16 @@
 """Events of matches, told in short."""
 
+from msgspec.structs import asdict
+
+from domain.fairness import Commitment
 from domain.match.dispute_events import Claimed, ResultChanged, Ruled, SetBack
 from domain.match.events import (
+    Accepted,
     AccountId,
     Challenged,
+    DealProposed,
     Ended,
+    MatchProposed,
     MatchStarted,
     Moved,
     OfferMade,
@@ -33,6 +39,24 @@ def three(turn: int | None = 0) -> MatchStarted:
 def challenged(*seats: AccountId) -> Challenged:
     """A match is called for."""
     return Challenged(rules="halves/1", options=(), seats=seats or (ALICE, BOB), text=b"text")
+
+
+def proposed(*seats: AccountId, invited: tuple[int, ...] = (1,), turn: int = 0) -> MatchProposed:
+    """A match by name begins that not all have accepted."""
+    begun = started(*seats, turn=turn, rules="halves/1" if len(seats) > 2 else "pow2/1")
+    return MatchProposed(**asdict(begun), invited=invited, lapse=1_000_000)
+
+
+def accepted(seat: int, turn: int | None = 0) -> Accepted:
+    """An invited player accepts."""
+    return Accepted(seat=seat, next=turn)
+
+
+def deal_proposed() -> DealProposed:
+    """A match by name is called for, and alice has committed."""
+    called = asdict(challenged())
+    given = Commitment(bytes(32)), Commitment()
+    return DealProposed(**called, commitments=given, lapse=1_000_000, server_deals=True)
 
 
 def moved(ply: int, seat: int, turn: int | None, *, queued: bool = False) -> Moved:

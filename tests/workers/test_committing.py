@@ -12,10 +12,19 @@ from redis import Redis
 from domain.clocks.calendar import DAY
 from domain.errors import Code
 from domain.fairness import CHAIN_LENGTH, Commitment, previous_seed
-from domain.match.commands import AnswerOffer, DeclineMatch, RevealText, StartMatch
+from domain.match.commands import (
+    AnswerOffer,
+    DeclineMatch,
+    FlagPlayer,
+    MakeOffer,
+    RevealText,
+    StartMatch,
+)
+from domain.match.deals import DealKind, deal_kind
 from domain.match.events import (
     SERVER_ACCOUNT,
     Absent,
+    Accepted,
     Called,
     Declined,
     MatchStarted,
@@ -24,16 +33,20 @@ from domain.match.events import (
     Withheld,
     decode_event,
 )
-from infra.audit.stored_match import check
+from infra.audit.draws import DEALS
+from infra.audit.leaf_order import LeafOrder
+from infra.audit.stored_match import check, damaged_matches
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode
 from infra.people.accounts import Accounts
+from infra.projections.standings import StandingsQuery
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
+from tests.helpers.side import catch_up
 from tests.helpers.timed import BEGIN, SHORT, TimedBench
 from workers.commands.drain import Drain
 
@@ -139,7 +152,7 @@ def test_what_the_server_keeps_is_revealed_with_the_seal(bench: Bench) -> None:
     actors = {decode_event(data).actor for data in bench.store.events(3) if b"revealed" in data}
     assert actors == {SERVER_ACCOUNT}
     assert not bench.state(3).awaits_entropy
-    assert "and the server kept the text of seats 1 and 2" in check(bench.store, 3)
+    assert "and kept the texts of all players" in check(bench.store, 3)
 
 
 def test_every_process_keeps_the_same_texts_and_each_board_and_player_has_another(
@@ -306,3 +319,133 @@ def test_a_player_on_vacation_loses_no_time_whatever_command_starts_the_match(
     assert [timed.state(board).over for board in (1, 3)] == [False, False]
     timed.tick(keeper, 12 * DAY)
     assert [timed.state(board).over for board in (1, 3)] == [True, True]
+
+
+LAPSE = 14 * DAY
+DEALT = {
+    3: DealKind.ALONE,
+    7: DealKind.IN_TURN,
+    11: DealKind.BY_SERVER,
+    15: DealKind.SEALED,
+    19: DealKind.AGREED,
+}
+"""A match of each kind of deal, all of one shard."""
+
+
+def deal_each(bench: Bench) -> None:
+    """Play the matches of `DEALT` to their start, all commands of each batch decided together."""
+    words = DrawTexts(bench.client)
+    start = StartMatch(rules="powerdrain/1", options=(), seats=(ALICE, BOB))
+    bench.send(ALICE, start, 3)
+    bench.send(ALICE, replace(start, gather=True, text=b"alice's"), 7)
+    kept = words.commitment(11, ALICE), NOBODY
+    bench.send(ALICE, call(*kept, lapse=LAPSE, server_deals=True), 11)
+    for board in (15, 19):
+        bench.send(ALICE, call(to(ALICE), NOBODY, lapse=LAPSE), board)
+    bench.send(BOB, AnswerOffer(accept=True, text=b"bob's"), 7)
+    bench.send(BOB, AnswerOffer(accept=True, commitment=words.commitment(11, BOB)), 11)
+    for board in (15, 19):
+        bench.send(BOB, AnswerOffer(accept=True, commitment=to(BOB)), board)
+        bench.send(ALICE, RevealText(text=TEXTS[ALICE]), board)
+    bench.send(BOB, RevealText(text=TEXTS[BOB]), 15)
+    bench.send(BOB, MakeOffer(kind="deal"), 19)
+    bench.send(ALICE, AnswerOffer(accept=True), 19)
+    bench.drain()
+
+
+def test_verify_says_what_kind_of_deal_it_was(bench: Bench) -> None:
+    deal_each(bench)
+    assert {deal_kind(bodies(bench, board, object)) for board in DEALT} == {*DealKind}
+    for board, kind in DEALT.items():
+        said = check(bench.store, board)
+        assert "holds" in said
+        assert f"; {DEALS[kind]}; what chance drew follows from seed" in said
+        assert all(
+            DEALS[other] == DEALS[kind] or f"{DEALS[other]};" not in said for other in DealKind
+        )
+
+
+def test_each_kind_of_deal_uses_a_seed_of_its_own_and_none_is_skipped(bench: Bench) -> None:
+    deal_each(bench)
+    assert sorted(drawn(bench, board) for board in DEALT) == [(1, k) for k in range(1, 6)]
+    order = LeafOrder(3, 4)
+    for index, leaf in bench.store.leaves(3, 0, 100):
+        order.add(index, leaf)
+    assert (order.faults, order.used) == ([], {1: 5})
+    public = plain(bench, 23)
+    assert public.draw is not None
+    assert public.draw.k == 6
+    assert not list(damaged_matches(bench.store, DEALT))
+
+
+def test_a_sealed_match_can_be_declined_while_the_secrets_are_lost_but_not_dealt(
+    bench: Bench,
+) -> None:
+    for board in (3, 7):
+        seal(bench, board)
+    bench.send(BOB, MakeOffer(kind="deal"), 7)
+    bench.drain()
+    for file in bench.folder.iterdir():
+        file.unlink()
+    bench.seeds = type(bench.seeds)(bench.store, bench.folder)
+    bench.send(BOB, AnswerOffer(accept=False), 3)
+    bench.send(ALICE, AnswerOffer(accept=True), 7)
+    bench.drain()
+    assert bench.state(3).over
+    assert bench.state(7).sealed
+    assert bench.store.inbox_size(range(4)) == 1
+
+
+@pytest.mark.parametrize("first", ["accept", "decline", "flag"])
+def test_of_an_acceptance_a_refusal_and_the_lapse_at_once_the_first_counts(
+    timed: TimedBench, first: str
+) -> None:
+    """All of them are decided in one batch; a match by name without chance, and one that the server deals."""
+    own = DrawTexts(timed.client).commitment
+    start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB), terms=SHORT, lapse=LAPSE)
+    timed.send(ALICE, start, 1)
+    commitments = own(2, ALICE), NOBODY
+    timed.send(ALICE, call(*commitments, lapse=LAPSE, server_deals=True, terms=SHORT), 2)
+    timed.drain()
+    commands = {
+        "accept": lambda board: (
+            BOB,
+            AnswerOffer(accept=True, **({"commitment": own(2, BOB)} if board == 2 else {})),
+        ),
+        "decline": lambda _: (ALICE, DeclineMatch()),
+        "flag": lambda _: (SERVER_ACCOUNT, FlagPlayer(ply=0)),
+    }
+    timed.now = BEGIN + (LAPSE if first == "flag" else LAPSE - 1)
+    turns = [first, *(name for name in commands if name != first)]
+    for board in (1, 2):
+        for name in turns:
+            timed.send(*commands[name](board), board)
+    timed.drain()
+    for board in (1, 2):
+        declined = bodies(timed, board, Declined)
+        assert timed.state(board).over
+        # after the acceptance the challenger, who has not moved, may still decline
+        assert declined == [Declined(seat=1 if first == "flag" else 0)]
+        assert bool(bodies(timed, board, Accepted | MatchStarted)) == (
+            first == "accept" or board == 1
+        )
+        assert "holds" in check(timed.store, board)
+
+
+def test_who_declines_what_was_dealt_refused_a_draw_and_who_lets_an_invitation_lapse_did_not(
+    timed: TimedBench,
+) -> None:
+    own = DrawTexts(timed.client).commitment
+    for board in (1, 2):
+        start = call(own(board, ALICE), NOBODY, lapse=LAPSE, server_deals=True, terms=SHORT)
+        timed.send(ALICE, start, board)
+    timed.send(BOB, AnswerOffer(accept=True, commitment=own(1, BOB)), 1)
+    timed.send(BOB, DeclineMatch(), 1)
+    timed.drain()
+    keeper = timed.keeper()
+    timed.tick(keeper, LAPSE - 1)
+    assert not timed.state(2).over
+    timed.tick(keeper, LAPSE)
+    assert all(timed.state(board).over for board in (1, 2))
+    catch_up(timed.store, timed.client)
+    assert StandingsQuery(timed.client).refused(BOB) == 1

@@ -15,7 +15,7 @@ from infra.redis import keys
 from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.side import catch_up, contents, settle
-from tests.helpers.stories import ended, moved, offered, started
+from tests.helpers.stories import ended, moved, offered, proposed, started
 from workers.projections import PROJECTIONS, feed
 from workers.projections.verify import ProjectionVerifier
 from workers.projections.worker import ProjectionWorker
@@ -39,6 +39,7 @@ def logs() -> Logs:
             made.add(board, 20 + board, ALICE, offered(0))
         if board % 3 == 2:
             made.add(board, 40 + board, BOB, ended(0))
+    made.add(13, 13, ALICE, proposed())
     return made
 
 
@@ -63,7 +64,7 @@ def test_a_deleted_account_has_no_lists_and_no_notices(
     side: ProjectionWorker, logs: Logs, shelf_client: Redis
 ) -> None:
     before = stored_of(shelf_client, BOB)
-    assert {key.split(":")[-2] for key in before} >= {"to", "next", "over"}
+    assert {key.split(":")[-2] for key in before} >= {"to", "next", "over", "proposed"}
     assert any(key.startswith("set:") for key in before)
     opponent = MatchLists(shelf_client).of(ALICE), MatchNotices(shelf_client).of(ALICE)
     erase_projections(shelf_client, BOB)

@@ -5,12 +5,16 @@ from itertools import pairwise
 import pytest
 from redis import Redis
 
+from domain.fairness import Commitment
 from domain.match.current_offer import CurrentOffer
 from domain.match.events import (
     SERVER_ACCOUNT,
+    Committed,
     Declined,
+    Event,
     Flagged,
     Gathered,
+    Moved,
     Nagged,
     OfferAnswered,
     Sealed,
@@ -23,10 +27,13 @@ from tests.fakes.logs import ANCHOR, REFUSAL, Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
 from tests.helpers.stories import (
+    accepted,
     challenged,
+    deal_proposed,
     ended,
     moved,
     offered,
+    proposed,
     resigned,
     started,
     three,
@@ -287,3 +294,80 @@ def test_a_mark_changes_whenever_the_lists_do(logs: Logs, shelf_client: Redis) -
     # that of the page is the same
     homes = [read_one(shelf_client, lists.read_boards(one)) for one in (ALICE, BOB)]
     assert [one.mark for one in homes] == seen[-1]
+
+
+def listed(lists: HomeLists, account: bytes) -> dict[str, list[int]]:
+    """The lists of an account that are not empty."""
+    found = {
+        "next": lists.of(account, MatchFilter.NEXT),
+        "active": lists.of(account, MatchFilter.ACTIVE),
+        "over": lists.of(account, MatchFilter.INACTIVE),
+        "waiting": lists.waiting(account),
+        "others": lists.others(account),
+        "proposed": lists.proposed(account),
+        "playing": lists.playing("pow2") + lists.playing("halves"),
+    }
+    return {name: boards(rows) for name, rows in found.items() if rows}
+
+
+@pytest.mark.parametrize("move", [False, True])
+@pytest.mark.parametrize("accepting", [accepted(1, 1), moved(2, 1, 0)])
+def test_a_match_by_name_is_in_no_public_list_until_it_is_accepted(
+    logs: Logs, shelf_client: Redis, accepting: Event, *, move: bool
+) -> None:
+    """In words or by a move, after a move of the challenger or before."""
+    if not move and isinstance(accepting, Moved):
+        accepting = moved(1, 1, 0)
+    logs.add(1, 100, ALICE, proposed(turn=0 if move else 1))
+    if move:
+        logs.add(1, 150, ALICE, moved(1, 0, 1))
+    lists = read(logs, shelf_client)
+    assert listed(lists, ALICE) == {"proposed": [1], "others": [1]}
+    assert listed(lists, BOB) == {"proposed": [1], "waiting": [1]}
+    assert lists.counts(BOB) == MatchCounts(next=0, active=0, inactive=0)
+    mark = read_one(shelf_client, lists.change_marks([ALICE, BOB]))
+    logs.add(1, 200, BOB, accepting)
+    lists = read(logs, shelf_client)
+    assert [(row.invited, row.since) for row in lists.of(ALICE)] == [((), 200)]
+    assert lists.proposed(ALICE) == lists.proposed(BOB) == []
+    assert listed(lists, BOB)["active"] == listed(lists, ALICE)["playing"] == [1]
+    after = read_one(shelf_client, lists.change_marks([ALICE, BOB]))
+    assert all(one != other for one, other in zip(mark, after, strict=True))
+
+
+def test_a_deal_by_name_waits_for_those_who_have_not_committed(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, deal_proposed())
+    lists = read(logs, shelf_client)
+    assert listed(lists, ALICE) == {"proposed": [1], "others": [1]}
+    assert listed(lists, BOB) == {"proposed": [1], "waiting": [1]}
+    sealed = Sealed(chain=1, k=1, waits=(0, 1))
+    logs.add(1, 200, BOB, Committed(seat=1, commitment=Commitment(bytes(32))), sealed)
+    lists = read(logs, shelf_client)
+    assert listed(lists, BOB) == {"next": [1], "active": [1], "waiting": [1], "playing": [1]}
+    row = row_of(logs, shelf_client)
+    assert (row.started, row.sealed, row.invited) == (False, True, ())
+
+
+def test_of_three_one_who_accepted_waits_for_the_other_who_declines(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    logs.add(1, 100, ALICE, proposed(ALICE, BOB, CAROL, invited=(1, 2)))
+    logs.add(1, 200, BOB, accepted(1, None))
+    lists = read(logs, shelf_client)
+    assert listed(lists, BOB) == {"proposed": [1], "others": [1]}
+    assert listed(lists, CAROL) == {"proposed": [1], "waiting": [1]}
+    logs.add(1, 300, CAROL, Declined(seat=2), ended(reason=Reason.DECLINED))
+    lists = read(logs, shelf_client)
+    assert all(listed(lists, who) == {"over": [1]} for who in (ALICE, BOB, CAROL))
+
+
+def test_proposals_and_running_matches_stand_by_their_boards(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    for board in (1, 2, 3, 4):
+        logs.add(board, board, ALICE, proposed() if board % 2 else started(turn=1))
+    lists = read(logs, shelf_client)
+    assert boards(lists.others(ALICE)) == [4, 3, 2, 1]
+    assert read_one(shelf_client, lists.read_boards(ALICE)).others == [4, 3, 2, 1]

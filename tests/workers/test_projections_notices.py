@@ -28,10 +28,12 @@ from tests.fakes.logs import Logs
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
 from tests.helpers.stories import (
+    accepted,
     challenged,
     ended,
     moved,
     offered,
+    proposed,
     resigned,
     started,
     three,
@@ -133,6 +135,35 @@ def test_a_reminder_is_for_one(logs: Logs, shelf_client: Redis) -> None:
     assert new(logs, shelf_client, SERVER_ACCOUNT, Nagged(seat=0)) == {
         "alice": [NoticeKind.REMINDER]
     }
+
+
+def test_an_invitation_is_told_to_the_invited_and_its_acceptance_to_the_others(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    assert new(logs, shelf_client, ALICE, proposed(turn=1)) == {"bob": [NoticeKind.CHALLENGED]}
+    assert new(logs, shelf_client, BOB, accepted(1, 1)) == {"alice": [NoticeKind.STARTED]}
+
+
+def test_the_turn_is_told_with_the_acceptance(logs: Logs, shelf_client: Redis) -> None:
+    new(logs, shelf_client, ALICE, proposed())
+    assert new(logs, shelf_client, BOB, accepted(1)) == {"alice": [NoticeKind.STARTED, TURN]}
+
+
+def test_of_three_only_the_last_acceptance_is_told_as_the_start(
+    logs: Logs, shelf_client: Redis
+) -> None:
+    invited = new(logs, shelf_client, ALICE, proposed(ALICE, BOB, CAROL, invited=(1, 2)))
+    assert invited == {"bob": [NoticeKind.CHALLENGED], "carol": [NoticeKind.CHALLENGED]}
+    assert new(logs, shelf_client, CAROL, accepted(2, None)) == {}
+    told = new(logs, shelf_client, BOB, accepted(1))
+    assert told == {"alice": [NoticeKind.STARTED, TURN], "carol": [NoticeKind.STARTED]}
+
+
+def test_a_lapsed_invitation_is_told_to_both(logs: Logs, shelf_client: Redis) -> None:
+    new(logs, shelf_client, ALICE, proposed())
+    lapsed = Declined(seat=1), ended(reason=Reason.DECLINED)
+    told = new(logs, shelf_client, SERVER_ACCOUNT, *lapsed)
+    assert told == {"alice": [NoticeKind.DECLINED], "bob": [OVER]}
 
 
 def test_a_challenge_that_waits_and_its_end_are_told(logs: Logs, shelf_client: Redis) -> None:

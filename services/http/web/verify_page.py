@@ -11,9 +11,11 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import Final
 
+import msgspec
 from litestar import Response, get
 
 from domain.sentences import LANGUAGES
+from infra.audit.draws import DEALS
 from services.http.web.params import VisitorDependency
 from services.http.web.render import environment
 from services.http.web.wording import Wording, wording
@@ -47,7 +49,10 @@ def _source(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-_SCRIPT: Final = "\n" + "\n".join(map(_read, _SCRIPTS))
+_DEALS: Final = f"const DEALS = {msgspec.json.encode(DEALS).decode()};\n"
+"""The clauses on the kinds of deals, as `verify` has them."""
+
+_SCRIPT: Final = "\n" + _DEALS + "\n".join(map(_read, _SCRIPTS))
 _STYLE: Final = "\n" + _read("style.css")
 
 _POLICY: Final = (

@@ -9,12 +9,22 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from domain.match.deals import DealKind
 from domain.match.events import decode_event
+from infra.audit.draws import DEALS as CLAUSES
 from infra.log.signed_note import SignatureType, Signer
 from tests.helpers.checked_files import Evidence, changed, evidence
 from tests.helpers.evidence import KINDS, OTHER_SECRET
 from tests.helpers.publishing import publish
 from tests.web.verify_page.checking import document, drop, first_failures
+
+DEALS = {
+    "proposed": DealKind.ALONE,
+    "gathered": DealKind.IN_TURN,
+    "dealt": DealKind.BY_SERVER,
+    "committed": DealKind.SEALED,
+    "agreed": DealKind.AGREED,
+}
 
 
 @pytest.mark.parametrize("kind", sorted({*KINDS} - {"imported"}))
@@ -25,7 +35,11 @@ def test_an_exported_match_holds(page, kind):
     assert page.locator(".steps [data-mark=holds]").count() >= 13
     assert page.locator(".steps :is([data-mark=fails], [data-mark=open])").count() == 0
     drawn = page.locator("[data-step=seed]").count()
-    assert drawn == (kind in ("committed", "gathered"))
+    assert drawn == (kind in DEALS)
+    said = page.locator("[data-step=deal]").all_inner_texts()
+    wanted = [CLAUSES[DEALS[kind]]] if kind in DEALS else []
+    assert len(said) == len(wanted)
+    assert all(clause in text for clause, text in zip(wanted, said, strict=True))
 
 
 def test_keys_that_came_with_the_file_prove_nothing(page):
@@ -197,16 +211,17 @@ def test_a_cosignature_counts_if_the_witness_is_known(page):
 @pytest.mark.parametrize("game", ["pow2", "powerdrain"])
 def test_what_a_server_exports_holds(page, publishing, game):
     one, other = publishing.players()
-    board = publishing.match(one, other, game=game)
+    board = publishing.begun(one, other, game=game)
     other.give(board, {"do": "offer", "kind": "draw"})
-    receipt = one.give(board, {"do": "reject"}).json()["receipt"]
+    answered = one.give(board, {"do": "reject"}).json()
+    receipt, seq = answered["receipt"], answered["seq"]
     refused = other.give(board, {"do": "accept"})
     assert refused.status_code >= 400
     late = b64decode(refused.headers["Matchpost-Receipt"])
     publish(publishing)
     files = [
         ("match.json", publishing.http.get(f"/m/{board}/document.json").content),
-        ("proof.txt", publishing.http.get(f"/api/matches/{board}/events/3/proof").content),
+        ("proof.txt", publishing.http.get(f"/api/matches/{board}/events/{seq}/proof").content),
         ("receipt.txt", receipt.encode()),
         ("refused.txt", late),
         ("log-keys", publishing.http.get("/log/keys").content),
@@ -222,7 +237,7 @@ def test_what_a_server_exports_holds(page, publishing, game):
 def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(page, publishing):
     alice, bob, arbiter = publishing.players(3)
     publishing.parts.accounts.set_arbiter(arbiter.name, True)
-    board = publishing.match(alice, bob)
+    board = publishing.begun(alice, bob)
     alice.move(board, "m13-j7")
     bob.move(board, "a13-a1")
     alice.post(f"/api/matches/{board}/claim", {"ply": 1, "text": "“He” tried:\n<b>to cheat</b> 🙂"})
@@ -231,7 +246,7 @@ def test_the_evidence_of_a_case_holds_and_so_does_the_match_after_the_ruling(pag
     assert arbiter.post(f"/api/matches/{board}/rule", ruling).status_code == 200
     publish(publishing)
     keys = publishing.http.get("/log/keys").text
-    frozen = bob.get(f"/api/matches/{board}/cases/3/evidence").content
+    frozen = bob.get(f"/api/matches/{board}/cases/4/evidence").content
     after = bob.get(f"/api/matches/{board}/export").content
     assert len(json.loads(frozen)["statements"]) == 1
     for data in (frozen, after):

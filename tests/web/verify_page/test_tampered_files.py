@@ -9,9 +9,12 @@ from playwright.sync_api import expect
 
 from domain.fairness import Commitment
 from domain.match.events import decode_event
+from infra.evidence.check import check_document
+from infra.evidence.match_document import write_document
 from infra.log.receipts import KEY_SUFFIX, Receipt
+from tests.golden.make_events import MATCHES
 from tests.helpers.checked_files import changed, encode, evidence, flip64, with_event, with_leaf
-from tests.helpers.evidence import OTHER_SECRET, SECRET
+from tests.helpers.evidence import OTHER_SECRET, SECRET, HistoryStore
 from tests.web.verify_page.checking import document, drop
 from tests.web.verify_page.file_changes import (
     drop_leaf,
@@ -155,6 +158,20 @@ def test_a_tampered_draw_names_the_first_step_that_fails(page, name):
     change, wanted = DRAWN[name]
     drop(page, ("match.json", changed(evidence("committed", 0).whole(), change)))
     expect(page.locator("#failure")).to_have_attribute("data-step", wanted)
+
+
+@pytest.mark.parametrize("kind", ["agreed", "dealt"])
+def test_a_deal_with_another_text_is_found_though_all_was_chained_and_published_so(page, kind):
+    match = MATCHES[kind]()
+    body = match.bodies[-1]
+    texts = (body.draw.texts[0], b"a text that suits the operator")
+    other = msgspec.structs.replace(body, draw=msgspec.structs.replace(body.draw, texts=texts))
+    match.resume(match.forged(len(match.events), body=other))
+    whole = HistoryStore(match).document()
+    assert "the rules give" in check_document(whole, [SECRET.public]).fault
+    drop(page, ("match.json", write_document(whole)))
+    expect(page.locator("#failure")).to_have_attribute("data-step", "commitments")
+    expect(page.locator("#failure")).to_contain_text("other texts than the players revealed")
 
 
 def test_a_receipt_for_another_move_than_the_recorded_one_is_a_contradiction(page):

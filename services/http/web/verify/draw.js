@@ -4,13 +4,36 @@ const LABEL = UTF8.encode("matchpost-seed-v1\0chain\0");
 const CHAIN_LENGTH = 65_536;
 const HASHES_AT_ONCE = 4_096;
 
+const STARTS = ["match-started", "match-proposed"];
+const COMMITTING = ["called", "deal-proposed"];
+
+/** Return the kind of a match's deal, by its events before the start. */
+function dealKind([first, ...events], start) {
+  if (first.tag === "challenged") return "in-turn";
+  if (!COMMITTING.includes(first.tag)) return "alone";
+  const waits = events.find(({ tag }) => tag === "sealed")?.body.waits ?? [];
+  if (first.body.server_deals || !waits.length) return "by-server";
+  const revealed = events.filter(({ tag, seq }) => tag === "revealed" && seq < start.seq).map(({ body }) => body.seat);
+  return waits.every((seat) => revealed.includes(seat)) ? "sealed" : "agreed";
+}
+
+/** Return a clause on the kind of a deal, and on the players whose texts the server kept. */
+function describeDeal(events, start) {
+  const kind = dealKind(events, start);
+  const kept = events.filter(({ tag, actor }) => tag === "revealed" && actor.every((byte) => byte === 0));
+  const seats = kept.map(({ body }) => body.seat + 1).join(" and ");
+  if (kind === "by-server" || !kept.length) return DEALS[kind];
+  return `${DEALS[kind]}, and the server kept the text of seat${kept.length > 1 ? "s" : ""} ${seats}`;
+}
+
 async function checkDraw(report, match, progress) {
   const { events, document } = match;
-  const start = events.find(({ tag, body }) => tag === "match-started" && body.draw);
+  const start = events.find(({ tag, body }) => STARTS.includes(tag) && body.draw);
   if (!start) return;
-  const [chain, k, seed] = start.body.draw;
+  const [chain, k, seed, texts] = start.body.draw;
   const sealed = events.find(({ tag }) => tag === "sealed");
-  if (events[0].tag === "called") {
+  if (texts.length > 1) report.add("deal", HOLDS, `The deal: ${describeDeal(events, start)}.`);
+  if (COMMITTING.includes(events[0].tag)) {
     await report.step("commitments", () => checkCommitments(events, sealed, start));
   }
   if (document.anchor === null) {
@@ -84,9 +107,13 @@ function checkCommitments(events, sealed, start) {
     ]);
     revealed[seat] = text;
   }
-  const used = texts.length === revealed.length && texts.every((text, seat) => revealed[seat] && same(text, revealed[seat]));
+  const consent = events.find(({ seq }) => seq === start.seq - 1);
+  const agreed = consent?.tag === "answered" && consent.body.kind === "deal" && consent.body.accept;
+  const isUsed = (text, seat) => (revealed[seat] ? same(text, revealed[seat]) : agreed && !text.length);
+  const used = texts.length === committed.length && texts.every(isUsed);
   require(used, "The draw uses other texts than the players revealed.", [shownLeaf(start, nameOf(start))]);
   const fixed = sealed && sealed.body.chain === chain && sealed.body.k === k && sealed.seq < start.seq;
   require(fixed, "The draw uses another seed than the one that was fixed before.", [shownLeaf(start, nameOf(start))]);
-  return "All players committed to their texts before the seed was fixed, and the draw uses these texts and this seed.";
+  const without = agreed ? " Those that were not revealed count as empty, because all players agreed to that." : "";
+  return `All players committed to their texts before the seed was fixed, and the draw uses these texts and this seed.${without}`;
 }

@@ -9,6 +9,9 @@ const ANCHOR = "tag:text schema:count shard:count chain:count anchor:hash";
 const BODIES = {
   "match-started":
     "rules:text options:texts seats:accounts setup:text? next:count? draw:draw?=null terms:any=null",
+  "match-proposed":
+    "rules:text options:texts seats:accounts setup:text? next:count? draw:draw? terms:any invited:counts lapse:count",
+  accepted: "seat:count next:count?",
   challenged: "rules:text options:texts seats:accounts text:bytes terms:any=null",
   gathered: "seat:count text:bytes",
   moved: "ply:count seat:count move:text next:count? queued:flag=false",
@@ -25,6 +28,8 @@ const BODIES = {
   declined: "seat:count",
   ended: "winners:counts reason:text",
   called: "rules:text options:texts seats:accounts text:bytes terms:any=null commitments:commitments=[]",
+  "deal-proposed":
+    "rules:text options:texts seats:accounts text:bytes terms:any commitments:commitments lapse:count server_deals:flag",
   imported:
     "rules:text options:texts seats:accounts text:bytes terms:any setup:text? moves:text turns:bytes acted:count out:any next:count? result:ended? source:source",
   committed: "seat:count commitment:commitment",
@@ -115,8 +120,11 @@ const seatNames = (seats) => seats.map(seatName).join(" and ");
 
 const WORDS = {
   "match-started": (body) => `the match began, by the rules ${body.rules}`,
+  "match-proposed": (body) => `the match was proposed by name, by the rules ${body.rules}`,
+  accepted: (body) => `${seatName(body.seat)} accepted`,
   challenged: (body) => `the match was proposed, by the rules ${body.rules}`,
   called: (body) => `the match was proposed, by the rules ${body.rules}`,
+  "deal-proposed": (body) => `the match was proposed by name, by the rules ${body.rules}`,
   imported: (body) => `a match of ${body.source[1] || "another server"} was imported, by the rules ${body.rules}`,
   gathered: (body) => `${seatName(body.seat)} accepted`,
   moved: (body) => `${seatName(body.seat)} played ${body.move} as move ${body.ply}`,
