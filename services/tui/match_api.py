@@ -67,6 +67,8 @@ class MatchApi:
 
     def offers(self, view: ShownMatch) -> tuple[str, ...]:
         """Return the kinds of offers that players of a match can make."""
+        if view.waits_for_consent:
+            return ("deal",) if view.is_sealed else ()
         game = self.client.get(f"/api/games/{view.match['game']}")
         if len(view.match["players"]) == 1:
             return ("undo", *game["offers"])
