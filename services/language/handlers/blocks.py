@@ -1,4 +1,4 @@
-"""What a player does against challenges of another: block, unblock, decline all."""
+"""Commands against the challenges of another player: block, unblock, decline all."""
 
 from services.app.blocks import add_block, blocked_userids, remove_block
 from services.app.invitations import decline_all as decline_all_of

@@ -137,7 +137,7 @@ class Challenger(RequestBody, frozen=True):
 
 
 class Declined(msgspec.Struct, frozen=True):
-    """What was declined."""
+    """The outcome of declining several matches."""
 
     declined: int
     """The number of matches."""
