@@ -301,6 +301,12 @@ class Player:
         """Give a command in a match."""
         return self.post(f"/api/matches/{board}/commands", body, **options)
 
+    def accept(self, board: int) -> int:
+        """Accept a match; gives its board number."""
+        answer = self.give(board, {"do": "accept"})
+        assert answer.is_success, answer.text
+        return board
+
     def move(self, board: int, text: str, **options: Any) -> httpx.Response:
         """Play a move."""
         return self.give(board, {"do": "move", "move": text}, **options)
