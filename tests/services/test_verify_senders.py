@@ -32,7 +32,6 @@ from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.timed import act_when_due
-from tests.helpers.timed import act_when_due
 from tests.helpers.web import Guest
 
 TIMED = ["--days=3", "--nagtime=1"]
