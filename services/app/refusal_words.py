@@ -261,8 +261,8 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "unter den Spielern fehlt, wer die Partie beginnt",
     ),
     "starts": (
-        "{most} matches that you have started wait for others to take them up, and that is the most; wait until they move. One that you resign or decline before that counts for a day from its start",
-        "{most} begonnene Partien warten auf die anderen, mehr sind nicht möglich; wenn dort gezogen ist, geht es weiter. Eine, die vorher aufgegeben oder abgelehnt wird, zählt noch einen Tag",
+        "{most} of your challenges wait for an answer, and that is the most; wait until one is accepted or declined. One that you take back before that counts for a day from its start",
+        "{most} Herausforderungen warten auf eine Antwort, mehr sind nicht möglich; es geht weiter, sobald eine angenommen oder abgelehnt ist. Eine, die vorher zurückgezogen wird, zählt noch einen Tag lang ab ihrem Beginn",
     ),
     "no-hand-in": (
         "{game} is no puzzle, so it can't be handed in",
@@ -349,8 +349,8 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "{game} wird nicht zu {count} gespielt",
     ),
     "too-many-between": (
-        "{player} has not taken up {most} matches that you have started, and that is the most; wait until they move in one. One that you resign or decline before that counts for a day from its start",
-        "{player} hat in {most} Partien, die von diesem Konto kommen, noch nichts getan, und mehr sind nicht möglich; erst muss in einer ein Zug kommen. Eine, die vorher aufgegeben oder abgelehnt wird, zählt noch einen Tag lang ab ihrem Beginn",
+        "{player} has not answered {most} of your challenges, and that is the most; wait until one is accepted or declined. One that you take back before that counts for a day from its start",
+        "{player} hat {most} Herausforderungen von hier noch nicht beantwortet, und mehr sind nicht möglich; erst muss eine angenommen oder abgelehnt sein. Eine, die vorher zurückgezogen wird, zählt noch einen Tag lang ab ihrem Beginn",
     ),
     "damaged": (
         "match {board} can't be read; its operator sees why with `matchpost verify {board}`",

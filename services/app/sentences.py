@@ -69,8 +69,8 @@ SAY: Final = Sentences(
             "sie geht auf einem anderen Server weiter und zählt hier nicht",
         ),
         "declined": (
-            "it was declined, and counts for nothing",
-            "sie wurde abgelehnt und zählt nicht",
+            "it did not come about, and counts for nothing",
+            "sie ist nicht zustande gekommen und zählt nicht",
         ),
         "annulled": (
             "an arbiter annulled it, and it counts for nothing",

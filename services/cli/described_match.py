@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.match.events import Event, decode_event
+from domain.match.events import decode_event
 from domain.match.state import MatchState, evolve, initial
 from domain.rules import rules_by_id
 from services.app.names import shown_names
@@ -63,9 +63,8 @@ class DescribedMatch:
     def _describe(self, event: dict[str, Any]) -> str:
         try:
             envelope = decode_event(b64decode(event["data"]))
-            body: Event = envelope.body
-            self._state = evolve(self._state, body, envelope.at, actor=envelope.actor)
-            return describe_events(self._named(self._state), [body])
+            self._state = evolve(self._state, envelope.body, envelope.at, actor=envelope.actor)
+            return describe_events(self._named(self._state), [envelope])
         except _UNREADABLE:
             return self._plain(event)
 

@@ -79,8 +79,11 @@ def _refresh() -> None:
     kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     connection = kind(parts.netloc, timeout=_ANSWER_SECONDS)
     query = urlencode({"player": login.userid, "state": "active", "limit": _MOST})
-    connection.request("GET", f"{parts.path}/api/matches?{query}")
-    rows = json.loads(connection.getresponse().read())["matches"]
+    headers = {"Authorization": f"Bearer {login.token}"}
+    rows = []
+    for path in (f"/api/matches?{query}", f"/api/account/invitations?limit={_MOST}"):
+        connection.request("GET", f"{parts.path}{path}", headers=headers)
+        rows += json.loads(connection.getresponse().read()).get("matches", [])
     file = boards_file()
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = file.with_name(f"{file.name}.{os.getpid()}.new")

@@ -205,6 +205,11 @@ class Client:
         self._texts.place(commitment, challenge=made["id"])
         return dict(made)
 
+    def decline_all(self, userid: str) -> int:
+        """Decline all matches to which a player invites the account; return how many."""
+        found = self.post("/api/account/challenges/decline", {"userid": userid})
+        return int(found["declined"])
+
     def take(self, challenge: str) -> dict[str, Any]:
         """Accept a challenge, and commit if its match gathers texts."""
         path = f"/api/challenges/{challenge}"

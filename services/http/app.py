@@ -37,6 +37,7 @@ from services.http.api.routes.analyses import request_analysis, show_analysis
 from services.http.api.routes.blocks import block_player, list_blocks, unblock_player
 from services.http.api.routes.challenges import (
     accept_challenge,
+    decline_challenges,
     list_challenges,
     open_challenge,
     own_challenges,
@@ -86,7 +87,12 @@ from services.http.api.routes.messages import (
     show_chat,
     unmute_chat,
 )
-from services.http.api.routes.players import list_matches, list_notices, show_player
+from services.http.api.routes.players import (
+    list_invitations,
+    list_matches,
+    list_notices,
+    show_player,
+)
 from services.http.api.routes.push import add_push, list_push, remove_push
 from services.http.api.routes.rankings import (
     list_history,
@@ -139,6 +145,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     start_match,
     start_rematch,
     list_matches,
+    list_invitations,
     show_replies,
     lay_replies,
     drop_replies,
@@ -159,6 +166,7 @@ ROUTES: Final[tuple[Any, ...]] = (
     show_challenge,
     accept_challenge,
     withdraw_challenge,
+    decline_challenges,
     add_robot,
     own_challenges,
     list_robots,

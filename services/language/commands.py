@@ -98,12 +98,21 @@ GENERAL_FORMS: Final = (
         "block",
         "block",
         f"{_OWN} [userid]",
-        "accept no challenges, messages or chat from a player, or list the players you block",
+        "accept no challenges, messages or chat from a player, and decline the matches in which you have "
+        "not moved; or list the players you block",
         blocks.block,
         proof=signer,
     ),
     CommandForm(
         "unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock, proof=signer
+    ),
+    CommandForm(
+        "decline_all",
+        "decline all",
+        f"{_OWN} userid",
+        "decline all matches to which a player invites you",
+        blocks.decline_all,
+        proof=signer,
     ),
     CommandForm(
         "watch",

@@ -9,6 +9,7 @@ from typing import Final
 
 from domain.match.events import AccountId, EventEnvelope, MatchStarted, decode_event
 from domain.match.history import replay, unpack_snapshot
+from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat
 from domain.sentences import LANGUAGES, Sentence
@@ -95,7 +96,7 @@ class NotificationTexts:
         scene, last = self._scene(board, history, language), decode_event(history[-1])
         name = self._name(account, language)
         parts = [
-            describe_events(scene, [last.body]),
+            describe_events(scene, [last]),
             statement_lines(self._app, board, [last], language),
             summary(scene, self._app.store.now()),
             how_to_rule(board, name, language),
@@ -138,10 +139,7 @@ class NotificationTexts:
         since = max((e.seq for e in before if e.actor == update.account), default=1)
         runs = _runs([event for event in before if event.seq > since])[-_EARLIER:]
         lines = [
-            describe_events(
-                self._scene(update.board, update.history[: run[-1].seq], language),
-                [e.body for e in run],
-            )
+            describe_events(self._scene(update.board, update.history[: run[-1].seq], language), run)
             for run in runs
         ]
         return "\n".join([SAY("before").in_language(language), *lines]) if lines else ""
@@ -251,7 +249,7 @@ def _subject(scene: NamedMatch) -> str:
 def _first(scene: NamedMatch, update: MatchUpdate, own: Sequence[EventEnvelope]) -> str:
     if NoticeKind.REMINDER in update.kinds:
         return scene.said(SAY("reminder", place=scene.place))
-    return describe_events(scene, [event.body for event in own])
+    return describe_events(scene, own)
 
 
 def _runs(events: Sequence[EventEnvelope]) -> list[list[EventEnvelope]]:
@@ -270,10 +268,9 @@ def _how(scene: NamedMatch, seat: Seat) -> str:
     asked = _asked(scene, seat)
     if not asked:
         return f"{scene.said(SAY('nothing'))}.\n{scene.said(SAY('to-chat'))}"
-    others = (
-        ["chat TEXT"] if scene.state.awaits_entropy else ["resign", "propose draw", "chat TEXT"]
-    )
-    if scene.state.awaits_entropy or not scene.state.acted >> seat & 1:
+    unaccepted = scene.state.awaits_entropy or scene.state.invitation is not None
+    others = ["chat TEXT"] if unaccepted else ["resign", "propose draw", "chat TEXT"]
+    if may_decline(seat, scene.state):
         others.insert(0, "decline")
     also = scene.said(SAY("also", commands=", ".join(others)))
     return f"{scene.said(SAY('in-reply', asked=asked))}.\n{also}."
@@ -291,15 +288,16 @@ def _asked(scene: NamedMatch, seat: Seat) -> str:
     """Return what the player has to do, as instructions; empty if nothing."""
     if scene.state.over:
         return ""
+    found = list(_proposed(scene, seat))
     if scene.state.awaits_entropy:
-        found = _asked_before(scene.state, seat)
+        found += _asked_before(scene.state, seat)
     else:
-        found = [*_proposed(scene, seat), *_turn(scene, seat)]
+        found += _turn(scene, seat)
     return "\n".join(map(scene.said, found))
 
 
 def _asked_before(state: MatchState, seat: Seat) -> list[Sentence]:
-    """Return the same before the draw."""
+    """Return what the player has to do before the draw."""
     if seat not in state.waits:
         return []
     return [SAY("write-reveal") if state.sealed else SAY("write-accept")]
@@ -317,9 +315,15 @@ def _proposed(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
 
 
 def _turn(scene: NamedMatch, seat: Seat) -> Iterator[Sentence]:
+    invited = seat in scene.state.invited
     if scene.state.next == seat:
         move = next(iter(scene.rules.legal_moves(scene.position)), "")
-        yield SAY("write-move-such-as", move=move) if move else SAY("write-move")
+        if invited:
+            yield SAY("write-accept-or-move", move=move)
+        else:
+            yield SAY("write-move-such-as", move=move) if move else SAY("write-move")
+    elif invited:
+        yield SAY("write-accept")
 
 
 def _foot(name: str, language: str) -> str:

@@ -52,7 +52,10 @@ SAY: Final = Sentences(
         "resigned": ("a player resigned", "jemand hat aufgegeben"),
         "flagged": ("a player ran out of time", "jemandes Zeit ist abgelaufen"),
         "resumed": ("the pause has ended", "die Pause ist zu Ende"),
-        "declined": ("a player declined to play", "jemand hat die Partie abgelehnt"),
+        "declined": (
+            "the match did not come about",
+            "die Partie ist nicht zustande gekommen",
+        ),
         "over": ("the match is over", "die Partie ist zu Ende"),
         "running-out": ("your time is running out", "deine Zeit läuft ab"),
         "claimed": (
@@ -90,6 +93,10 @@ SAY: Final = Sentences(
         ),
         "write-move": ("To play, write your move", "Zum Ziehen schreib deinen Zug"),
         "write-accept": ("To play, write accept", "Zum Mitspielen schreib accept"),
+        "write-accept-or-move": (
+            "To play, write accept, or your move at once, such as {move}",
+            "Zum Mitspielen schreib accept, oder gleich deinen Zug, etwa {move}",
+        ),
         "write-reveal": (
             (
                 "To play, open the match with the browser or program in which you accepted it: your text "

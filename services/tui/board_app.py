@@ -228,7 +228,8 @@ class BoardApp(MatchApp):
 
     def action_reject(self) -> None:
         """Reject the open offer, or decline the match."""
-        if self.view and self.view.waits_for_consent and self.view.must_act:
+        view = self.view
+        if view and view.waits_for_consent and view.seats and not view.foreign_offer:
             self._ask("Decline this match?", {"do": "decline"}, "Declined.")
         else:
             self._answer("reject", "Rejected.")
@@ -237,7 +238,7 @@ class BoardApp(MatchApp):
         view = self.view
         if view is None or not view.seats:
             self.say(_WATCHING)
-        elif view.foreign_offer or (view.waits_for_consent and view.must_act):
+        elif view.foreign_offer or view.asks_to_accept:
             self.send_command({"do": verb}, done)
         else:
             self.say("There is no offer to answer.")
@@ -265,6 +266,9 @@ class BoardApp(MatchApp):
             kinds = await in_thread(partial(self.source.offers, view))
         except (ProblemError, httpx.TransportError) as error:
             self.say(f"the offers can't be read: {reason_of(error)}", warns=True)
+            return
+        if not kinds:
+            self.say("Nothing can be proposed before all have accepted the match.")
             return
         lines = [_RESUME, *kinds] if view.is_paused else [*kinds]
         kind = await self.push_screen_wait(MenuScreen("Propose", lines))

@@ -67,6 +67,8 @@ class MatchApi:
 
     def offers(self, view: ShownMatch) -> tuple[str, ...]:
         """Return the kinds of offers that players of a match can make."""
+        if view.waits_for_consent:
+            return ("deal",) if view.is_sealed else ()
         game = self.client.get(f"/api/games/{view.match['game']}")
         if len(view.match["players"]) == 1:
             return ("undo", *game["offers"])
@@ -77,10 +79,18 @@ class MatchApi:
         return int(self.client.post(f"/api/matches/{board}/rematch", {})["board"])
 
     def next_board(self, current: int = 0) -> int | None:
-        """Return the match that has waited longest for the player, other than the current one."""
+        """Return the match that has waited longest for the player, other than the current one.
+
+        Matches to which the player is invited come last.
+        """
         if not self.userid:
             return None
         found = self.client.get("/api/matches", player=self.userid, state="next", limit=_LISTED)[
             "matches"
+        ]
+        found += [
+            row
+            for row in self.client.get("/api/account/invitations")["matches"]
+            if self.userid in [row["players"][seat] for seat in row["invited"]]
         ]
         return next((row["board"] for row in found if row["board"] != current), None)

@@ -63,6 +63,19 @@ class ShownMatch(msgspec.Struct, frozen=True):
         return bool(self.match["state"] == "waiting")
 
     @property
+    def asks_to_accept(self) -> bool:
+        """Whether the player at this terminal has yet to accept the match."""
+        invitation = self.match.get("invitation")
+        asked = invitation["seats"] if invitation else self.match["waits_for"]
+        return self.waits_for_consent and not self.is_sealed and bool(set(asked) & set(self.seats))
+
+    @property
+    def is_sealed(self) -> bool:
+        """Whether the match waits for texts of its players, without which it can't be dealt."""
+        draw = self.match.get("draw")
+        return bool(draw and draw["phase"] == "reveal")
+
+    @property
     def has_board(self) -> bool:
         """Whether there is a position to draw."""
         return self.match["at"]["position"] is not None
@@ -112,9 +125,10 @@ class ShownMatch(msgspec.Struct, frozen=True):
             return f"{said[:1].upper()}{said[1:]}.{again}"
         if self.is_paused:
             return "The match is paused; o resumes it." if self.seats else "The match is paused."
-        if self.waits_for_consent:
-            if self.must_act:
-                return "The match waits for you: a accepts it, r declines it."
+        if self.asks_to_accept:
+            moves = " A move accepts it, too." if self.may_move else ""
+            return f"The match waits for you: a accepts it, r declines it.{moves}"
+        if self.waits_for_consent and not self.may_move:
             return f"The match waits for {self._waited}."
         if self.may_move:
             return "It is your turn."

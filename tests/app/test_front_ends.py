@@ -124,6 +124,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "blocks.add_block": Row(),
     "blocks.remove_block": Row(),
     "blocks.blocked_userids": Row(),
+    "invitations.decline_all": Row(),
+    "invitations.decline_unplayed": WITHIN,
     "follows.watch_match": Row(),
     "follows.unwatch_match": Row(),
     "follows.follow_player": Row(),

@@ -14,10 +14,19 @@ from domain.sentences import text_in
 from infra.audit.stored_match import check
 from tests.fakes.everywhere import FRONT_ENDS, Action, Everywhere, Result
 from tests.fakes.everywhere import everywhere as front_ends
-from tests.helpers.api import Api
+from tests.helpers.api import Api, Player
 from tests.helpers.key_patterns import OF_RQ, all_rows, row_of
 
-MATCHES = [(rules, players) for rules in all_rules() for players in rules.players]
+BY_NAME, OPENLY, BY_LINK = "by name", "openly", "by link"
+
+MATCHES = [
+    (rules, players, how)
+    for rules in all_rules()
+    for players in rules.players
+    for how in (BY_NAME, OPENLY, BY_LINK)
+    # what is dealt by chance is dealt when the last player accepts, in whatever way
+    if how == BY_NAME or rules.needs_draw(rules.read_options(()), players)
+]
 
 _TURN = re.compile(r'<div id="turn"[^>]*>(.*?)</div>', re.DOTALL)
 
@@ -40,15 +49,38 @@ def verdict(winners: Sequence[int], seat: int, count: int) -> str:
     return "You won" if seat in winners else "You lost"
 
 
+def start(everywhere: Everywhere, game: str, players: Sequence[Player], how: str) -> int:
+    """Have the first player start a match, and the others accept it at one front end after the other."""
+    if how == BY_NAME or len(players) == 1:
+        board = everywhere.start_game(game, *players)
+        for where, player in zip(FRONT_ENDS, players[1:], strict=False):
+            action = Action("accept", {"do": "accept"}, {"do": "accept"}, game)
+            assert everywhere.act(where, player, board, action) == Result(""), where
+        return board
+    body = {"game": game, "seats": len(players), "seat": 0, "listed": how == OPENLY}
+    made = players[0].post("/api/challenges", body).json()["id"]
+    for player in players[1:-1]:
+        assert player.post(f"/api/challenges/{made}/accept").is_success
+    assert everywhere.page(players[-1], f"/challenges/{made}/take", {}) == Result("")
+    board = int(everywhere.api.http.get(f"/api/challenges/{made}").json()["board"])
+    seats = everywhere.state(board).seats
+    everywhere.boards(board, *sorted(players, key=lambda one: seats.index(one.account)))
+    return board
+
+
 @pytest.mark.parametrize(
-    ("rules", "count"), MATCHES, ids=[f"{rules_id(rules)}-{count}" for rules, count in MATCHES]
+    ("rules", "count", "how"),
+    MATCHES,
+    ids=[f"{rules_id(rules)}-{count}-{how}" for rules, count, how in MATCHES],
 )
 def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
-    everywhere: Everywhere, rules: AnyRules, count: int
+    everywhere: Everywhere, rules: AnyRules, count: int, how: str
 ) -> None:
     chance = random.Random(rules.key)
     players = [everywhere.player() for _ in range(count)]
-    board = everywhere.start_game(rules.key, *players)
+    board = start(everywhere, rules.key, players, how)
+    seats = everywhere.state(board).seats
+    players.sort(key=lambda one: seats.index(one.account))
     turns = cycle(FRONT_ENDS)
     while not (state := everywhere.state(board)).over:
         legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))
@@ -73,7 +105,10 @@ def test_a_whole_match_is_played_at_all_front_ends_in_turn_and_holds(
         assert found, page
         sentence, *_ = found[1].split('<span class="change">')  # once the ratings are counted
         assert sentence.strip() == f"{verdict(result['winners'], seat, count)}: {detail}."
-    assert check(everywhere.api.parts.store, board).startswith(f"match {board} holds")
+    holds = check(everywhere.api.parts.store, board)
+    assert holds.startswith(f"match {board} holds")
+    dealt = count > 1 and rules.needs_draw(rules.read_options(()), count)
+    assert ("the server dealt as soon as all had accepted" in holds) == dealt
 
 
 def test_every_key_that_the_games_leave_is_in_the_tables(everywhere: Everywhere) -> None:

@@ -163,6 +163,13 @@ class Terminal:
         assert answer.code == ""
         return int(answer.sentence.split()[1].rstrip(",#"))
 
+    def accept(self, board: int, *names: str, game: str = "pow2") -> int:
+        """Have invited players accept a match; gives its board number."""
+        for name in names or ("bob",):
+            answer = self.move_in(game, board, name, "accept")
+            assert answer.code == "", answer
+        return board
+
     def move_in(self, game: str, board: int, name: str, text: str) -> Answer:
         """Play a move in a match of any game."""
         return self.do(f"{game} move {board} {name} {PASSWORDS[name]} {text}")

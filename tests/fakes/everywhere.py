@@ -83,9 +83,9 @@ class Everywhere:
         self._players[board] = players
         return board
 
-    def boards(self, board: int, one: Player, other: Player) -> None:
+    def boards(self, board: int, *players: Player) -> None:
         """Note who plays in a match that was started otherwise."""
-        self._players[board] = (one, other)
+        self._players[board] = players
 
     def seat(self, player: Player, board: int, text: str) -> Result:
         """Send what is said to the address of a player's seat."""

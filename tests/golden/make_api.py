@@ -220,6 +220,9 @@ def _challenge(said: Exchange, alice: Player, bob: Player) -> None:
     said.call("add_robot", alice, {"level": "easy"}, challenge=third["id"])
     said.call("list_robots")
     said.call("start_rematch", bob, {"commitment": ""}, board=1)
+    said.api.caught_up()
+    said.call("list_invitations", alice)
+    said.call("decline_challenges", alice, {"userid": "bob"})
 
 
 def _look(said: Exchange, alice: Player, bob: Player) -> None:

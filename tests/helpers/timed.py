@@ -9,11 +9,14 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import StartMatch
 from domain.match.events import EventEnvelope, Flagged, Nagged, decode_event
+from domain.match.history import unpack_snapshot
+from domain.match.state import next_due
 from infra.durability import Mode
 from infra.seed_chains import SeedChains
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
+from tests.helpers.api import Api
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from workers.commands.drain import Drain
@@ -87,6 +90,16 @@ class TimedBench(Bench):
     def waits(self) -> int:
         """Count the commands in all inboxes."""
         return self.store.inbox_size(range(self.store.layout().shards))
+
+
+def act_when_due(api: Api, board: int) -> int:
+    """Have a scheduler act on a server at the time when a match is due; gives that time."""
+    with api.server.client(blocking_timeout=5) as client:
+        (data,) = api.parts.store.snapshots([board])
+        later = next_due(unpack_snapshot(data).state)
+        store = RedisStore(client, Mode.FSYNC, clock=lambda: later)
+        Scheduler(store, LaneLeases(client, [].append), lambda: later).tick()
+    return later
 
 
 def alarms(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -146,13 +146,13 @@ def test_a_players_keys_are_the_players_own(door):
 # limits
 
 
-def test_five_matches_wait_between_two_until_the_other_moves(door):
+def test_three_matches_wait_between_two_until_the_other_answers(door):
     first, *_ = door.fill("alice", "bob")
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
-    assert "bob has not taken up 5 matches" in refused.sentence
-    assert "wait until they move in one." in refused.sentence
-    assert "resign or decline before that counts for a day" in refused.sentence
+    assert "bob has not answered 3 of your challenges" in refused.sentence
+    assert "wait until one is accepted or declined." in refused.sentence
+    assert "take back before that counts for a day" in refused.sentence
     assert door.do("halves challenge alice carol bob", "alice").code == Code.TOO_MANY
     board_of(door.do("pow2 challenge alice carol", "alice"))
     board_of(door.do("pow2 challenge bob alice", "bob"))
@@ -163,18 +163,18 @@ def test_five_matches_wait_between_two_until_the_other_moves(door):
     assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
 
 
-@pytest.mark.parametrize("text", ["decline", "resign"])
-def test_a_match_that_the_other_ended_waits_no_longer(door, text):
+@pytest.mark.parametrize("text", ["decline", "resign", "reject", "accept"])
+def test_a_match_that_the_other_answered_gives_room_at_once(door, text):
     first, *_ = door.fill("alice", "bob")
     door.terminal.move(first, "bob", text)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
 def test_a_match_that_is_over_after_the_other_acted_waits_no_longer(door):
-    first, *_ = door.fill("alice", "bob")
-    door.terminal.move(first, "alice", "propose draw")
-    door.terminal.move(first, "bob", "reject")
-    door.terminal.move(first, "alice", "resign")
+    line = "halves challenge alice bob carol -tiles_each=3"
+    first, *_ = [board_of(door.do(line, "alice")) for _ in range(MOST_BETWEEN_TWO)]
+    door.terminal.accept(first, "bob", game="halves")
+    door.terminal.move_in("halves", first, "alice", "decline")
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
 
@@ -220,13 +220,13 @@ def test_of_three_all_others_have_to_take_it_up(door):
     board_of(door.do(line, "alice"))
 
 
-def test_fifty_matches_of_one_player_wait_and_no_more(door):
-    for number in range(MOST_STARTS // MOST_BETWEEN_TWO):
+def test_twenty_matches_of_one_player_wait_and_no_more(door):
+    for number in range(MOST_STARTS):
         door.sign_up(f"other{number}")
-        door.fill("alice", f"other{number}")
+        door.fill("alice", f"other{number}", 1)
     refused = door.do("pow2 challenge alice bob", "alice")
     assert refused.code == Code.TOO_MANY
-    assert "50 matches" in refused.sentence
+    assert "20 of your challenges" in refused.sentence
     board_of(door.do("one challenge alice", "alice"))
     board_of(door.do("pow2 challenge bob alice", "bob"))
 
@@ -261,13 +261,13 @@ def test_a_start_that_came_to_nothing_stands_in_the_way_for_an_hour(door):
     alice, bob = door.ids["alice"], door.ids["bob"]
     for number in range(MOST_BETWEEN_TWO):
         command = command_id("mail", alice, f"killed {number}")
-        assert door.app.starts.add(alice, command, [bob], gather=False) == ""
+        assert door.app.starts.add(alice, command, [bob]) == ""
         if number % 2:
             door.app.store.allocate(command)
     past = door.app.store.now() - 3_500_000
     set_times(door, past)
     assert door.do("pow2 challenge alice bob", "alice").code == Code.TOO_MANY
-    board_of(door.do("pow2 challenge alice bob", "alice", key="killed 3"))
+    board_of(door.do("pow2 challenge alice bob", "alice", key="killed 1"))
     set_times(door, past - 200_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 
@@ -276,7 +276,7 @@ def test_a_start_that_came_to_nothing_while_a_clock_ran_ahead_stands_in_nobody_s
     alice, bob = door.ids["alice"], door.ids["bob"]
     for number in range(MOST_BETWEEN_TWO):
         command = command_id("mail", alice, f"killed {number}")
-        assert door.app.starts.add(alice, command, [bob], gather=False) == ""
+        assert door.app.starts.add(alice, command, [bob]) == ""
     set_times(door, door.app.store.now() + 40 * 24 * 3_600_000)
     board_of(door.do("pow2 challenge alice bob", "alice"))
 

@@ -6,7 +6,7 @@ import pytest
 
 from domain.match.commands import Command, CommandEnvelope, GiveRuling, MakeAppeal, MakeClaim
 from domain.match.dispute_events import Claimed, SetBack
-from domain.match.events import Absent, Event, command_id, decode_event
+from domain.match.events import Absent, EventEnvelope, command_id, decode_event
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState, next_due
 from infra.mail.addresses import ServerAddresses
@@ -56,10 +56,10 @@ class Dispute:
         return describe_events(scene, self.last)
 
     @property
-    def last(self) -> list[Event]:
+    def last(self) -> list[EventEnvelope]:
         """The events of the last command."""
         events = [decode_event(data) for data in self.api.parts.store.events(self.board)]
-        return [one.body for one in events if one.command == events[-1].command]
+        return [one for one in events if one.command == events[-1].command]
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_the_api_shows_the_fields_of_a_claim(api: Api, dispute: Dispute) -> None
     dispute.do(dispute.players[1].account, MakeClaim(ply=1, text=TEXT))
     shown = api.http.get(f"/api/matches/{dispute.board}/events").json()[-1]
     assert (shown["type"], shown["body"]) == ("claimed", {"seat": 1, "ply": 1, "text": "00" * 32})
-    assert isinstance(dispute.last[0], Claimed)
+    assert isinstance(dispute.last[0].body, Claimed)
 
 
 def test_a_match_that_goes_on_is_due_again_and_its_pages_show_it(
@@ -142,7 +142,7 @@ def test_a_vacation_that_began_after_the_end_stops_the_clock(api: Api) -> None:
     asked = other.post("/api/account/vacation", {"days": 5})
     assert asked.is_success, asked.text
     dispute.do(ARBITER, rule(None, back_to=1))
-    kinds = [type(body) for body in dispute.last]
+    kinds = [type(one.body) for one in dispute.last]
     assert kinds[1:] == [SetBack, Absent]
 
 

@@ -90,7 +90,7 @@ def test_it_is_told_how_many_messages_are_new_until_they_were_shown(terminal):
 
 
 def test_all_that_is_new_is_shown_and_of_what_is_read_the_newest_twenty(terminal):
-    accepted(terminal, "message bob builder2 alice write to me")
+    accepted(terminal, "message bob yes-we-can alice write to me")
     box(terminal, "alice")
     for number in range(33):
         accepted(terminal, f"message alice mad-hatter bob number {number}")

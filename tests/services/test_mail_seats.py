@@ -134,7 +134,7 @@ def test_a_seat_s_address_changes_nothing_of_the_account_and_says_what_does(offi
     )
     assert "`set alice password notify daily|none`" in letter.body
     assert (record(office), moves(office)) == (before, ["m13-j7"])
-    office.take(seat, "set alice wonderland notify daily")
+    office.take(seat, "set alice mad-hatter notify daily")
     assert record(office).notify == "daily"
 
 
@@ -166,7 +166,7 @@ def test_what_comes_by_a_seat_s_address_is_in_the_security_log(office, caplog):
     seat = office.seat(office.challenge(), 0, "alice")
     caplog.clear()
     office.take(seat, "m13-j7\nclaim #0 I cheat", sender="mallory@evil.example")
-    office.take(seat, "set alice wonderland notify none", sender="mallory@evil.example")
+    office.take(seat, "set alice mad-hatter notify none", sender="mallory@evil.example")
     found = [(one.message, one.fields) for one in caplog.records if hasattr(one, "fields")]
     named = {
         "account": office.ids["alice"].hex(),

@@ -22,21 +22,18 @@ from domain.match.commands import (
 )
 from domain.match.events import Event, Flagged, Nagged, command_id, decode_event
 from domain.match.history import unpack_snapshot
-from domain.match.state import next_due, position_of
+from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.audit.stored_match import check
-from infra.durability import Mode
-from infra.store.leases import LaneLeases
 from infra.store.port import Store
-from infra.store.redis_store import RedisStore
 from services.app import imports
 from services.language import Language
 from tests.fakes.app import FakeApp, Terminal
 from tests.fakes.office import FakeOffice
 from tests.helpers.api import PASSWORD, Api, until
 from tests.helpers.damaged import damaged_matches
+from tests.helpers.timed import act_when_due
 from tests.helpers.web import Guest
-from workers.scheduler import Scheduler
 
 TIMED = ["--days=3", "--nagtime=1"]
 
@@ -136,11 +133,7 @@ def by_the_scheduler(api: Api) -> set[type]:
 
 def keep(api: Api, board: int, kind: type) -> None:
     """Have a scheduler act at the time when a match is due."""
-    with api.server.client(blocking_timeout=5) as client:
-        (data,) = api.parts.store.snapshots([board])
-        later = next_due(unpack_snapshot(data).state)
-        store = RedisStore(client, Mode.FSYNC, clock=lambda: later)
-        Scheduler(store, LaneLeases(client, [].append), lambda: later).tick()
+    act_when_due(api, board)
     heard(api, board, {kind})
 
 

@@ -37,6 +37,8 @@ def test_a_whole_match_is_played_by_typing_and_holds(terminal, rules, players):
     started = terminal.do(f"{rules.key} challenge {' '.join(NAMES[:players])}")
     assert started.code == "", started
     board = int(started.sentence.split()[1].rstrip(","))
+    if players > 1:
+        terminal.accept(board, *NAMES[1:players], game=rules.key)
     while not (state := state_of(terminal, board)).over:
         legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))
         if "done" in legal and state.ply < PLIES and len(legal) > 1:

@@ -84,7 +84,12 @@ def show_as(call: Invocation) -> Answer:
 def _own_boards(call: Invocation, account: AccountId) -> list[str]:
     """Return the player's boards in the game: the active ones, unless the line has another state."""
     state = MatchFilter(call.line.get("state").lower() or MatchFilter.ACTIVE)
-    return [str(row.board) for row in call.app.lists.of(account, state, call.rules.key, 0, BOARDS)]
+    rows = call.app.lists.of(account, state, call.rules.key, 0, BOARDS)
+    if state in (MatchFilter.ACTIVE, MatchFilter.ALL):
+        # nobody else has in a list what not all players have accepted
+        proposed = call.app.lists.proposed(account)
+        rows = [row for row in proposed if row.game == call.rules.key] + rows
+    return [str(row.board) for row in rows[:BOARDS]]
 
 
 def _private(call: Invocation, word: str, account: AccountId) -> list[str]:

@@ -176,7 +176,7 @@ def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) 
         refusal = damaged_match(call.app.damage, sent.match, error)
         return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
     scene = NamedMatch.of(call.app, sent.match, state)
-    sentence = describe_events(scene, [envelope.body for envelope in led_to])
+    sentence = describe_events(scene, led_to)
     kind = deal_kind(decode_event(data).body for data in stored)
     if kind is DealKind.SEALED and server_keeps_text(call.app.words, sent):
         sentence += (

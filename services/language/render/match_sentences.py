@@ -68,6 +68,14 @@ SAY: Final = Sentences(
             "{player} hat den Text für die Auslosung nicht gezeigt",
         ),
         "declined": ("{player} declined to play", "{player} hat die Partie abgelehnt"),
+        "lapsed": (
+            "{player} has not accepted in time",
+            "{player} hat nicht rechtzeitig angenommen",
+        ),
+        "unrevealed": (
+            "{player} has not opened the match in time for the deal",
+            "{player} hat die Partie nicht rechtzeitig für die Auslosung geöffnet",
+        ),
         # moves and turns
         "played": ("{player} played {move}", "{player} hat {move} gezogen"),
         "played-conditional": (

@@ -7,6 +7,7 @@ import msgspec
 
 from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled, SetBack, TimeGiven
 from domain.match.events import (
+    SERVER_ACCOUNT,
     Absent,
     Accepted,
     Called,
@@ -16,6 +17,7 @@ from domain.match.events import (
     Declined,
     Ended,
     Event,
+    EventEnvelope,
     Flagged,
     Gathered,
     Imported,
@@ -119,9 +121,13 @@ _TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resi
 """Events after which the sentence says whose turn it is."""
 
 
-def describe_events(scene: NamedMatch, events: Sequence[Event]) -> str:
+def describe_events(scene: NamedMatch, envelopes: Sequence[EventEnvelope]) -> str:
     """Return a sentence on the events of a command; `scene` is the match after the last of them."""
-    clauses = [scene.said(_describe_event(scene, event)) for event in events]
+    events = [envelope.body for envelope in envelopes]
+    clauses = [
+        scene.said(_describe_event(scene, one.body, by_server=one.actor == SERVER_ACCOUNT))
+        for one in envelopes
+    ]
     # vacations of players are added to a match after it has started
     last = next((event for event in reversed(events) if not isinstance(event, Absent)), events[-1])
     if isinstance(last, _TURNING) and scene.state.next is not None:
@@ -144,7 +150,7 @@ def _passed_players(scene: NamedMatch, event: Event) -> list[str]:
     ]
 
 
-def _describe_event(scene: NamedMatch, event: Event) -> Text:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one for each event
+def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one for each event
     match event:
         case MatchProposed(invited=invited):
             return _challenge(scene, invited)
@@ -218,6 +224,10 @@ def _describe_event(scene: NamedMatch, event: Event) -> Text:  # noqa: C901, PLR
         case Returned():
             until = instant(event.until, scene.language)
             return SAY("returned", player=scene.who(event.seat), until=until)
+        case Declined() if by_server:
+            gather = scene.state.gather
+            unseen = gather is not None and gather.seal is not None
+            return SAY("unrevealed" if unseen else "lapsed", player=scene.who(event.seat))
         case Declined():
             return SAY("declined", player=scene.who(event.seat))
         case Claimed():

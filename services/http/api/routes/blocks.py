@@ -52,7 +52,10 @@ def list_blocks(context: NamedDependency[ApiContext], caller: NamedDependency[Ca
 def block_player(
     userid: BlockedUserid, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
 ) -> None:
-    """Refuse challenges, messages and chat from a player; matches that have started go on."""
+    """Refuse challenges, messages and chat from a player, and decline the matches in which you have not moved.
+
+    Those in which you have moved go on.
+    """
     add_block(context.app, caller.require(Scope.ACCOUNT), userid)
 
 

@@ -16,6 +16,7 @@ from services.app import challenges
 from services.app.challenges import mark_started, proposal_of, start_when_full
 from services.app.commands import WAIT_SECONDS
 from services.app.games import read_game
+from services.app.invitations import decline_all
 from services.app.names import userids_of
 from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
 from services.http.api.bodies import RequestBody
@@ -129,6 +130,37 @@ def own_challenges(
     return Challenges(challenge_json(context, found), None)
 
 
+class Challenger(RequestBody, frozen=True):
+    """A player who has invited you to matches."""
+
+    userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
+
+
+class Declined(msgspec.Struct, frozen=True):
+    """The outcome of declining several matches."""
+
+    declined: int
+    """The number of matches."""
+
+
+@post(
+    "/api/account/challenges/decline",
+    status_code=200,
+    sync_to_thread=True,
+    security=PLAY_SCOPE,
+    tags=_TAGS,
+    opt=declare_errors(Code.UNKNOWN_USER),
+    summary="Decline all invitations of a player",
+)
+def decline_challenges(
+    data: JSONBody[Challenger],
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+) -> Declined:
+    """Decline all matches to which a player invites you, and that not all have accepted."""
+    return Declined(decline_all(context.app, caller.actor(Scope.PLAY), data.userid))
+
+
 @get(
     "/api/challenges/{challenge:str}",
     sync_to_thread=True,
@@ -168,8 +200,7 @@ def open_challenge(
 ) -> OpenChallenge:
     """Offer a match to all players, for 30 days.
 
-    A request repeated with its key makes one challenge. A rated match with a draw by chance always
-    gathers (`--gather`).
+    A request repeated with its key makes one challenge.
     """
     actor = caller.actor(Scope.PLAY, key)
     proposal = proposal_of(

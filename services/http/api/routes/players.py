@@ -1,6 +1,6 @@
 """Players and their matches, in pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -68,6 +68,8 @@ class Listed(msgspec.Struct, frozen=True):
     the match is not over."""
     reason: str
     """Why the match ended, such as `resignation`; empty while it is not over."""
+    invited: tuple[int, ...] = ()
+    """Seats that have yet to accept the match; such a match is in no list but that of its players."""
 
 
 class Matches(msgspec.Struct, frozen=True):
@@ -157,11 +159,29 @@ def list_matches(
         raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
     else:
         rows = context.app.lists.playing(game, cursor, limit + 1)
-    names = userids_of(context.app, (account for row in rows for account in row.seats))
-    return Matches(
-        tuple(_match_row_json(row, names) for row in rows[:limit]),
-        next_cursor(cursor, limit, len(rows)),
-    )
+    return Matches(_rows_json(context, rows[:limit]), next_cursor(cursor, limit, len(rows)))
+
+
+@get(
+    "/api/account/invitations",
+    sync_to_thread=True,
+    security=READ_SCOPE,
+    tags=["matches"],
+    opt=declare_errors(),
+    summary="Matches that not all players have accepted",
+)
+def list_invitations(
+    context: NamedDependency[ApiContext],
+    caller: NamedDependency[Caller],
+    cursor: Cursor = 0,
+    limit: Limit = 50,
+) -> Matches:
+    """Return the matches to which you are invited, and those to which you have invited others.
+
+    Only their players have them in a list. The newest come first.
+    """
+    rows = context.app.lists.proposed(caller.require(Scope.READ))[cursor:]
+    return Matches(_rows_json(context, rows[:limit]), next_cursor(cursor, limit, len(rows)))
 
 
 @get(
@@ -221,6 +241,11 @@ def next_cursor(cursor: int, limit: int, found: int) -> int | None:
     return cursor + limit if found > limit else None
 
 
+def _rows_json(context: ApiContext, rows: Sequence[MatchListRow]) -> tuple[Listed, ...]:
+    names = userids_of(context.app, (account for row in rows for account in row.seats))
+    return tuple(_match_row_json(row, names) for row in rows)
+
+
 def _match_row_json(row: MatchListRow, names: Mapping[AccountId, str | None]) -> Listed:
     return Listed(
         board=row.board,
@@ -228,11 +253,18 @@ def _match_row_json(row: MatchListRow, names: Mapping[AccountId, str | None]) ->
         rules=row.rules,
         options=row.options,
         players=tuple(names[account] for account in row.seats),
-        state="over" if row.over else "active" if row.started else "waiting",
+        state=_state_name(row),
         waits_for=row.waits,
         since=row.since,
         ply=row.ply,
         updated=row.at,
         winners=row.winners,
         reason=row.reason,
+        invited=row.invited,
     )
+
+
+def _state_name(row: MatchListRow) -> str:
+    if row.over:
+        return "over"
+    return "active" if row.started and not row.invited else "waiting"
