@@ -158,14 +158,21 @@ class Terminal:
         return self.language.do(line, key, seconds)
 
     def challenge(self, options: str = "") -> int:
-        """Start a match of alice and bob; gives its board number."""
-        answer = self.do(f"pow2 challenge alice bob {options}")
-        assert answer.code == ""
-        return int(answer.sentence.split()[1].rstrip(",#"))
+        """Start a match of alice and bob, who accepts it; gives its board number."""
+        return self.begin(f"pow2 challenge alice bob {options}")
+
+    def begin(self, line: str) -> int:
+        """Start a match whose other players accept it; gives its board number."""
+        answer = self.do(line)
+        assert answer.code == "", answer
+        game, _, *names = line.split()
+        board = int(answer.sentence.split()[1].rstrip(",#"))
+        others = [name for name in names[1:] if name in PASSWORDS]
+        return self.accept(board, *others, game=game) if others else board
 
     def accept(self, board: int, *names: str, game: str = "pow2") -> int:
         """Have invited players accept a match; gives its board number."""
-        for name in names or ("bob",):
+        for name in names:
             answer = self.move_in(game, board, name, "accept")
             assert answer.code == "", answer
         return board

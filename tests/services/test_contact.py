@@ -56,8 +56,11 @@ def test_who_is_blocked_starts_no_match_and_writes_nothing(terminal):
 
 def test_all_else_goes_on(terminal):
     board = terminal.challenge()
-    fine(terminal, f"block {BOB} alice")
-    assert terminal.move(board, "alice", "m13-j7").code == ""
+    terminal.move(board, "alice", "m13-j7")
+    terminal.move(board, "bob", "a13-d7")
+    said = fine(terminal, f"block {BOB} alice")
+    assert said.endswith("matches in which you have moved go on")
+    assert terminal.move(board, "alice", "j7-m13").code == ""
     assert terminal.do(f"pow2 chat {board} {ALICE}").code == ""
     fine(terminal, "pow2 challenge bob alice")
     fine(terminal, "pow2 challenge alice carol")

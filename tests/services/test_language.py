@@ -67,7 +67,7 @@ def test_a_signup_is_welcomed_and_the_password_can_be_changed(terminal):
 def test_a_challenge_starts_a_match_and_shows_it(terminal):
     answer = terminal.do("pow2 challenge alice bob")
     assert answer.sentence == (
-        "match 1, #0: The Power of Two has started, Light (alice) against Dark (bob); "
+        "match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two; "
         "it is Light's turn (alice)"
     )
     assert answer.page.startswith("Remaining Pieces: Light 14 Dark 14\n")
@@ -75,7 +75,7 @@ def test_a_challenge_starts_a_match_and_shows_it(terminal):
 
 
 def test_options_may_stand_anywhere_after_challenge(terminal):
-    said = "The Power of Two -exact -fast has started"
+    said = "challenges Dark (bob) to The Power of Two -exact -fast; "
     for line in ("-fast -exact alice bob", "alice -fast bob -exact", "ALICE Bob -exact -fast"):
         assert said in terminal.do(f"pow2 challenge {line}").sentence
 
@@ -143,7 +143,7 @@ def test_show_names_the_offer_that_stands(terminal):
         (
             "bob",
             "decline",
-            "Dark (bob) declined to play; the match is over: it was declined, and counts for nothing",
+            "Dark (bob) declined to play; the match is over: it did not come about, and counts for nothing",
         ),
         (
             "bob",

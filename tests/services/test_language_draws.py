@@ -71,11 +71,13 @@ def account(terminal: Terminal) -> bytes:
     return terminal.app.accounts.id_of("bob")
 
 
-def test_a_draw_that_was_not_gathered_says_so(terminal):
-    board = called(terminal, "")
+def test_a_deal_of_the_server_says_so(terminal):
+    board = terminal.begin("powerdrain challenge alice bob --entropy=luck")
     shown = terminal.do(f"powerdrain show {board}").text
-    assert "\ndraw: not gathered: the challenger alone added to it" in shown
-    assert "the draw was not gathered" in check(terminal.app.store, board)
+    assert "\ndraw: the server dealt as soon as all had accepted" in shown
+    assert "the server dealt as soon as all had accepted" in check(terminal.app.store, board)
+    (started,) = [b for b in bodies(terminal.app, board) if isinstance(b, MatchStarted)]
+    assert all(len(text) >= 32 for text in started.draw.texts)
     assert "draw:" not in terminal.do(f"pow2 show {terminal.challenge()}").text
 
 
@@ -106,6 +108,9 @@ def test_commitments_that_make_no_sense_in_a_challenge_are_refused(terminal, wor
 
 def test_a_started_match_takes_no_commitment_and_no_word(terminal):
     board = called(terminal, "")
+    refused = bob(terminal, board, f"accept --commitment={DIGEST}")
+    assert (refused.code, refused.sentence[:30]) == ("bad-option", "the server deals in this match")
+    assert bob(terminal, board, "accept --entropy=x").code == ""
     for words in ("--entropy=x", f"--commitment={DIGEST}"):
         assert bob(terminal, board, f"accept {words}").code == "bad-option"
     assert bob(terminal, board, f"reveal {TEXT.hex()}").code == "too-late"

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 
 from domain.errors import Code
-from tests.fakes.app import FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def four(terminal) -> Terminal:
         terminal.challenge()
     terminal.move(1, "alice", "m13-j7")
     terminal.move(3, "bob", "resign")
-    terminal.do("line challenge alice carol")
+    terminal.begin("line challenge alice carol")
     return terminal
 
 
@@ -70,12 +70,16 @@ def test_lists_name_deleted_players_no_more(four):
     assert four.do("pow2 games bob").code == Code.UNKNOWN_USER
 
 
-def test_a_match_that_waits_for_consent_is_listed_for_who_is_to_give_it(terminal):
-    terminal.do("halves challenge alice bob carol --gather")
-    assert "waits for bob and carol to say accept" in terminal.do("halves games bob next").page
-    assert "there are none" in terminal.do("halves games alice next").page
-    terminal.do("halves move 1 bob yes-we-can accept")
-    assert "waits for carol to say accept" in terminal.do("halves games carol").page
+@pytest.mark.parametrize("words", ["--gather", ""])
+def test_a_match_that_waits_for_consent_is_shown_to_its_players_alone(terminal, words):
+    terminal.do(f"halves challenge alice bob carol {words}")
+    terminal.do(f"halves move 1 bob {PASSWORDS['bob']} accept")
+    for name, password in PASSWORDS.items():
+        assert "say accept" in terminal.do(f"halves showas {name} {password}").page
+        assert "there are none" in terminal.do(f"halves games {name} all").page
+        assert "there are none" in terminal.do(f"all show {name}").page
+    terminal.accept(1, "carol", game="halves")
+    assert "alice, " in terminal.do("halves games").page
 
 
 def test_a_long_list_says_that_it_is_only_its_beginning(terminal):

@@ -122,8 +122,7 @@ def test_a_match_that_waits_can_be_declined(terminal):
 
 
 def test_three_play_halves_and_one_resigns(terminal):
-    answer = terminal.do("halves challenge alice bob carol -tiles_each=4 -no_contract")
-    board = int(answer.sentence.split()[1].rstrip(","))
+    board = terminal.begin("halves challenge alice bob carol -tiles_each=4 -no_contract")
     resigned = terminal.do(f"halves resign {board} alice mad-hatter")
     assert "resigned" in resigned.sentence
     assert "it is" in resigned.sentence

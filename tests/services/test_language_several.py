@@ -38,7 +38,7 @@ def test_each_command_has_its_own_answer(terminal):
     answer = terminal.do(multiple(*lines))
     assert answer.code == answer.sentence == ""
     one, two, three, four = parts(answer.page, 4)
-    assert one.startswith("match 1, #0: The Power of Two has started")
+    assert one.startswith("match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two;")
     assert "match 1, #1: Light (alice) played m13-j7; it is Dark's turn (bob)\n" in two
     assert "#0: it is Light's turn (alice); now it stands at #1" in three
     assert four == "bob finds it in `messages`"

@@ -58,7 +58,7 @@ def test_a_vacation_reaches_a_match_that_no_list_has_yet():
         listed = terminal.challenge("--days=3")
         catch_up(app.store, app.client)
         new = terminal.challenge("--days=3")
-        of_others = terminal.do("pow2 challenge bob carol --days=3").sentence
+        of_others = terminal.begin("pow2 challenge bob carol --days=3")
         assert of_others
         alice = app.accounts.id_of("alice")
         assert [row.board for row in app.lists.of(alice)] == [listed]

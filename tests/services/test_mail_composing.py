@@ -63,7 +63,7 @@ def check(text: EmailText) -> None:
 def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing, rules, players):
     chance = random.Random(rules.key)
     line = f"{rules.key} challenge {' '.join(NAMES[:players])}"
-    board = int(terminal.do(line).sentence.split()[1].rstrip(","))
+    board = terminal.begin(line)
     subjects = set()
     for _ in range(8):
         state = state_of(terminal, board)

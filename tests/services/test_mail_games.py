@@ -19,7 +19,9 @@ from tests.helpers.served import Served
 DOMAIN = "play.example.org"
 SERVER = f"matchpost@{DOMAIN}"
 PASSWORDS = {"alice": "mad-hatter", "bob": "yes-we-can", "carol": "sing-along"}
-ASKED = re.compile(r"To play, write your move, such as (\S+), in the first line of a reply")
+ASKED = re.compile(
+    r"To play, write (?:your move, such as (\S+)|accept), in the first line of a reply"
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -101,7 +103,7 @@ class Table:
                     if "the match is over" in text and message["In-Reply-To"]:
                         over[name] = message
                     elif asked := ASKED.search(text):
-                        player.answer(message, asked[1])
+                        player.answer(message, asked[1] or "accept")
         return over
 
 

@@ -65,7 +65,7 @@ def update(composing: NotificationTexts, terminal: Terminal, board: int, seat: i
 
 def challenged(terminal: Terminal, line: str) -> int:
     """Return the board of a new match."""
-    return int(terminal.do(line).sentence.split()[1].rstrip(",#"))
+    return terminal.begin(line)
 
 
 @pytest.mark.parametrize(

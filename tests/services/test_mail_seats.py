@@ -186,7 +186,7 @@ def test_what_comes_by_a_seat_s_address_is_in_the_security_log(office, caplog):
 def test_a_seat_s_address_proves_its_player_as_a_challenger(office, line):
     seat = office.seat(office.challenge(), 0, "alice")
     (letter,) = office.take(seat, line)
-    assert "has started" in letter.body
+    assert "challenges" in letter.body or "has started" in letter.body
     assert decode_event(office.app.store.events(2)[0]).actor == office.ids["alice"]
 
 
@@ -205,7 +205,7 @@ def test_a_mail_to_the_server_starts_nothing_that_it_does_not_prove(office):
     assert office.app.store.events(1) == []
     line = "torere challenge alice bob --password=yes-we-can --as=bob"
     (letter,) = office.take(SERVER, line, sender=box("bob"))
-    assert "has started" in letter.body
+    assert "Dark (bob) challenges Light (alice)" in " ".join(letter.body.split())
     assert "yes-we-can" not in letter.body + letter.subject
     assert decode_event(office.app.store.events(1)[0]).actor == office.ids["bob"]
 
@@ -279,7 +279,7 @@ def test_an_answer_to_the_mail_of_a_result_starts_a_rematch(office):
     office.take(office.seat(board, 0, "alice"), "resign")
     (letter,) = office.take(office.seat(board, 1, "bob"), "rematch", sender=box("bob"))
     assert letter.to == box("bob")
-    assert letter.body.startswith("> rematch\nmatch 2, #0: The Power of Two has started")
-    assert "Light (bob) against Dark (alice)" in " ".join(letter.body.split())
+    assert letter.body.startswith("> rematch\nmatch 2, #0: Light (bob) challenges")
+    assert "challenges Dark (alice) to The Power of Two" in " ".join(letter.body.split())
     (second,) = office.take(office.seat(board, 0, "alice"), "rematch")
     assert second.body.startswith("> rematch\nmatch 2, #0: ")

@@ -6,8 +6,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope
-from domain.match.deals import DealKind, deal_kind
-from domain.match.events import EventEnvelope, decode_event
+from domain.match.events import Called, DealProposed, Event, EventEnvelope, decode_event
 from domain.match.history import replay
 from domain.match.start_options import read_draw_options
 from infra.store.outcomes import CommandOutcome
@@ -177,12 +176,18 @@ def _accepted(call: Invocation, sent: CommandEnvelope, outcome: CommandOutcome) 
         return Answer(f"the command was accepted, but {refusal.sentence}", code=refusal.code)
     scene = NamedMatch.of(call.app, sent.match, state)
     sentence = describe_events(scene, led_to)
-    kind = deal_kind(decode_event(data).body for data in stored)
-    if kind is DealKind.SEALED and server_keeps_text(call.app.words, sent):
+    if _is_sealed(decode_event(stored[0]).body) and server_keeps_text(call.app.words, sent):
         sentence += (
             "; the server keeps your text for the draw: you trust its operator for your part"
         )
     return Answer(sentence, draw(scene, preferred_display(call.app, sent.actor, scene.rules)))
+
+
+def _is_sealed(first: Event) -> bool:
+    """Return whether a match that begins with this event was proposed with a sealed deal."""
+    return isinstance(first, Called) and not (
+        isinstance(first, DealProposed) and first.server_deals
+    )
 
 
 def _events_of_command(
