@@ -30,7 +30,6 @@ SHORT = {
     "services/app/actor.py",
     "services/heartbeating.py",
     "services/http/api/pending.py",
-    "services/language/handlers/blocks.py",
     "services/language/handlers/drafts.py",
     "services/language/handlers/puzzles.py",
     "services/language/handlers/vacations.py",

@@ -156,35 +156,6 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "other moves lead to #{ply} than when you submitted it; look again",
         "zu #{ply} führen inzwischen andere Züge; bitte noch einmal ansehen",
     ),
-    "commitment-form": (
-        "a commitment is the SHA-256 of a text: 64 hex digits",
-        "eine Festlegung ist der SHA-256 eines Textes: 64 hexadezimale Ziffern",
-    ),
-    "server-deals": (
-        "the server deals in this match; write accept without --commitment",
-        "in dieser Partie lost der Server aus; angenommen wird ohne --commitment",
-    ),
-    "draws-nothing": (
-        "the match waits for nothing that goes into a draw; write accept alone",
-        "für diese Partie wird nichts gezogen; Annehmen genügt",
-    ),
-    "draw-over": (
-        "the match is over, and needs no text",
-        "die Partie ist zu Ende und braucht keinen Text mehr",
-    ),
-    "draw-late": (
-        "the match does not wait for texts, or no longer does",
-        "die Partie wartet nicht oder nicht mehr auf Texte",
-    ),
-    "draw-wrong": (
-        "no player of the match has committed to this text",
-        "auf diesen Text hat sich kein Spieler der Partie festgelegt",
-    ),
-    "draw-early": (
-        "not all players have committed yet; reveal it when they have",
-        "noch haben sich nicht alle Spieler festgelegt; danach kann der Text offengelegt werden",
-    ),
-    "draw-revealed": ("this text is revealed already", "dieser Text ist schon offengelegt"),
     "no-puzzle": (
         "{game} is no puzzle: only games played alone have scores",
         "{game} ist kein Rätsel: Punkte gibt es nur in Spielen für einen",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from domain.sentences import LANGUAGES, Sentences, Text, text_in
+from services.app.draw_words import DRAW_REFUSED
 from services.app.names import join_names
 from services.app.refusal_words import REFUSED
 
@@ -109,6 +110,7 @@ SAY: Final = Sentences(
         "ends": ("this ends the match: {detail}", "damit ist die Partie zu Ende: {detail}"),
         "turn": ("then it is {player}'s turn", "dann ist {player} am Zug"),
         **REFUSED,
+        **DRAW_REFUSED,
         "over": ("the match is over: {detail}", "die Partie ist zu Ende: {detail}"),
         "over-before": (
             "move {number}: the match would be over: {detail}",

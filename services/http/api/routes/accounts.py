@@ -368,10 +368,8 @@ def revoke_token(
     accounts.revoke_token(context.app, account, token)
 
 
-def _token_json(token: Token) -> ShownToken:
-    return ShownToken(
-        token.id, token.label, token.scopes, token.created, token.last_used, token.expires
-    )
+def _token_json(one: Token) -> ShownToken:
+    return ShownToken(one.id, one.label, one.scopes, one.created, one.last_used, one.expires)
 
 
 def _profile_of(context: ApiContext, account: AccountId) -> Profile:

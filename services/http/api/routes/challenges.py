@@ -136,7 +136,7 @@ class Challenger(RequestBody, frozen=True):
     userid: Annotated[str, msgspec.Meta(max_length=24, examples=["bob"])]
 
 
-class Declined(msgspec.Struct, frozen=True):
+class DeclinedMatches(msgspec.Struct, frozen=True):
     """The outcome of declining several matches."""
 
     declined: int
@@ -156,9 +156,9 @@ def decline_challenges(
     data: JSONBody[Challenger],
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
-) -> Declined:
+) -> DeclinedMatches:
     """Decline all matches to which a player invites you, and that not all have accepted."""
-    return Declined(decline_all(context.app, caller.actor(Scope.PLAY), data.userid))
+    return DeclinedMatches(decline_all(context.app, caller.actor(Scope.PLAY), data.userid))
 
 
 @get(
