@@ -14,6 +14,9 @@ while it has fewer than R replicas that follow it (`min-replicas-to-write`).
 
 `none` promises nothing: outcomes are reported as pending, never as accepted.
 
+Who may read a server's settings reads its `masterauth` too, which opens all data. So of the roles only the scheduler
+may, and notes them for the others: `SettingsNotes`.
+
 All of this is asked of each server that takes writes: of one server, of the primary that sentinels name, or of
 every primary of a cluster. Sentences about the last two begin with the name of the node.
 """
@@ -26,13 +29,15 @@ from functools import partial
 from operator import eq
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra import replicas as followers
+from infra.redis import keys
 from infra.redis.cluster import in_cluster, servers_of, slots_of
 from infra.redis.node_names import naming_node, under_sentinels
 
@@ -61,6 +66,9 @@ MAXIMUM_LAG: Final = "min-replicas-max-lag"
 
 MOST_LAG: Final = 10
 """Seconds without a sign of a replica after which the server must not count it any longer."""
+
+_NOTED_SECONDS: Final = 3600
+"""How long noted settings count; the scheduler notes them with each of its verifications."""
 
 
 class Mode(StrEnum):
@@ -96,30 +104,61 @@ class DurabilityError(Exception):
     """
 
 
-def verify(client: Redis, mode: Mode, replicas: int = 1) -> None:
+class HiddenSettingsError(DurabilityError):
+    """The user of this process may not read the servers' settings, and nobody has noted them."""
+
+
+class SettingsNotes:
+    """The settings of servers, in RQ's Redis, for users that may not ask the servers; see `infra.redis.access`."""
+
+    def __init__(self, client: Redis) -> None:
+        self._client = client
+
+    def read(self, server: str) -> dict[str, str] | None:
+        """Return the settings of a server, by its `run_id`; None if none are known, and it has to be asked."""
+        try:
+            found: Any = self._client.get(keys.noted_settings(server))
+        except RedisError:
+            return None
+        return None if found is None else msgspec.json.decode(found, type=dict[str, str])
+
+    def write(self, server: str, settings: Mapping[str, str]) -> None:
+        """Note the settings of a server."""
+        note = msgspec.json.encode(settings)
+        self._client.set(keys.noted_settings(server), note, ex=_NOTED_SECONDS)
+
+
+def verify(
+    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+) -> None:
     """Verify that all servers are new enough and as durable as `mode` requires, and their replicas too.
 
     `replicas` is how many replicas `replicated` waits for. Raises DurabilityError, naming the node, if one is
     not, or if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be
-    asked is no fault, because each commit waits for its sync.
+    asked is no fault, because each commit waits for its sync. With `notes` the settings are those noted there; a
+    server of which none are is asked.
     """
     if not mode.durable:
         logger.warning(
             "durability is none: no move is safe from a crash of the machine, "
             "and every outcome is reported as pending"
         )
-    for fault in find_faults(client, mode, replicas):
+    for fault in find_faults(client, mode, replicas, notes):
         raise DurabilityError(fault)
 
 
-def find_faults(client: Redis, mode: Mode, replicas: int = 1) -> Iterator[str]:
+def find_faults(
+    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+) -> Iterator[str]:
     """Return why the servers are not as durable as `mode` requires, one sentence each; see `verify`."""
     for node in current_servers(client):
         try:
             with naming_node(node):
-                if mode is Mode.REPLICATED:
+                if mode is Mode.REPLICATED and notes is None:
                     _verify_replicas(node)
-                verify_server(node, mode, replicas)
+                verify_server(node, mode, replicas, notes)
+        except HiddenSettingsError:
+            raise  # the caller may have noted ones
         except DurabilityError as error:
             yield str(error)
     if fault := failover_fault(client, mode):
@@ -143,33 +182,65 @@ def _verify_replicas(client: Redis) -> None:
             raise DurabilityError(fault)
 
 
-def verify_server(client: Redis, mode: Mode, replicas: int = 1) -> None:
+def verify_server(
+    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+) -> None:
     """Verify one server alone, as `verify` does, by commands that any of its connections may send."""
     information = _information(client)
     _version_of(information)
     if not mode.durable:
         return
-    if fault := _server_fault(client, information, mode, replicas):
+    if fault := _server_fault(client, information, mode, replicas, notes):
         raise DurabilityError(fault)
     if mode.verified:
         _check_wait(client)
 
 
-def _server_fault(client: Redis, information: Mapping[str, Any], mode: Mode, replicas: int) -> str:
+def _server_fault(
+    client: Redis,
+    information: Mapping[str, Any],
+    mode: Mode,
+    replicas: int,
+    notes: SettingsNotes | None,
+) -> str:
     fault = role_fault(information)
     if fault or not mode.verified:
         return fault
-    settings = _ask("CONFIG GET", lambda: client.config_get(*required_settings(mode)))
+    noted = notes.read(str(information.get("run_id"))) if notes else None
+    settings = _shown_settings(client, mode) if noted is None else noted
     return settings_fault(settings, mode, replicas) or replica_fault(information, mode, replicas)
 
 
-def look(client: Redis, mode: Mode, replicas: int = 1) -> list[str]:
+def _shown_settings(client: Redis, mode: Mode) -> Mapping[str, str]:
+    def ask() -> Any:
+        try:
+            return client.config_get(*required_settings(mode))
+        except NoPermissionError as error:
+            raise HiddenSettingsError(
+                "durability not verified: the user of this process may not read the server's settings, and no "
+                "scheduler has noted them within an hour; start `matchpost scheduler`"
+            ) from error
+
+    found: Mapping[str, str] = _ask("CONFIG GET", ask)
+    return found
+
+
+def note_settings(client: Redis, mode: Mode, notes: SettingsNotes) -> None:
+    """Note the settings of all servers that take writes, for those that may not ask them."""
+    for node in current_servers(client):
+        with naming_node(node):
+            notes.write(str(_information(node).get("run_id")), _shown_settings(node, mode))
+
+
+def look(
+    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+) -> list[str]:
     """Return the faults of all servers by their state and settings, one sentence each; nothing is written."""
     faults = []
     for node in current_servers(client):
         try:
             with naming_node(node):
-                _look_at(node, mode, replicas)
+                _look_at(node, mode, replicas, notes)
         except DurabilityError as error:
             faults.append(str(error))
         except RedisError as error:
@@ -178,9 +249,9 @@ def look(client: Redis, mode: Mode, replicas: int = 1) -> list[str]:
     return [*faults, fault] if fault else faults
 
 
-def _look_at(server: Redis, mode: Mode, replicas: int) -> None:
+def _look_at(server: Redis, mode: Mode, replicas: int, notes: SettingsNotes | None) -> None:
     information = _information(server)
-    fault = write_fault(information) or _server_fault(server, information, mode, replicas)
+    fault = write_fault(information) or _server_fault(server, information, mode, replicas, notes)
     if fault:
         raise DurabilityError(fault)
 

@@ -3,6 +3,7 @@
 | key | what |
 |---|---|
 | `durable`, in RQ's Redis | the note: empty while the matches' server keeps what it accepts, else why not; it lives 30 s |
+| `durable:<run id>`, there too | the settings of a server of the matches: `infra.durability.SettingsNotes` |
 | `{beats}:barrier`, and `{beats:5}:barrier` on other nodes of a cluster | time of the last trial write, in ms |
 
 The scheduler verifies the server, or each primary of a cluster, every 10 s, by its settings and by a write
@@ -30,10 +31,13 @@ from redis.exceptions import RedisError, ResponseError
 from infra.durability import (
     BARRIER_TIMEOUT,
     DurabilityError,
+    HiddenSettingsError,
     Mode,
+    SettingsNotes,
     append_barrier,
     check_barrier,
     look,
+    note_settings,
     verify,
     verify_server,
 )
@@ -130,6 +134,7 @@ class DurabilityWatch:
     ) -> None:
         self._data = data
         self._notes = DurabilityNotes(queue)
+        self._settings = SettingsNotes(queue)
         self._mode = mode
         self._replicas = replicas
         self._timer = timer
@@ -159,7 +164,7 @@ class DurabilityWatch:
         if identity in self._verified:
             return
         try:
-            verify_server(server, self._mode, self._replicas)  # type: ignore[arg-type]  # it has the methods that are needed
+            verify_server(server, self._mode, self._replicas, self._settings)  # type: ignore[arg-type]  # it has the methods that are needed
         except DurabilityError as error:
             node = "" if self._alone else f"{connection.host}:{connection.port}: "
             raise UnverifiedServerError(f"{node}{error}") from error
@@ -181,10 +186,17 @@ class DurabilityWatch:
         return note.fault if note and note.age < OLD_SECONDS else self.verify()
 
     def verify(self) -> str:
-        """Verify the server now, write the note, and return the fault; empty if there is none."""
+        """Verify the server now, write the note, and return the fault; empty if there is none.
+
+        Who may ask for the server's settings notes them for the others.
+        """
         fault = self._verify()
         try:
             self._notes.write(fault)
+            if self._mode.verified:
+                note_settings(self._data, self._mode, self._settings)
+        except DurabilityError:
+            pass  # it is the fault, or others have noted them
         except RedisError as error:
             # without a note every drain verifies the server itself
             logger.warning("the note of durability can't be written: %s", error)
@@ -213,19 +225,21 @@ class DurabilityWatch:
 
     def look(self) -> list[str]:
         """Return the faults of all servers by their state and settings; nothing is written."""
-        return look(self._data, self._mode, self._replicas)
+        return look(self._data, self._mode, self._replicas, self._settings)
 
-    def _verify(self) -> str:
+    def _verify(self, settings: SettingsNotes | None = None) -> str:
         where = ""
         try:
-            verify(self._data, self._mode, self._replicas)
-            if faults := self.look():
+            verify(self._data, self._mode, self._replicas, settings)
+            if faults := look(self._data, self._mode, self._replicas, settings):
                 return faults[0]
             for where, key in _trial_keys(self._data).items():
                 with TRIAL_WRITE_SECONDS.time():
                     synced = self._write(key)
                 if not synced:
                     return f"{where}{UNSYNCED_TEXT[self._mode]}"
+        except HiddenSettingsError as error:
+            return str(error) if settings else self._verify(self._settings)
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)
         except RedisError as error:

@@ -121,6 +121,7 @@ KEY_LIVES: Final = (
     KeyLife("{beats:5}:barrier", "infra.durability_watch", "expires after an hour", "nodes"),
     KeyLife("{s07.a1y}:closed", "infra.store.closed_shards", "the shard's log is restored", _SHARD),
     KeyLife("durable", "infra.durability_watch", "expires after 30 s", _ONE),
+    KeyLife("durable:<run id>", "infra.durability", "expires after an hour", "nodes"),
     KeyLife("{broadcast}", _MESSAGES, "expires after 90 days", "broadcasts, 50"),
     KeyLife("{broadcast}:told", "infra.people.message_notices", "expires", "broadcasts"),
     KeyLife("{p:<name>}:building", _GENERATIONS, "expires after 30 s", "one a projection"),

@@ -15,7 +15,7 @@ from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
-from infra.durability import Mode, verify
+from infra.durability import Mode, SettingsNotes, verify
 from infra.durability_watch import DurabilityNotes, DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
@@ -378,7 +378,8 @@ class App:
     @cached_property
     def _verified(self) -> bool:
         if self.durable:
-            verify(self.data, self.settings.durability, self.settings.replicas)
+            notes = SettingsNotes(self.queue)
+            verify(self.data, self.settings.durability, self.settings.replicas, notes)
         return True
 
     @property
