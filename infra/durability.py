@@ -14,22 +14,17 @@ while it has fewer than R replicas that follow it (`min-replicas-to-write`).
 
 `none` promises nothing: outcomes are reported as pending, never as accepted.
 
-Who may read a server's settings reads its `masterauth` too, which opens all data. So of the roles only the scheduler
-may, and notes them for the others: `SettingsNotes`.
-
 All of this is asked of each server that takes writes: of one server, of the primary that sentinels name, or of
 every primary of a cluster. Sentences about the last two begin with the name of the node.
 """
 
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
 from operator import eq
 from typing import Any, Final, NamedTuple
 
-import msgspec
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as RedisConnectionError
@@ -37,38 +32,27 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra import replicas as followers
-from infra.redis import keys
+from infra.durability_notes import SettingsNotes
 from infra.redis.cluster import in_cluster, servers_of, slots_of
 from infra.redis.node_names import naming_node, under_sentinels
+from infra.server_state import (
+    MAXIMUM_LAG,
+    MINIMUM_REPLICAS,
+    MINIMUM_VERSION,
+    MOST_LAG,
+    REQUIRED,
+    parse_version,
+    role_fault,
+    write_fault,
+)
 
 logger = logging.getLogger(__name__)
-
-MINIMUM_VERSION: Final = (7, 2)
-"""The first Redis and the first Valkey that know WAITAOF."""
 
 BARRIER_TIMEOUT: Final = 5000
 """Milliseconds a barrier waits for the disk; less than a client's timeout."""
 
 RECEIPT_TIMEOUT: Final = 1000
 """Milliseconds for which it waits at first until replicas have received the writes."""
-
-# no-appendfsync-on-rewrite would silently suspend the syncs, and eviction would drop commits
-REQUIRED: Final[Mapping[str, str]] = {
-    "appendonly": "yes",
-    "appendfsync": "always",
-    "no-appendfsync-on-rewrite": "no",
-    "maxmemory-policy": "noeviction",
-}
-"""The settings of the server that `fsync` needs, and those of each replica under `replicated`."""
-
-MINIMUM_REPLICAS: Final = "min-replicas-to-write"
-MAXIMUM_LAG: Final = "min-replicas-max-lag"
-
-MOST_LAG: Final = 10
-"""Seconds without a sign of a replica after which the server must not count it any longer."""
-
-_NOTED_SECONDS: Final = 3600
-"""How long noted settings count; the scheduler notes them with each of its verifications."""
 
 
 class Mode(StrEnum):
@@ -108,26 +92,6 @@ class HiddenSettingsError(DurabilityError):
     """The user of this process may not read the servers' settings, and nobody has noted them."""
 
 
-class SettingsNotes:
-    """The settings of servers, in RQ's Redis, for users that may not ask the servers; see `infra.redis.access`."""
-
-    def __init__(self, client: Redis) -> None:
-        self._client = client
-
-    def read(self, server: str) -> dict[str, str] | None:
-        """Return the settings of a server, by its `run_id`; None if none are known, and it has to be asked."""
-        try:
-            found: Any = self._client.get(keys.noted_settings(server))
-        except RedisError:
-            return None
-        return None if found is None else msgspec.json.decode(found, type=dict[str, str])
-
-    def write(self, server: str, settings: Mapping[str, str]) -> None:
-        """Note the settings of a server."""
-        note = msgspec.json.encode(settings)
-        self._client.set(keys.noted_settings(server), note, ex=_NOTED_SECONDS)
-
-
 def verify(
     client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
 ) -> None:
@@ -135,8 +99,7 @@ def verify(
 
     `replicas` is how many replicas `replicated` waits for. Raises DurabilityError, naming the node, if one is
     not, or if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be
-    asked is no fault, because each commit waits for its sync. With `notes` the settings are those noted there; a
-    server of which none are is asked.
+    asked is no fault, because each commit waits for its sync. Settings that `notes` have are not asked for.
     """
     if not mode.durable:
         logger.warning(
@@ -207,7 +170,7 @@ def _server_fault(
     if fault or not mode.verified:
         return fault
     noted = notes.read(str(information.get("run_id"))) if notes else None
-    settings = _shown_settings(client, mode) if noted is None else noted
+    settings = noted or _shown_settings(client, mode)
     return settings_fault(settings, mode, replicas) or replica_fault(information, mode, replicas)
 
 
@@ -221,8 +184,7 @@ def _shown_settings(client: Redis, mode: Mode) -> Mapping[str, str]:
                 "scheduler has noted them within an hour; start `matchpost scheduler`"
             ) from error
 
-    found: Mapping[str, str] = _ask("CONFIG GET", ask)
-    return found
+    return dict(_ask("CONFIG GET", ask))
 
 
 def note_settings(client: Redis, mode: Mode, notes: SettingsNotes) -> None:
@@ -305,12 +267,6 @@ def _version_of(information: Mapping[str, Any]) -> tuple[str, str]:
     return name, version
 
 
-def parse_version(text: str) -> tuple[int, int]:
-    """Return major and minor number of a version as text, (0, 0) when it has none."""
-    found = re.match(r"(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
 def append_barrier(
     pipeline: Pipeline,
     mode: Mode = Mode.FSYNC,
@@ -350,32 +306,6 @@ class _Need(NamedTuple):
     setting: str
     wanted: str
     fits: Callable[[str], bool]
-
-
-def role_fault(information: Mapping[str, Any]) -> str:
-    """Return that a server is a replica, by its INFO; empty if it is not."""
-    if information.get("role", "master") == "master":
-        return ""
-    return (
-        "the server is a replica, which takes no moves; let matchpost use the primary, or make this "
-        "server one"
-    )
-
-
-def write_fault(information: Mapping[str, Any]) -> str:
-    """Return why a server refuses writes now, by its INFO; empty if it takes them."""
-    if information.get("aof_last_write_status", "ok") != "ok":
-        return (
-            "the server could not write its append-only file, and refuses writes until it can; look "
-            "at its log and its disk"
-        )
-    limit = int(information.get("maxmemory", 0))
-    if limit and int(information.get("used_memory", 0)) >= limit:
-        return (
-            "the server's memory is full, and it refuses writes, so no move is accepted and none is "
-            "lost; raise MATCHPOST_MAXMEMORY, or `maxmemory` of a server of your own"
-        )
-    return ""
 
 
 def required_settings(mode: Mode) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 | key | what |
 |---|---|
 | `durable`, in RQ's Redis | the note: empty while the matches' server keeps what it accepts, else why not; it lives 30 s |
-| `durable:<run id>`, there too | the settings of a server of the matches: `infra.durability.SettingsNotes` |
+| `durable:<run id>`, there too | the settings of a server of the matches, for an hour |
 | `{beats}:barrier`, and `{beats:5}:barrier` on other nodes of a cluster | time of the last trial write, in ms |
 
 The scheduler verifies the server, or each primary of a cluster, every 10 s, by its settings and by a write
@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
 import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
@@ -33,7 +32,6 @@ from infra.durability import (
     DurabilityError,
     HiddenSettingsError,
     Mode,
-    SettingsNotes,
     append_barrier,
     check_barrier,
     look,
@@ -41,6 +39,7 @@ from infra.durability import (
     verify,
     verify_server,
 )
+from infra.durability_notes import DurabilityNotes, SettingsNotes
 from infra.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of, time_ms
@@ -49,9 +48,6 @@ from infra.redis.node_names import node_name, under_sentinels
 from infra.redis.slot_map import slot_of_key
 
 logger = logging.getLogger(__name__)
-
-NOTE_SECONDS: Final = 30.0
-"""How long a note lasts."""
 
 VERIFY_SECONDS: Final = 10.0
 """How often the scheduler verifies a server that is durable."""
@@ -84,36 +80,6 @@ _TRIAL_SECONDS: Final = 3600
 
 _MOST_TRIES: Final = 10_000
 """Keys that are tried to find one in the slots of a node; one with fewer than ten slots may be left out."""
-
-
-class DurabilityNote(msgspec.Struct, frozen=True):
-    """The result of the last verification."""
-
-    fault: str
-    """Why moves can't be accepted; empty if they can."""
-    age: float
-    """Seconds since the verification."""
-
-
-class DurabilityNotes:
-    """Reads and writes the note; `client` is of RQ's Redis."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-
-    def read(self) -> DurabilityNote | None:
-        """Return the note; None if nobody has verified the server for `NOTE_SECONDS`."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.get(keys.DURABILITY)
-            pipe.pttl(keys.DURABILITY)
-            fault, left = pipe.execute()
-        age = NOTE_SECONDS - left / 1000
-        # one with more time left than it can have was written while a clock ran ahead
-        return None if fault is None or age < 0 else DurabilityNote(fault.decode(), age)
-
-    def write(self, fault: str) -> None:
-        """Write the note."""
-        self._client.set(keys.DURABILITY, fault, px=int(NOTE_SECONDS * 1000))
 
 
 class DurabilityWatch:

@@ -99,8 +99,8 @@
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 | `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
 | `{lease:retire/7}:last` | hash: figures of the last run of the shard's retire job: `infra.archive.retire_notes` |
-| `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_watch` |
-| `durable:<run id>` | the settings of a server of the data, for an hour, on the queue server: `infra.durability` |
+| `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_notes` |
+| `durable:<run id>` | the settings of a server of the data, for an hour, on the queue server: `infra.durability_notes` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.

@@ -15,8 +15,9 @@ from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
-from infra.durability import Mode, SettingsNotes, verify
-from infra.durability_watch import DurabilityNotes, DurabilityWatch
+from infra.durability import Mode, verify
+from infra.durability_notes import DurabilityNotes, SettingsNotes
+from infra.durability_watch import DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.message_queue import MailingMessageStore

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import redis
 
-from infra.durability import SettingsNotes, note_settings, verify
+from infra.durability import note_settings, verify
+from infra.durability_notes import SettingsNotes
 from infra.log.key_files import generate_keys, keys_folder, missing_keys, named_host
 from infra.people.account_macs import AccountMacs, make_mac_key, note_all_have_macs
 from infra.people.accounts import create_robot_accounts

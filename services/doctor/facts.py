@@ -11,7 +11,7 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import REQUIRED, DurabilityError, Mode, check_version, find_faults
+from infra.durability import DurabilityError, Mode, check_version, find_faults
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
@@ -27,6 +27,7 @@ from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
 from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
+from infra.server_state import REQUIRED
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
