@@ -32,7 +32,7 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra import replicas as followers
-from infra.durability_notes import SettingsNotes
+from infra.durability_notes import DurabilityNotes
 from infra.redis.cluster import in_cluster, servers_of, slots_of
 from infra.redis.node_names import naming_node, under_sentinels
 from infra.server_state import (
@@ -93,7 +93,7 @@ class HiddenSettingsError(DurabilityError):
 
 
 def verify(
-    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
 ) -> None:
     """Verify that all servers are new enough and as durable as `mode` requires, and their replicas too.
 
@@ -111,7 +111,7 @@ def verify(
 
 
 def find_faults(
-    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
 ) -> Iterator[str]:
     """Return why the servers are not as durable as `mode` requires, one sentence each; see `verify`."""
     for node in current_servers(client):
@@ -146,7 +146,7 @@ def _verify_replicas(client: Redis) -> None:
 
 
 def verify_server(
-    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
 ) -> None:
     """Verify one server alone, as `verify` does, by commands that any of its connections may send."""
     information = _information(client)
@@ -164,12 +164,12 @@ def _server_fault(
     information: Mapping[str, Any],
     mode: Mode,
     replicas: int,
-    notes: SettingsNotes | None,
+    notes: DurabilityNotes | None,
 ) -> str:
     fault = role_fault(information)
     if fault or not mode.verified:
         return fault
-    noted = notes.read(str(information.get("run_id"))) if notes else None
+    noted = notes.settings(str(information.get("run_id"))) if notes else None
     settings = noted or _shown_settings(client, mode)
     return settings_fault(settings, mode, replicas) or replica_fault(information, mode, replicas)
 
@@ -187,15 +187,15 @@ def _shown_settings(client: Redis, mode: Mode) -> Mapping[str, str]:
     return dict(_ask("CONFIG GET", ask))
 
 
-def note_settings(client: Redis, mode: Mode, notes: SettingsNotes) -> None:
+def note_settings(client: Redis, mode: Mode, notes: DurabilityNotes) -> None:
     """Note the settings of all servers that take writes, for those that may not ask them."""
     for node in current_servers(client):
         with naming_node(node):
-            notes.write(str(_information(node).get("run_id")), _shown_settings(node, mode))
+            notes.write_settings(str(_information(node).get("run_id")), _shown_settings(node, mode))
 
 
 def look(
-    client: Redis, mode: Mode, replicas: int = 1, notes: SettingsNotes | None = None
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
 ) -> list[str]:
     """Return the faults of all servers by their state and settings, one sentence each; nothing is written."""
     faults = []
@@ -211,7 +211,7 @@ def look(
     return [*faults, fault] if fault else faults
 
 
-def _look_at(server: Redis, mode: Mode, replicas: int, notes: SettingsNotes | None) -> None:
+def _look_at(server: Redis, mode: Mode, replicas: int, notes: DurabilityNotes | None) -> None:
     information = _information(server)
     fault = write_fault(information) or _server_fault(server, information, mode, replicas, notes)
     if fault:

@@ -30,7 +30,7 @@ class DurabilityNote(msgspec.Struct, frozen=True):
 
 
 class DurabilityNotes:
-    """Reads and writes the note; `client` is of RQ's Redis."""
+    """Reads and writes the note, and the settings of servers; `client` is of RQ's Redis."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client
@@ -49,14 +49,7 @@ class DurabilityNotes:
         """Write the note."""
         self._client.set(keys.DURABILITY, fault, px=int(NOTE_SECONDS * 1000))
 
-
-class SettingsNotes:
-    """The settings of servers, in RQ's Redis, for users that may not ask the servers; see `infra.redis.access`."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-
-    def read(self, server: str) -> dict[str, str] | None:
+    def settings(self, server: str) -> dict[str, str] | None:
         """Return the settings of a server, by its `run_id`; None if none are known, and it has to be asked."""
         try:
             found: Any = self._client.get(keys.noted_settings(server))
@@ -64,7 +57,7 @@ class SettingsNotes:
             return None
         return None if found is None else msgspec.json.decode(found, type=dict[str, str])
 
-    def write(self, server: str, settings: Mapping[str, str]) -> None:
+    def write_settings(self, server: str, settings: Mapping[str, str]) -> None:
         """Note the settings of a server."""
         note = msgspec.json.encode(settings)
         self._client.set(keys.noted_settings(server), note, ex=_NOTED_SECONDS)

@@ -39,7 +39,7 @@ from infra.durability import (
     verify,
     verify_server,
 )
-from infra.durability_notes import DurabilityNotes, SettingsNotes
+from infra.durability_notes import DurabilityNotes
 from infra.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of, time_ms
@@ -100,7 +100,6 @@ class DurabilityWatch:
     ) -> None:
         self._data = data
         self._notes = DurabilityNotes(queue)
-        self._settings = SettingsNotes(queue)
         self._mode = mode
         self._replicas = replicas
         self._timer = timer
@@ -130,7 +129,7 @@ class DurabilityWatch:
         if identity in self._verified:
             return
         try:
-            verify_server(server, self._mode, self._replicas, self._settings)  # type: ignore[arg-type]  # it has the methods that are needed
+            verify_server(server, self._mode, self._replicas, self._notes)  # type: ignore[arg-type]  # it has the methods that are needed
         except DurabilityError as error:
             node = "" if self._alone else f"{connection.host}:{connection.port}: "
             raise UnverifiedServerError(f"{node}{error}") from error
@@ -160,7 +159,7 @@ class DurabilityWatch:
         try:
             self._notes.write(fault)
             if self._mode.verified:
-                note_settings(self._data, self._mode, self._settings)
+                note_settings(self._data, self._mode, self._notes)
         except DurabilityError:
             pass  # it is the fault, or others have noted them
         except RedisError as error:
@@ -191,13 +190,13 @@ class DurabilityWatch:
 
     def look(self) -> list[str]:
         """Return the faults of all servers by their state and settings; nothing is written."""
-        return look(self._data, self._mode, self._replicas, self._settings)
+        return look(self._data, self._mode, self._replicas, self._notes)
 
-    def _verify(self, settings: SettingsNotes | None = None) -> str:
+    def _verify(self, notes: DurabilityNotes | None = None) -> str:
         where = ""
         try:
-            verify(self._data, self._mode, self._replicas, settings)
-            if faults := look(self._data, self._mode, self._replicas, settings):
+            verify(self._data, self._mode, self._replicas, notes)
+            if faults := look(self._data, self._mode, self._replicas, notes):
                 return faults[0]
             for where, key in _trial_keys(self._data).items():
                 with TRIAL_WRITE_SECONDS.time():
@@ -205,7 +204,7 @@ class DurabilityWatch:
                 if not synced:
                     return f"{where}{UNSYNCED_TEXT[self._mode]}"
         except HiddenSettingsError as error:
-            return str(error) if settings else self._verify(self._settings)
+            return str(error) if notes else self._verify(self._notes)
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)
         except RedisError as error:

@@ -16,7 +16,7 @@ from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode, verify
-from infra.durability_notes import DurabilityNotes, SettingsNotes
+from infra.durability_notes import DurabilityNotes
 from infra.durability_watch import DurabilityWatch
 from infra.mail.address_change import address_change_mailer
 from infra.mail.address_status import AddressStatus
@@ -379,8 +379,8 @@ class App:
     @cached_property
     def _verified(self) -> bool:
         if self.durable:
-            notes = SettingsNotes(self.queue)
-            verify(self.data, self.settings.durability, self.settings.replicas, notes)
+            settings, notes = self.settings, DurabilityNotes(self.queue)
+            verify(self.data, settings.durability, settings.replicas, notes)
         return True
 
     @property
