@@ -10,7 +10,7 @@ from litestar.params import FromPath
 
 from domain.errors import Refusal
 from infra.log.signed_note import NoteError
-from infra.rate_limits import CommandRateLimit
+from infra.rate_limits import NetworkRateLimit
 from infra.witness.client import ADD_CHECKPOINT, SIZE_TYPE
 from infra.witness.cosign_request import MOST_BYTES, CosignRequest
 from infra.witness.witness import CosignRefusedError, Refused, Witness, log_id
@@ -31,12 +31,12 @@ _REFUSED_WEIGHT: Final = 10
 
 def make_witness_app(witness: Witness) -> Litestar:
     """Return the application of a witness."""
-    limit = CommandRateLimit(REQUESTS_A_MINUTE, setting="witness", by_account=False)
+    limit = NetworkRateLimit(REQUESTS_A_MINUTE, setting="witness")
 
     @post(ADD_CHECKPOINT, request_max_body_size=MOST_BYTES, status_code=200)
     async def add_checkpoint(request: AnyRequest) -> Response[str]:
         """Cosign a checkpoint, or say why not."""
-        network = network_of_request(request.scope, behind_proxy=False).encode()
+        network = network_of_request(request.scope, behind_proxy=False)
         try:
             limit.check(network)
         except Refusal:
