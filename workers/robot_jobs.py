@@ -4,8 +4,8 @@ The projection says which matches those are, so whatever is lost (a job, RQ's wh
 killed between deciding and submitting) is requested again until the match has gone on. The id of a job is made of
 the board and the number of the last event: the same move does not wait twice.
 
-Quick moves come before slow ones, of which few wait at a time, in turns of those who play: nobody's matches hold up
-those of others.
+Quick moves come before slow ones, of which few wait at a time, in turns of those who play. So the matches of one
+player hold up none of another.
 """
 
 import time

@@ -18,7 +18,7 @@ _MOST_SECONDS: Final = 60.0
 def read_answer(
     http: httpx.Client, url: str, most: int = MOST_NOTE, *, posted: bytes | None = None
 ) -> tuple[int, bytes]:
-    """Return status and body of an answer to GET, or to POST with what is `posted`.
+    """Return status and body of an answer to GET, or to POST with the bytes `posted`.
 
     `httpx.HTTPError` if the body has more than `most` bytes, is compressed, takes a minute, or is on another host.
     """

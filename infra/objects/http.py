@@ -28,7 +28,7 @@ class HttpObjects:
         return self._url
 
     def get(self, name: str) -> bytes:
-        """Return an object, of which no more is read than one of its kind can have."""
+        """Return an object; `ObjectStoreError` for one that is larger than any of its kind."""
         check_name(name)
         address = f"{self._url}/{name}"
         try:
