@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
 JOBS ?= 5
 
-.PHONY: serve demo test test-long check quick format clean help
+.PHONY: serve demo test test-long check quick format lock sbom clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -33,6 +33,23 @@ format: $(VENV)/check.stamp  ## put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# litestar asks for these, and no process of a server imports them
+UNUSED := faker polyfactory rich-click
+
+lock: constraints.txt pyproject.toml  ## write requirements.lock again, with the hashes of all files; takes some minutes
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check pip-tools==7.6.2
+	printf 'async-timeout\n' | $(VENV)/lock/bin/pip-compile --quiet --generate-hashes --extra cloud --strip-extras \
+	    --no-header --no-annotate --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-emit-options \
+	    $(UNUSED:%=--unsafe-package %) --constraint constraints.txt --output-file $(VENV)/lock/compiled pyproject.toml -
+	@(echo "# The packages of a server, with the hashes of all their files; see docs/releasing.md. Made by \`make lock\`."; \
+	  sed -e '/^# WARNING/,$$d' -e 's/^\(async-timeout==[^ ]*\)/\1 ; python_full_version < "3.11.3"/' \
+	    $(VENV)/lock/compiled | sed -e '/^$$/d') > requirements.lock
+
+sbom: $(VENV)/serve.stamp  ## write dist/matchpost.cdx.json, the list of what a server is made of
+	@mkdir -p dist
+	@$(BIN)/python tools/sbom.py > dist/matchpost.cdx.json
+
 clean:  ## remove the virtual environment
 	rm -rf $(VENV)
 
@@ -42,9 +59,10 @@ help:  ## list the targets
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/serve.stamp: pyproject.toml constraints.txt | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-	    --constraint constraints.txt --editable .
+$(VENV)/serve.stamp: pyproject.toml requirements.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+	    --requirement requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	@touch $@
 
 $(VENV)/check.stamp: pyproject.toml constraints.txt | $(BIN)/python

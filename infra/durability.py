@@ -19,7 +19,6 @@ every primary of a cluster. Sentences about the last two begin with the name of 
 """
 
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from functools import partial
@@ -29,38 +28,31 @@ from typing import Any, Final, NamedTuple
 from redis import Redis
 from redis.client import Pipeline
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from infra import replicas as followers
+from infra.durability_notes import DurabilityNotes
 from infra.redis.cluster import in_cluster, servers_of, slots_of
 from infra.redis.node_names import naming_node, under_sentinels
+from infra.server_state import (
+    MAXIMUM_LAG,
+    MINIMUM_REPLICAS,
+    MINIMUM_VERSION,
+    MOST_LAG,
+    REQUIRED,
+    parse_version,
+    role_fault,
+    write_fault,
+)
 
 logger = logging.getLogger(__name__)
-
-MINIMUM_VERSION: Final = (7, 2)
-"""The first Redis and the first Valkey that know WAITAOF."""
 
 BARRIER_TIMEOUT: Final = 5000
 """Milliseconds a barrier waits for the disk; less than a client's timeout."""
 
 RECEIPT_TIMEOUT: Final = 1000
 """Milliseconds for which it waits at first until replicas have received the writes."""
-
-# no-appendfsync-on-rewrite would silently suspend the syncs, and eviction would drop commits
-REQUIRED: Final[Mapping[str, str]] = {
-    "appendonly": "yes",
-    "appendfsync": "always",
-    "no-appendfsync-on-rewrite": "no",
-    "maxmemory-policy": "noeviction",
-}
-"""The settings of the server that `fsync` needs, and those of each replica under `replicated`."""
-
-MINIMUM_REPLICAS: Final = "min-replicas-to-write"
-MAXIMUM_LAG: Final = "min-replicas-max-lag"
-
-MOST_LAG: Final = 10
-"""Seconds without a sign of a replica after which the server must not count it any longer."""
 
 
 class Mode(StrEnum):
@@ -96,30 +88,40 @@ class DurabilityError(Exception):
     """
 
 
-def verify(client: Redis, mode: Mode, replicas: int = 1) -> None:
+class HiddenSettingsError(DurabilityError):
+    """The user of this process may not read the servers' settings, and nobody has noted them."""
+
+
+def verify(
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
+) -> None:
     """Verify that all servers are new enough and as durable as `mode` requires, and their replicas too.
 
     `replicas` is how many replicas `replicated` waits for. Raises DurabilityError, naming the node, if one is
     not, or if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be
-    asked is no fault, because each commit waits for its sync.
+    asked is no fault, because each commit waits for its sync. Settings that `notes` have are not asked for.
     """
     if not mode.durable:
         logger.warning(
             "durability is none: no move is safe from a crash of the machine, "
             "and every outcome is reported as pending"
         )
-    for fault in find_faults(client, mode, replicas):
+    for fault in find_faults(client, mode, replicas, notes):
         raise DurabilityError(fault)
 
 
-def find_faults(client: Redis, mode: Mode, replicas: int = 1) -> Iterator[str]:
+def find_faults(
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
+) -> Iterator[str]:
     """Return why the servers are not as durable as `mode` requires, one sentence each; see `verify`."""
     for node in current_servers(client):
         try:
             with naming_node(node):
-                if mode is Mode.REPLICATED:
+                if mode is Mode.REPLICATED and notes is None:
                     _verify_replicas(node)
-                verify_server(node, mode, replicas)
+                verify_server(node, mode, replicas, notes)
+        except HiddenSettingsError:
+            raise  # the caller may have noted ones
         except DurabilityError as error:
             yield str(error)
     if fault := failover_fault(client, mode):
@@ -143,33 +145,64 @@ def _verify_replicas(client: Redis) -> None:
             raise DurabilityError(fault)
 
 
-def verify_server(client: Redis, mode: Mode, replicas: int = 1) -> None:
+def verify_server(
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
+) -> None:
     """Verify one server alone, as `verify` does, by commands that any of its connections may send."""
     information = _information(client)
     _version_of(information)
     if not mode.durable:
         return
-    if fault := _server_fault(client, information, mode, replicas):
+    if fault := _server_fault(client, information, mode, replicas, notes):
         raise DurabilityError(fault)
     if mode.verified:
         _check_wait(client)
 
 
-def _server_fault(client: Redis, information: Mapping[str, Any], mode: Mode, replicas: int) -> str:
+def _server_fault(
+    client: Redis,
+    information: Mapping[str, Any],
+    mode: Mode,
+    replicas: int,
+    notes: DurabilityNotes | None,
+) -> str:
     fault = role_fault(information)
     if fault or not mode.verified:
         return fault
-    settings = _ask("CONFIG GET", lambda: client.config_get(*required_settings(mode)))
+    noted = notes.settings(str(information.get("run_id"))) if notes else None
+    settings = noted or _shown_settings(client, mode)
     return settings_fault(settings, mode, replicas) or replica_fault(information, mode, replicas)
 
 
-def look(client: Redis, mode: Mode, replicas: int = 1) -> list[str]:
+def _shown_settings(client: Redis, mode: Mode) -> Mapping[str, str]:
+    def ask() -> Any:
+        try:
+            return client.config_get(*required_settings(mode))
+        except NoPermissionError as error:
+            raise HiddenSettingsError(
+                "durability not verified: the user of this process may not read the server's settings, and no "
+                "scheduler has noted them within an hour; start `matchpost scheduler`"
+            ) from error
+
+    return dict(_ask("CONFIG GET", ask))
+
+
+def note_settings(client: Redis, mode: Mode, notes: DurabilityNotes) -> None:
+    """Note the settings of all servers that take writes, for those that may not ask them."""
+    for node in current_servers(client):
+        with naming_node(node):
+            notes.write_settings(str(_information(node).get("run_id")), _shown_settings(node, mode))
+
+
+def look(
+    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
+) -> list[str]:
     """Return the faults of all servers by their state and settings, one sentence each; nothing is written."""
     faults = []
     for node in current_servers(client):
         try:
             with naming_node(node):
-                _look_at(node, mode, replicas)
+                _look_at(node, mode, replicas, notes)
         except DurabilityError as error:
             faults.append(str(error))
         except RedisError as error:
@@ -178,9 +211,9 @@ def look(client: Redis, mode: Mode, replicas: int = 1) -> list[str]:
     return [*faults, fault] if fault else faults
 
 
-def _look_at(server: Redis, mode: Mode, replicas: int) -> None:
+def _look_at(server: Redis, mode: Mode, replicas: int, notes: DurabilityNotes | None) -> None:
     information = _information(server)
-    fault = write_fault(information) or _server_fault(server, information, mode, replicas)
+    fault = write_fault(information) or _server_fault(server, information, mode, replicas, notes)
     if fault:
         raise DurabilityError(fault)
 
@@ -234,12 +267,6 @@ def _version_of(information: Mapping[str, Any]) -> tuple[str, str]:
     return name, version
 
 
-def parse_version(text: str) -> tuple[int, int]:
-    """Return major and minor number of a version as text, (0, 0) when it has none."""
-    found = re.match(r"(\d+)\.(\d+)", text)
-    return (int(found[1]), int(found[2])) if found else (0, 0)
-
-
 def append_barrier(
     pipeline: Pipeline,
     mode: Mode = Mode.FSYNC,
@@ -279,32 +306,6 @@ class _Need(NamedTuple):
     setting: str
     wanted: str
     fits: Callable[[str], bool]
-
-
-def role_fault(information: Mapping[str, Any]) -> str:
-    """Return that a server is a replica, by its INFO; empty if it is not."""
-    if information.get("role", "master") == "master":
-        return ""
-    return (
-        "the server is a replica, which takes no moves; let matchpost use the primary, or make this "
-        "server one"
-    )
-
-
-def write_fault(information: Mapping[str, Any]) -> str:
-    """Return why a server refuses writes now, by its INFO; empty if it takes them."""
-    if information.get("aof_last_write_status", "ok") != "ok":
-        return (
-            "the server could not write its append-only file, and refuses writes until it can; look "
-            "at its log and its disk"
-        )
-    limit = int(information.get("maxmemory", 0))
-    if limit and int(information.get("used_memory", 0)) >= limit:
-        return (
-            "the server's memory is full, and it refuses writes, so no move is accepted and none is "
-            "lost; raise MATCHPOST_MAXMEMORY, or `maxmemory` of a server of your own"
-        )
-    return ""
 
 
 def required_settings(mode: Mode) -> tuple[str, ...]:

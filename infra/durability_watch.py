@@ -3,6 +3,7 @@
 | key | what |
 |---|---|
 | `durable`, in RQ's Redis | the note: empty while the matches' server keeps what it accepts, else why not; it lives 30 s |
+| `durable:<run id>`, there too | the settings of a server of the matches, for an hour |
 | `{beats}:barrier`, and `{beats:5}:barrier` on other nodes of a cluster | time of the last trial write, in ms |
 
 The scheduler verifies the server, or each primary of a cluster, every 10 s, by its settings and by a write
@@ -22,7 +23,6 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
 import redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError, ResponseError
@@ -30,13 +30,16 @@ from redis.exceptions import RedisError, ResponseError
 from infra.durability import (
     BARRIER_TIMEOUT,
     DurabilityError,
+    HiddenSettingsError,
     Mode,
     append_barrier,
     check_barrier,
     look,
+    note_settings,
     verify,
     verify_server,
 )
+from infra.durability_notes import DurabilityNotes
 from infra.metrics import TRIAL_WRITE_SECONDS
 from infra.redis import keys
 from infra.redis.clients import info_of, settings_of, time_ms
@@ -45,9 +48,6 @@ from infra.redis.node_names import node_name, under_sentinels
 from infra.redis.slot_map import slot_of_key
 
 logger = logging.getLogger(__name__)
-
-NOTE_SECONDS: Final = 30.0
-"""How long a note lasts."""
 
 VERIFY_SECONDS: Final = 10.0
 """How often the scheduler verifies a server that is durable."""
@@ -80,36 +80,6 @@ _TRIAL_SECONDS: Final = 3600
 
 _MOST_TRIES: Final = 10_000
 """Keys that are tried to find one in the slots of a node; one with fewer than ten slots may be left out."""
-
-
-class DurabilityNote(msgspec.Struct, frozen=True):
-    """The result of the last verification."""
-
-    fault: str
-    """Why moves can't be accepted; empty if they can."""
-    age: float
-    """Seconds since the verification."""
-
-
-class DurabilityNotes:
-    """Reads and writes the note; `client` is of RQ's Redis."""
-
-    def __init__(self, client: redis.Redis) -> None:
-        self._client = client
-
-    def read(self) -> DurabilityNote | None:
-        """Return the note; None if nobody has verified the server for `NOTE_SECONDS`."""
-        with self._client.pipeline(transaction=False) as pipe:
-            pipe.get(keys.DURABILITY)
-            pipe.pttl(keys.DURABILITY)
-            fault, left = pipe.execute()
-        age = NOTE_SECONDS - left / 1000
-        # one with more time left than it can have was written while a clock ran ahead
-        return None if fault is None or age < 0 else DurabilityNote(fault.decode(), age)
-
-    def write(self, fault: str) -> None:
-        """Write the note."""
-        self._client.set(keys.DURABILITY, fault, px=int(NOTE_SECONDS * 1000))
 
 
 class DurabilityWatch:
@@ -159,7 +129,7 @@ class DurabilityWatch:
         if identity in self._verified:
             return
         try:
-            verify_server(server, self._mode, self._replicas)  # type: ignore[arg-type]  # it has the methods that are needed
+            verify_server(server, self._mode, self._replicas, self._notes)  # type: ignore[arg-type]  # it has the methods that are needed
         except DurabilityError as error:
             node = "" if self._alone else f"{connection.host}:{connection.port}: "
             raise UnverifiedServerError(f"{node}{error}") from error
@@ -181,10 +151,17 @@ class DurabilityWatch:
         return note.fault if note and note.age < OLD_SECONDS else self.verify()
 
     def verify(self) -> str:
-        """Verify the server now, write the note, and return the fault; empty if there is none."""
+        """Verify the server now, write the note, and return the fault; empty if there is none.
+
+        Who may ask for the server's settings notes them for the others.
+        """
         fault = self._verify()
         try:
             self._notes.write(fault)
+            if self._mode.verified:
+                note_settings(self._data, self._mode, self._notes)
+        except DurabilityError:
+            pass  # it is the fault, or others have noted them
         except RedisError as error:
             # without a note every drain verifies the server itself
             logger.warning("the note of durability can't be written: %s", error)
@@ -213,19 +190,21 @@ class DurabilityWatch:
 
     def look(self) -> list[str]:
         """Return the faults of all servers by their state and settings; nothing is written."""
-        return look(self._data, self._mode, self._replicas)
+        return look(self._data, self._mode, self._replicas, self._notes)
 
-    def _verify(self) -> str:
+    def _verify(self, notes: DurabilityNotes | None = None) -> str:
         where = ""
         try:
-            verify(self._data, self._mode, self._replicas)
-            if faults := self.look():
+            verify(self._data, self._mode, self._replicas, notes)
+            if faults := look(self._data, self._mode, self._replicas, notes):
                 return faults[0]
             for where, key in _trial_keys(self._data).items():
                 with TRIAL_WRITE_SECONDS.time():
                     synced = self._write(key)
                 if not synced:
                     return f"{where}{UNSYNCED_TEXT[self._mode]}"
+        except HiddenSettingsError as error:
+            return str(error) if notes else self._verify(self._notes)
         except (DurabilityError, UnverifiedServerError) as error:
             return str(error)
         except RedisError as error:

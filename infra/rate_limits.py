@@ -5,11 +5,12 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from ipaddress import IPv6Network
 from typing import Any, Final
 
 import msgspec
 import redis
-from cachetools import LRUCache
 from limits import RateLimitItemPerMinute
 from limits.storage import RedisStorage
 from limits.strategies import FixedWindowRateLimiter
@@ -33,7 +34,13 @@ COMMANDS_A_MINUTE: Final = 300
 _MINUTE: Final = 60.0
 
 _MOST_WINDOWS: Final = 10_000
-"""Most accounts that are counted at once; beyond it the least recently active one is forgotten."""
+"""Most accounts that are counted at once; beyond it those are forgotten that have counted least."""
+
+_WIDE_PREFIX: Final = 48
+"""Prefix bits of what one customer of a provider may have of IPv6, with 65,536 networks in it."""
+
+_WIDE_FACTOR: Final = 10
+"""How many times the budget of one network those of a wide one have together."""
 
 
 class CountStorage(RedisStorage):
@@ -133,7 +140,7 @@ class CommandRateLimit:
         self._by_account = by_account
         self._timer = timer
         self._lock = threading.Lock()
-        self._windows: LRUCache[AccountId, _RateWindow] = LRUCache(_MOST_WINDOWS)
+        self._windows: dict[AccountId, _RateWindow] = {}
 
     def check(self, account: AccountId, weight: int = 1) -> None:
         """Count a command; `too-fast` if there were too many since the first of this minute.
@@ -170,8 +177,44 @@ class CommandRateLimit:
     def _window(self, account: AccountId, now: float) -> _RateWindow:
         window = self._windows.get(account)
         if window is None or window.end <= now:
+            if window is None and len(self._windows) >= _MOST_WINDOWS:
+                self._forget(now)
             window = self._windows[account] = _RateWindow(now + _MINUTE)
         return window
+
+    def _forget(self, now: float) -> None:
+        """Forget what is over, or else those that have counted least: new ones must not push out heavy ones."""
+        kept = [one for one in self._windows.items() if one[1].end > now]
+        kept.sort(key=lambda one: (one[1].count, one[1].end))
+        self._windows = dict(kept[max(0, len(kept) - _MOST_WINDOWS // 2) :])
+
+
+class NetworkRateLimit:
+    """Counts a network's requests as `CommandRateLimit` does, and those of IPv6 by the wide network, too."""
+
+    def __init__(self, a_minute: int, *, setting: str, what: Sentence | None = None) -> None:
+        self._limits = [
+            CommandRateLimit(most, what=what, setting=setting, by_account=False)
+            for most in (a_minute, _WIDE_FACTOR * a_minute)
+        ]
+
+    def check(self, network: str, weight: int = 1) -> None:
+        """Count a request; `too-fast` if there were too many in this minute."""
+        for limit, counted in zip(self._limits, _counted_networks(network), strict=False):
+            limit.check(counted, weight)
+
+    def give_back(self, network: str) -> None:
+        """Uncount a request."""
+        for limit, counted in zip(self._limits, _counted_networks(network), strict=False):
+            limit.give_back(counted)
+
+
+def _counted_networks(network: str) -> list[bytes]:
+    """Return a network, and for one of IPv6 also the wide one that it is in."""
+    counted = [network.encode(errors="surrogatepass")]
+    with suppress(ValueError):  # an IPv4 address, or the name of another source
+        counted.append(str(IPv6Network(network).supernet(new_prefix=_WIDE_PREFIX)).encode())
+    return counted
 
 
 def _hashed(name: str, network: str) -> str:

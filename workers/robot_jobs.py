@@ -3,10 +3,14 @@
 The projection says which matches those are, so whatever is lost (a job, RQ's whole server, a process that was
 killed between deciding and submitting) is requested again until the match has gone on. The id of a job is made of
 the board and the number of the last event: the same move does not wait twice.
+
+Quick moves come before slow ones, of which few wait at a time, in turns of those who play. So the matches of one
+player hold up none of another.
 """
 
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -20,6 +24,9 @@ from infra.store.rq_wakeup import FAILURE_SECONDS
 
 MOST_JOBS: Final = 200
 """Jobs that wait at a time. A tick a second fills the queue again."""
+
+MOST_SLOW_JOBS: Final = 32
+"""Slow ones among them: some seconds of work, after which it is another player's turn."""
 
 JOB_SECONDS: Final = 20
 """A job that takes this long is ended by RQ: the engine takes 5 s at most, and an outcome 10."""
@@ -69,12 +76,14 @@ class RobotWakeup:
         self._delay_ms = seconds * 1_000
         self._timer = timer
         self._requests: dict[RobotTurn, _RequestedMove] = {}
+        self._held = 0
+        """Slow moves that waited for their turn at the last tick."""
         self._clean_at = 0.0
 
     def tick(self) -> None:
         """Request the moves that are due, those that have waited longest first."""
-        # those that were requested must not hide the ones after them
-        most = MOST_JOBS + len(self._requests)
+        # those that were requested, or wait for their turn, must not hide the ones after them
+        most = MOST_JOBS + len(self._requests) + self._held
         try:
             due = self._turns.due(self._now() - self._delay_ms, most)
         except LookupError:
@@ -86,7 +95,7 @@ class RobotWakeup:
             self._clean_at = self._timer() + _CLEAN_SECONDS
             self._forget_failures()
 
-    def _request(self, due: Iterable[RobotTurn]) -> None:
+    def _request(self, due: Sequence[RobotTurn]) -> None:
         timer = self._timer()
         ready = [one for one in due if self._is_ready(one, timer)]
         if not ready:
@@ -98,12 +107,24 @@ class RobotWakeup:
         if suspended:
             return
         waiting = {name.decode() for name in names}
-        room = MOST_JOBS - len(waiting)
+        quick, turns = [], []
+        slow = Counter(one.people for one in due if one.slow and job_id(one) in waiting)
+        room = MOST_SLOW_JOBS - slow.total()
         for turn in ready:
             if job_id(turn) in waiting:
                 self._note(turn, timer, repeated=False)
-            elif room > 0:
+            elif turn.slow:
+                turns.append((slow[turn.people], turn))
+                slow[turn.people] += 1
+            else:
+                quick.append(turn)
+        # each comes to the front, so the one that has waited longest is the last of them
+        for turn in reversed(quick[: max(0, MOST_JOBS - len(waiting))]):
+            self._enqueue(turn, timer)
+        for _, turn in sorted(turns):
+            if room > 0:
                 room -= self._enqueue(turn, timer)
+        self._held = len(turns)
 
     def _is_ready(self, turn: RobotTurn, timer: float) -> bool:
         request = self._requests.get(turn)
@@ -144,6 +165,7 @@ class RobotWakeup:
             result_ttl=0,
             failure_ttl=FAILURE_SECONDS,
             description=f"move in match {turn.board}",
+            at_front=not turn.slow,
             unique=True,
         )
 

@@ -89,6 +89,13 @@ class _LockedWorker(BaseWorker):
         self.between_jobs: Callable[[], None] = lambda: None
         """Called before a job and after it, and every few seconds without one."""
 
+    def unsubscribe(self) -> None:
+        """End the subscription to RQ's commands; one whose connection is lost has ended."""
+        try:
+            super().unsubscribe()  # type: ignore[no-untyped-call]
+        except redis.ConnectionError:
+            self.pubsub_thread.stop()  # type: ignore[attr-defined]  # RQ has made it by now
+
     def heartbeat(self, *args: Any, **options: Any) -> Any:
         """Report to RQ, and to the supervisor of the process, that the worker is alive."""
         self.between_jobs()

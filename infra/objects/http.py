@@ -5,10 +5,12 @@ from typing import Final, NoReturn
 
 import httpx
 
+from infra.objects.bounded_http import MOST_BUNDLE, MOST_NOTE, read_answer
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError, check_name
 
 _SECONDS: Final = 20.0
 _NOT_FOUND: Final = 404
+_BUNDLES: Final = "/tile/entries/"
 
 
 class HttpObjects:
@@ -19,26 +21,27 @@ class HttpObjects:
 
     def __init__(self, url: str, http: httpx.Client | None = None) -> None:
         self._url = url.rstrip("/")
-        self._http = http or httpx.Client(timeout=_SECONDS, follow_redirects=True)
+        self._http = http or httpx.Client(timeout=_SECONDS)
         weakref.finalize(self, self._http.close)
 
     def __repr__(self) -> str:
         return self._url
 
     def get(self, name: str) -> bytes:
-        """Return an object."""
+        """Return an object; `ObjectStoreError` for one that is larger than any of its kind."""
         check_name(name)
         address = f"{self._url}/{name}"
         try:
-            answer = self._http.get(address)
+            most = MOST_BUNDLE if _BUNDLES in name else MOST_NOTE
+            status, body = read_answer(self._http, address, most)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             said = str(error) or type(error).__name__
             raise ObjectStoreError(f"{address} can't be read: {said}") from error
-        if answer.status_code == _NOT_FOUND:
+        if status == _NOT_FOUND:
             raise ObjectNotFoundError(f"{address} does not exist")
-        if not answer.is_success:
-            raise ObjectStoreError(f"{address} can't be read: the answer is {answer.status_code}")
-        return answer.content
+        if not httpx.codes.is_success(status):
+            raise ObjectStoreError(f"{address} can't be read: the answer is {status}")
+        return body
 
     def get_range(self, name: str, start: int, length: int) -> bytes:
         """Return a part of an object, of which the whole is read."""

@@ -21,7 +21,7 @@ import redis
 
 from domain.match.events import AccountId
 from infra.people.attempt_source import LOCAL, attempt_source
-from infra.rate_limits import WINDOW_MINUTES, CommandRateLimit, LoginRateLimit
+from infra.rate_limits import WINDOW_MINUTES, LoginRateLimit, NetworkRateLimit
 from infra.redis import keys
 from infra.sentences import SAY
 
@@ -53,11 +53,8 @@ class PasswordAttempts:
         self._client = client
         self._wrong = wrong or LoginRateLimit(client)
         self._everywhere = LoginRateLimit(client, FROM_EVERYWHERE, WINDOW_MINUTES, "everywhere")
-        self._rate = CommandRateLimit(
-            a_minute,
-            what=SAY("network-passwords"),
-            setting="password_rate",
-            by_account=False,
+        self._rate = NetworkRateLimit(
+            a_minute, what=SAY("network-passwords"), setting="password_rate"
         )
 
     def count(self, name: str, account: AccountId | None) -> PasswordAttempt:
@@ -78,13 +75,13 @@ class PasswordAttempts:
         """Count work that takes a hash; `too-fast` if there was too much in this minute."""
         network = attempt_source().network if network is None else network
         if network != LOCAL:
-            self._rate.check(network.encode(errors="surrogatepass"))
+            self._rate.check(network)
 
     def give_back(self, counted: PasswordAttempt) -> None:
         """Uncount an attempt that was right, or was not made."""
         self._wrong.give_back(counted.name, counted.network)
         if counted.network != LOCAL:
-            self._rate.give_back(counted.network.encode(errors="surrogatepass"))
+            self._rate.give_back(counted.network)
         if not counted.network_known:
             self._everywhere.give_back(counted.name)
 

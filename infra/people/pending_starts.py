@@ -30,6 +30,9 @@ MOST_STARTS: Final = 20
 MOST_ROBOT_MATCHES: Final = 20
 """Most matches with robots that an account has started and that are not over."""
 
+MOST_SLOW_MATCHES: Final = 5
+"""Most of those with the robot that thinks longest."""
+
 _RESERVE: Final = scripts.Script("reserve_start")
 
 
@@ -50,16 +53,19 @@ class PendingStarts:
         client: redis.Redis,
         key: Callable[[AccountId], str] = keys.pending_starts,
         most: int = MOST_STARTS,
+        between: int = MOST_BETWEEN_TWO,
     ) -> None:
-        """`key` returns the key of an account's starts, of which there are at most `most`."""
+        """`key` returns the key of an account's starts: at most `most`, and `between` with one other."""
         self._client = client
         self._key = key
         self._most = most
+        self._between = between
 
     @cached_property
     def with_robots(self) -> "PendingStarts":
         """The starts of matches with robots, which count until the match is over."""
-        return PendingStarts(self._client, keys.matches_with_robots, MOST_ROBOT_MATCHES)
+        key = keys.matches_with_robots
+        return PendingStarts(self._client, key, MOST_ROBOT_MATCHES, MOST_SLOW_MATCHES)
 
     def add(self, account: AccountId, command: CommandId, others: Sequence[AccountId]) -> str:
         """Note a start if there is room; return an empty text, or else which limit is reached.
@@ -70,7 +76,7 @@ class PendingStarts:
         """
         names = [keys.account(account), self._key(account)]
         ids = [other.hex() for other in others]
-        args: list[scripts.Arg] = [command.hex(), MOST_BETWEEN_TWO, self._most, *ids]
+        args: list[scripts.Arg] = [command.hex(), self._between, self._most, *ids]
         answer = bytes(scripts.call(self._client, _RESERVE, names, args)).decode()
         if answer == "gone":
             raise account_deleted()

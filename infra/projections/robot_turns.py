@@ -16,7 +16,9 @@ from typing import Any, Final
 
 import msgspec
 
+from domain.engine.levels import RobotLevel
 from domain.match.dispute_events import SetBack
+from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from infra.projections.buckets import Bucket, RedisRead, RedisWrite
 from infra.projections.match_list_fold import evolve, row_before
@@ -36,6 +38,10 @@ class RobotTurn(msgspec.Struct, frozen=True, order=True):
     board: int
     seq: int = 0
     """The number of that event."""
+    people: tuple[AccountId, ...] = ()
+    """The players who are no robots."""
+    slow: bool = False
+    """Whether a robot is to act that thinks long: `robot-hard` takes some hundred times as long as the others."""
 
 
 class RobotTurns(Query):
@@ -64,7 +70,7 @@ class RobotTurns(Query):
         rows = self._rows(generation, ROWS, [turn.board for turn in turns]) if turns else []
         # a row that has gone since then belongs to a match that is over
         return [
-            msgspec.structs.replace(turn, seq=unpack(row).seq)
+            _turn(turn, unpack(row))
             for turn, row in zip(turns, rows, strict=True)
             if row is not None
         ]
@@ -119,6 +125,12 @@ class RobotTurnsProjection(Projection):
             if (after := _evolve(rows.get(board), fact)) is not None:
                 rows[board] = after
         return [write for row in rows.values() for write in _writes(row)]
+
+
+def _turn(turn: RobotTurn, row: MatchListRow) -> RobotTurn:
+    people = tuple(account for account in row.seats if robot_level(account) is None)
+    slow = any(robot_level(row.seats[seat]) is RobotLevel.HARD for seat in (*row.waits, *row.asked))
+    return RobotTurn(turn.since, turn.board, row.seq, people, slow)
 
 
 def _evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow | None:

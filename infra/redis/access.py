@@ -15,10 +15,16 @@ USER_PREFIX: Final = "matchpost-"
 
 _COMMANDS: Final = (
     "+@read +@write +@connection +@transaction +@scripting +@pubsub -@dangerous -@admin -function -script "
-    "+script|load +script|exists -scan -randomkey +info +config|get +role +time +wait +waitaof +command +readonly +asking "
+    "+script|load +script|exists -scan -randomkey +info +role +time +wait +waitaof +command +readonly +asking "
     "+cluster|slots +cluster|shards +cluster|nodes +cluster|myid"
 )
-"""The commands of all roles: none that ends a server, empties it, changes its settings or lists its keys."""
+"""The commands of all roles: none that ends a server, empties it, shows or changes its settings, or lists its keys."""
+
+SETTINGS_READERS: Final = ("scheduler", "operator")
+"""The roles that may read the settings of a server, and `masterauth` with them, which opens all data to its holder.
+
+An ACL can't leave single settings out. The others read what the scheduler has noted: `infra.durability`.
+"""
 
 _OF_MATCHES: Final = "{s*}:m:*"
 
@@ -95,17 +101,18 @@ ROLES: Final[Mapping[str, Access]] = {
         (*_FOLLOWING, *_SUBMITTING, *_NUMBERING, *_CHALLENGES, f"{_OF_MATCHES}[0-9]", "{s*}:due", "{clock}",
          "{damaged}", "{mail}:*", "{boards}:words"),
         (*_PUBLIC, *_CHALLENGES, "{mail}:*", "{robots}:*"),
+        commands="+config|get",
     ),
     "robots": Access((*_PLAYING, "{robots}:*", *_OF_ROBOTS)),
     "maintenance": Access(
         ("{s*}:*", "{p:*}*", "{scrub}*", "{damaged}", "{boards}*", "{a:*}*", "{l:*}", "{users}", "{arbiters}"),
         commands="+scan",
     ),
-    "operator": Access(("*",), commands="+scan"),
+    "operator": Access(("*",), commands="+scan +config|get +acl|dryrun"),
 }  # fmt: skip
 """The operator's is for `matchpost prepare`, `doctor`, `do` and the other subcommands that end."""
 
-_ON_QUEUE: Final = "~rq:* ~{lease:* ~durable ~{s*}:published ~{beats}* &* "
+_ON_QUEUE: Final = "~rq:* ~{lease:* ~durable* ~{s*}:published ~{beats}* &* "
 """The queue's server: jobs, leases, and channels, which all roles have in common."""
 
 

@@ -101,7 +101,8 @@
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
 | `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
 | `{lease:retire/7}:last` | hash: figures of the last run of the shard's retire job: `infra.archive.retire_notes` |
-| `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_watch` |
+| `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_notes` |
+| `durable:<run id>` | the settings of a server of the data, for an hour, on the queue server: `infra.durability_notes` |
 
 A shard's keys carry its tag, so they are in one slot of a cluster. Leaf 0 has the stream id `0-1`
 because Redis refuses `0-0`.
@@ -193,6 +194,11 @@ def lane_of(shard: int, lanes: int, shards: int) -> Lane:
 def shards_by_slot(shards: int) -> tuple[int, ...]:
     """Return the shards in the order of their slots."""
     return tuple(sorted(range(shards), key=slot_of))
+
+
+def noted_settings(server: str) -> str:
+    """Return the key of the noted settings of a server, by its `run_id`."""
+    return f"{DURABILITY}:{server}"
 
 
 def barrier(number: int) -> str:

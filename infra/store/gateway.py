@@ -16,7 +16,7 @@ import redis
 from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
-from infra.durability_watch import DurabilityNotes
+from infra.durability_notes import DurabilityNotes
 from infra.failpoints import failpoint
 from infra.log_context import LoggedWith
 from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait

@@ -9,6 +9,7 @@ import msgspec
 
 from infra.log.note_lines import read_decimal
 from infra.log.signed_note import NoteError, SignatureType, VerifierKey, open_note, split_note
+from infra.objects.bounded_http import read_answer
 from infra.witness.cosign_request import CosignRequest
 
 WITNESSES_FILE: Final = "witnesses"
@@ -75,9 +76,9 @@ class WitnessClient:
         `prove` returns the consistency proof from an older size. `WitnessError` if the witness does not
         cosign; `WitnessForkError` if that is because it knows another history.
         """
-        answer = self._ask(note, self._sizes.get(origin, 0), prove)
-        if answer.status_code == _OTHER_SIZE:
-            known = self._other_size(answer)
+        status, text = self._ask(note, self._sizes.get(origin, 0), prove)
+        if status == _OTHER_SIZE:
+            known = self._other_size(text)
             if known == size:
                 raise WitnessForkError(
                     f"{self._name} has cosigned another root of {origin} with {size} leaves"
@@ -87,16 +88,14 @@ class WitnessClient:
                     f"{self._name} has cosigned {origin} with {known} leaves, and here it has {size}"
                 )
             self._sizes[origin] = known
-            answer = self._ask(note, known, prove)
-        if answer.status_code == _NOT_CONSISTENT:
+            status, text = self._ask(note, known, prove)
+        if status == _NOT_CONSISTENT:
             raise WitnessForkError(
                 f"{self._name} has cosigned a history of {origin} that this one does not continue"
             )
-        if answer.status_code != _OK:
-            raise WitnessError(
-                f"{self._name} does not cosign {origin}: it answers {answer.status_code}"
-            )
-        line = self._checked_line(note, answer.text[:_MOST_ANSWER])
+        if status != _OK:
+            raise WitnessError(f"{self._name} does not cosign {origin}: it answers {status}")
+        line = self._checked_line(note, text)
         self._sizes[origin] = size
         return line
 
@@ -104,20 +103,22 @@ class WitnessClient:
     def _name(self) -> str:
         return f"the witness {self.address.key.name}"
 
-    def _ask(self, note: str, old: int, prove: Callable[[int], list[bytes]]) -> httpx.Response:
+    def _ask(self, note: str, old: int, prove: Callable[[int], list[bytes]]) -> tuple[int, str]:
         request = CosignRequest(old, tuple(prove(old)) if old else (), note)
+        address = f"{self.address.url}{ADD_CHECKPOINT}"
         try:
-            return self._http.post(
-                f"{self.address.url}{ADD_CHECKPOINT}", content=str(request).encode()
+            status, body = read_answer(
+                self._http, address, _MOST_ANSWER, posted=str(request).encode()
             )
         except httpx.HTTPError as error:
             raise WitnessError(
                 f"{self._name} can't be reached: {str(error) or type(error).__name__}"
             ) from error
+        return status, body.decode(errors="replace")
 
-    def _other_size(self, answer: httpx.Response) -> int:
+    def _other_size(self, text: str) -> int:
         try:
-            return read_decimal(answer.text.removesuffix("\n"), "size")
+            return read_decimal(text.removesuffix("\n"), "size")
         except NoteError:
             raise WitnessError(f"{self._name} answers 409 without a size") from None
 

@@ -7,7 +7,8 @@ What it has cosigned is in a folder of files, synced before a cosignature leaves
 | `witness-key` | the private key; only the witness may read it |
 | `witness-key.pub` | the public key, for those who check cosignatures |
 | `logs/ID` | the last cosigned checkpoint of a log; ID is SHA-256 of its origin in hex digits |
-| `forks/ID-SIZE-ROOT` | a signed checkpoint that contradicts it: a proof that the log has forked |
+| `forks/ID-SIZE-ROOT` | a signed checkpoint with its size and another root: a proof that the log has forked |
+| `unproved/ID-SIZE-ROOT` | a signed checkpoint that came without a proof that it continues: to look at |
 | `lock` | held while a witness works with the folder |
 """
 
@@ -34,8 +35,9 @@ from infra.witness.cosign_request import CosignRequest
 KEY_FILE: Final = "witness-key"
 _LOGS: Final = "logs"
 _FORKS: Final = "forks"
-_MOST_FORKS: Final = 16
-"""Contradicting checkpoints that are kept of a log: one is enough as a proof."""
+_UNPROVED: Final = "unproved"
+_MOST_KEPT: Final = 16
+"""Checkpoints of a log that are kept in each of the two: one fork is enough as a proof."""
 
 
 class Refused(IntEnum):
@@ -171,7 +173,7 @@ class Witness:
         before = self.cosigned(found.origin)
         last = before.checkpoint if before else LogCheckpoint(found.origin, 0, b"")
         if found.size == last.size and before and found.root != last.root:
-            self._keep_fork(found, request.checkpoint)
+            self._keep(_FORKS, found, request.checkpoint)
             raise CosignRefusedError(
                 Refused.OTHER_SIZE,
                 f"{found.origin} has signed two roots for {found.size} leaves: it has forked",
@@ -187,8 +189,9 @@ class Witness:
         try:
             _verify_consistency(last, found, request.proof)
         except ValueError as error:
-            # no proof of a fork, because the proof itself may be wrong; the note is kept to look at
-            self._keep_fork(found, request.checkpoint)
+            # no proof of a fork, because anybody may send a public checkpoint with a wrong proof
+            if found.size != last.size:
+                self._keep(_UNPROVED, found, request.checkpoint)
             raise CosignRefusedError(
                 Refused.NOT_CONSISTENT,
                 f"it is not proved that {found.origin} with {found.size} leaves begins with the "
@@ -203,11 +206,12 @@ class Witness:
         temporary.replace(folder / log_id(origin))
         sync_folder(folder)
 
-    def _keep_fork(self, found: LogCheckpoint, note: str) -> None:
-        folder, id_ = self._folder / _FORKS, log_id(found.origin)
-        if folder.exists() and len(list(folder.glob(f"{id_}-*"))) >= _MOST_FORKS:
+    def _keep(self, name: str, found: LogCheckpoint, note: str) -> None:
+        folder, id_ = self._folder / name, log_id(found.origin)
+        file = folder / f"{id_}-{found.size}-{found.root.hex()[:16]}"
+        if file.exists() or len([*folder.glob(f"{id_}-*")]) >= _MOST_KEPT:
             return
-        write_synced(folder / f"{id_}-{found.size}-{found.root.hex()[:16]}", note.encode())
+        write_synced(file, note.encode())
         sync_folder(folder)
 
 

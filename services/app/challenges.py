@@ -90,7 +90,7 @@ def fill_with_robot(app: App, actor: Actor, id_: str, level: RobotLevel) -> Chal
     robot = robot_of(app, level).account
     if found.state is ChallengeState.OPEN and robot not in found.players:
         check_wanted(app, found, robot)
-        reserve_robot_match(app, actor.account, found.start_id)
+        reserve_robot_match(app, actor.account, found.start_id, [robot])
     return app.challenges.take(id_, robot)
 
 

@@ -16,7 +16,8 @@ from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode, verify
-from infra.durability_watch import DurabilityNotes, DurabilityWatch
+from infra.durability_notes import DurabilityNotes
+from infra.durability_watch import DurabilityWatch
 from infra.mail.account_changes import account_change_mailer
 from infra.mail.address_status import AddressStatus
 from infra.mail.message_queue import MailingMessageStore
@@ -378,7 +379,8 @@ class App:
     @cached_property
     def _verified(self) -> bool:
         if self.durable:
-            verify(self.data, self.settings.durability, self.settings.replicas)
+            settings, notes = self.settings, DurabilityNotes(self.queue)
+            verify(self.data, settings.durability, settings.replicas, notes)
         return True
 
     @property

@@ -11,7 +11,7 @@ import msgspec
 import redis
 
 from infra.durability import Mode
-from infra.durability_watch import DurabilityNotes
+from infra.durability_notes import DurabilityNotes
 from infra.heartbeats import HeartbeatRecord, Role, read_heartbeats
 from infra.mail.outbox import Outbox
 from infra.projections.lag import lag

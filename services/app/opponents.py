@@ -17,7 +17,7 @@ from domain.match.events import AccountId, CommandId
 from domain.match.robots import ROBOT_ACCOUNTS, robot_level, robot_name
 from domain.rules import AnyRules, latest_rules
 from infra.people.challenges import Challenge
-from infra.people.pending_starts import MOST_ROBOT_MATCHES, PendingStart
+from infra.people.pending_starts import MOST_ROBOT_MATCHES, MOST_SLOW_MATCHES, PendingStart
 from services.app.actor import Actor
 from services.app.context import App
 from services.app.games import game_keys
@@ -83,18 +83,25 @@ def _no_robots(name: str) -> Refusal:
     return Refusal(Code.NOT_WANTED, SAY("no-robots", robot=name))
 
 
-def reserve_robot_match(app: App, account: AccountId, command: CommandId) -> None:
+def reserve_robot_match(
+    app: App, account: AccountId, command: CommandId, seats: Sequence[AccountId]
+) -> None:
     """Count a match with a robot that an account starts; `too-many` where there is no room."""
     starts = app.starts.with_robots
-    if not starts.add(account, command, ()):
+    # one that thinks long has fewer at a time, by the limit of starts against one player
+    slow = [seat for seat in seats if robot_level(seat) is RobotLevel.HARD]
+    if not starts.add(account, command, slow):
         return
     # nothing reports here that a match has ended, so those that are over are found now
     starts.remove(account, [one.command for one in starts.of(account) if _is_over(app, one)])
-    if starts.add(account, command, ()):
-        raise Refusal(
-            Code.TOO_MANY,
-            SAY("robot-matches", most=MOST_ROBOT_MATCHES),
-        )
+    match starts.add(account, command, slow):
+        case "":
+            return
+        case "all":
+            raise Refusal(Code.TOO_MANY, SAY("robot-matches", most=MOST_ROBOT_MATCHES))
+        case _:
+            robot = robot_name(RobotLevel.HARD)
+            raise Refusal(Code.TOO_MANY, SAY("slow-matches", most=MOST_SLOW_MATCHES, robot=robot))
 
 
 def _is_over(app: App, start: PendingStart) -> bool:

@@ -180,6 +180,10 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "{most} matches with robots that you have started are not over, and that is the most; finish one, or resign",
         "{most} begonnene Partien mit Robotern sind noch nicht zu Ende; mehr sind nicht möglich, bis eine endet",
     ),
+    "slow-matches": (
+        "{most} matches with {robot} that you have started are not over, and that is the most; finish one, or resign",
+        "{most} begonnene Partien mit {robot} sind noch nicht zu Ende; mehr sind nicht möglich, bis eine endet",
+    ),
     "not-with": ("{player} does not play with {other}", "{player} spielt nicht mit {other}"),
     "not-opener": (
         "challenge {challenge} is not yours: only the player who opened it can ask a robot to join",

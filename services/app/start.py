@@ -114,7 +114,7 @@ def numbered_start(
         check_robots_play(app, start.seats)
         contact.check_challenge(app, challenger, others)
         if counted and has_robot(others):
-            reserve_robot_match(app, challenger, command)
+            reserve_robot_match(app, challenger, command, others)
         if counted and (people := _people(start.seats, challenger)):
             _reserve(app, challenger, command, people)
         # crash window: the start is counted and has no match; an hour later it is not counted

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import redis
 
-from infra.durability import verify
+from infra.durability import note_settings, verify
+from infra.durability_notes import DurabilityNotes
 from infra.log.key_files import generate_keys, keys_folder, missing_keys, named_host
 from infra.people.account_macs import AccountMacs, make_mac_key, note_all_have_macs
 from infra.people.accounts import create_robot_accounts
@@ -37,6 +38,9 @@ def run(settings: Settings) -> int:
         return EXIT_UNKNOWN
     with App(settings) as parts:
         verify(parts.data, settings.durability, settings.replicas)
+        if settings.durability.verified:
+            # so that the roles can be started in any order
+            note_settings(parts.data, settings.durability, DurabilityNotes(parts.queue))
         lanes = settings.workers
         layout = parts.store.create(initial_layout(parts.data, settings.shards, lanes))
         print(f"The data is on the server at {redact_url(settings.redis_url)}: {division(layout)}")

@@ -18,6 +18,7 @@ import httpx
 import uvicorn
 
 from infra.log.signed_note import NoteError, VerifierKey
+from infra.objects.bounded_http import read_answer
 from infra.objects.http import HttpObjects
 from infra.open_files import raise_limit
 from infra.synced_files import sync_folder, write_synced
@@ -85,8 +86,11 @@ def _log_keys(folder: Path, keys: str | None, follow: str | None) -> list[Verifi
     if not place:
         raise NoteError("say with --keys which logs to cosign: a file or an address of their keys")
     if place.startswith(("http://", "https://")):
-        answer = httpx.get(place, timeout=_SECONDS, follow_redirects=True)
-        text = answer.raise_for_status().text
+        with httpx.Client(timeout=_SECONDS) as client:
+            status, body = read_answer(client, place)
+        if not httpx.codes.is_success(status):
+            raise NoteError(f"{place} has no keys of logs: the answer is {status}")
+        text = body.decode(errors="replace")
     else:
         text = Path(place).read_text("utf-8")
     found = _parse_keys(text, place)

@@ -9,7 +9,7 @@ from infra.redis.keys import dead_letters
 from infra.store.leases import LEASE_MS, REQUEST_MS, REQUESTED
 from services.doctor.clocks import check_clocks
 from services.doctor.directory import DirectoryFacts
-from services.doctor.durability import check_durability
+from services.doctor.durability import check_access, check_durability
 from services.doctor.facts import Facts
 from services.doctor.findings import (
     GIB,
@@ -68,6 +68,7 @@ def _server(facts: Facts) -> Iterator[Finding]:
     else:
         yield ok("server", f"{server.name} answers, process {server.pid}, up {span(server.uptime)}")
     yield from check_durability(facts.settings, server)
+    yield from check_access(server)
 
 
 def _shape(facts: Facts) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from infra.durability import Mode
+from infra.redis.access import SETTINGS_READERS, USER_PREFIX
 from infra.settings import Settings
 from services.doctor.facts import ServerFacts
 from services.doctor.findings import Finding, bad, count, note, ok, warn
@@ -19,6 +20,22 @@ def check_durability(settings: Settings, server: ServerFacts) -> Iterator[Findin
             "the server could not write its append-only file",
             "look at its log and its disk; moves are refused until it can write",
         )
+
+
+def check_access(server: ServerFacts) -> Iterator[Finding]:
+    """Return who can copy all data by the password of replicas, where that is set."""
+    readers = server.replication_readers
+    more = [f"{USER_PREFIX}{role}" for role in readers if role not in SETTINGS_READERS]
+    if more:
+        yield warn(
+            "access",
+            f"{', '.join(more)} may read `masterauth`, and copy all data with it",
+            "print the file of users with `matchpost acl data`, load it on each server, and change the password of "
+            f"{USER_PREFIX}replica",
+        )
+    elif readers:
+        names = " and ".join(f"{USER_PREFIX}{role}" for role in readers)
+        yield note("access", f"{names} can copy all data, because `masterauth` is set")
 
 
 def _promise(settings: Settings, server: ServerFacts) -> Iterator[Finding]:

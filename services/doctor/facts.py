@@ -6,12 +6,12 @@ from typing import Any
 
 import msgspec
 import redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import REQUIRED, DurabilityError, Mode, check_version, find_faults
+from infra.durability import DurabilityError, Mode, check_version, find_faults
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
@@ -21,11 +21,13 @@ from infra.projections.lag import Lag, first_times, lag
 from infra.projections.robot_figures import RobotFigures, read_robot_figures
 from infra.projections.specs import SPECS
 from infra.redis import keys
+from infra.redis.access import ROLES, USER_PREFIX
 from infra.redis.addresses import redact_url
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
 from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
+from infra.server_state import REQUIRED
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
@@ -140,6 +142,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Why secrets of this machine are not the server's."""
     unasked: tuple[str, ...] = ()
     """Addresses of replicas whose settings can't be read."""
+    replication_readers: tuple[str, ...] = ()
+    """The roles that can read the password of replicas, by which all data can be copied; none if it is not set."""
     nodes: int = 1
     """Primaries of a cluster. Memory is that of the fullest, and the rest that of the worst."""
 
@@ -243,8 +247,29 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
             if settings.durability is Mode.REPLICATED
             for address in unreadable(node, info, REQUIRED)
         ),
+        replication_readers=tuple(sorted({role for node in nodes for role in _readers(node)})),
         nodes=len(nodes),
     )
+
+
+def _readers(node: redis.Redis) -> list[str]:
+    try:
+        found: Any = node.config_get("masterauth")
+    except ResponseError:  # CONFIG is not allowed, which the finding on durability names
+        return []
+    return [role for role in ROLES if _reads_settings(node, role)] if any(found.values()) else []
+
+
+def _reads_settings(node: redis.Redis, role: str) -> bool:
+    words = ("ACL", "DRYRUN", f"{USER_PREFIX}{role}", "CONFIG", "GET", "masterauth")
+    try:
+        return bool(node.execute_command(*words) == b"OK")  # type: ignore[no-untyped-call]
+    except (
+        NoPermissionError
+    ):  # a file of users of an earlier version, which lets every role read it
+        return True
+    except ResponseError:  # there is no such user
+        return False
 
 
 def _memory(info: Mapping[str, Any]) -> tuple[int, int]:

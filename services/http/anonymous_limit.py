@@ -6,7 +6,7 @@ from litestar.connection import ASGIConnection
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.rate_limits import CommandRateLimit
+from infra.rate_limits import CommandRateLimit, NetworkRateLimit
 from infra.sentences import SAY
 from infra.settings import Settings
 from services.http.client_network import network_of_request
@@ -22,9 +22,7 @@ class RequestLimits:
 
     def __init__(self, settings: Settings) -> None:
         self._most = settings.address_rate
-        self._networks = CommandRateLimit(
-            settings.address_rate, setting="address_rate", by_account=False
-        )
+        self._networks = NetworkRateLimit(settings.address_rate, setting="address_rate")
         self._accounts = CommandRateLimit(
             settings.address_rate, what=SAY("account-requests"), setting="address_rate"
         )
@@ -38,16 +36,25 @@ class RequestLimits:
         """Count a request; `too-fast` if its network has sent too many in this minute."""
         counted = request_weight(connection) if weight is None else weight
         try:
-            self._networks.check(self.network(connection).encode(), counted)
+            self._networks.check(self.network(connection), counted)
         except Refusal:
             raise Refusal(
                 Code.TOO_FAST,
                 SAY("network-requests", most=self._most),
             ) from None
 
-    def count_account_request(self, connection: AnyConnection, account: AccountId) -> None:
+    def count_account_request(
+        self, connection: AnyConnection, account: AccountId, weight: int | None = None
+    ) -> None:
         """Count a request of a logged-in browser, whatever its network."""
-        self._accounts.check(account, request_weight(connection))
+        self._accounts.check(account, request_weight(connection) if weight is None else weight)
+
+    def count_more(self, connection: AnyConnection, account: AccountId | None, weight: int) -> None:
+        """Count what a request costs more than its route declares, in matches that it reads."""
+        if account is None:
+            self.check(connection, weight)
+        else:
+            self.count_account_request(connection, account, weight)
 
 
 def request_weight(connection: AnyConnection) -> int:

@@ -2,15 +2,19 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any, Final
 
 from litestar import Litestar, Request, Response, get, post
 from litestar.params import FromPath
 
+from domain.errors import Refusal
 from infra.log.signed_note import NoteError
+from infra.rate_limits import NetworkRateLimit
 from infra.witness.client import ADD_CHECKPOINT, SIZE_TYPE
 from infra.witness.cosign_request import MOST_BYTES, CosignRequest
 from infra.witness.witness import CosignRefusedError, Refused, Witness, log_id
+from services.http.client_network import network_of_request
 
 logger = logging.getLogger(__name__)
 
@@ -18,14 +22,31 @@ AnyRequest = Request[Any, Any, Any]
 
 _TEXT: Final = "text/plain"
 
+REQUESTS_A_MINUTE: Final = 1_200
+"""Of one network; a server with 200 shards sends so many."""
+
+_REFUSED_WEIGHT: Final = 10
+"""How many requests a refused one counts for, because a log that is in order has few of them."""
+
 
 def make_witness_app(witness: Witness) -> Litestar:
     """Return the application of a witness."""
+    limit = NetworkRateLimit(REQUESTS_A_MINUTE, setting="witness")
 
     @post(ADD_CHECKPOINT, request_max_body_size=MOST_BYTES, status_code=200)
     async def add_checkpoint(request: AnyRequest) -> Response[str]:
         """Cosign a checkpoint, or say why not."""
-        return await asyncio.to_thread(_cosign, witness, await request.body())
+        network = network_of_request(request.scope, behind_proxy=False)
+        try:
+            limit.check(network)
+        except Refusal:
+            text = "this network asks too often; try again in a minute\n"
+            return Response(text, status_code=429, media_type=_TEXT)
+        answer = await asyncio.to_thread(_cosign, witness, await request.body())
+        if answer.status_code not in (200, Refused.OTHER_SIZE):
+            with suppress(Refusal):  # the next one is refused
+                limit.check(network, _REFUSED_WEIGHT - 1)
+        return answer
 
     @get("/", sync_to_thread=True)
     def show_witness() -> Response[str]:

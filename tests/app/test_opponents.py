@@ -115,7 +115,7 @@ def test_a_robot_challenges_nobody(app):
 
 def test_only_so_many_matches_with_robots_go_on_at_once(app):
     boards = [
-        board_of(challenge(app, f"pow2 challenge alice robot-{LEVELS[n % 3]}"))
+        board_of(challenge(app, f"pow2 challenge alice robot-{LEVELS[n % 2]}"))
         for n in range(MOST_ROBOT_MATCHES)
     ]
     answer = challenge(app, "torere challenge robot-easy alice")
@@ -129,6 +129,19 @@ def test_only_so_many_matches_with_robots_go_on_at_once(app):
     assert challenge(app, f"pow2 resign {boards[3]} alice mad-hatter").code == ""
     board_of(challenge(app, "pow2 challenge alice robot-easy"))
     assert challenge(app, "pow2 challenge alice robot-easy").code == Code.TOO_MANY
+
+
+def test_a_robot_that_thinks_long_has_five_matches_of_one_player(app):
+    boards = [board_of(challenge(app, "pow2 challenge alice robot-hard")) for _ in range(5)]
+    answer = challenge(app, "torere challenge alice robot-hard")
+    assert answer.code == Code.TOO_MANY
+    assert answer.sentence.startswith("5 matches with robot-hard that you have started are not")
+    filled = (challenges.fill_with_robot, app, actor(app, "alice"), opened(app), RobotLevel.HARD)
+    refused(Code.TOO_MANY, *filled)
+    board_of(challenge(app, "pow2 challenge alice robot-medium"))
+    board_of(challenge(app, "pow2 challenge bob robot-hard", "bob"))
+    assert challenge(app, f"pow2 resign {boards[3]} alice wonderland").code == ""
+    board_of(challenge(app, "torere challenge alice robot-hard"))
 
 
 def test_matches_with_robots_leave_room_for_challenges_of_people(app):

@@ -9,7 +9,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import NoPermissionError
 
-from infra.durability import Mode
+from infra.durability import DurabilityError, Mode
 from infra.redis import keys
 from infra.redis.access import ROLES, USER_PREFIX, acl_lines
 from infra.redis.clients import make_client
@@ -156,6 +156,56 @@ def test_a_user_reaches_every_node_of_a_cluster_and_no_key_of_another_role(
             with node.client() as client:
                 for name in (*ROLES, "replica"):
                     client.acl_deluser(f"{USER_PREFIX}{name}")
+
+
+def test_only_two_roles_read_the_settings_of_a_server_and_the_password_of_replicas_among_them(
+    judge: Redis,
+) -> None:
+    readers = {role for role in ROLES if may(judge, role, "CONFIG", "GET", "masterauth")}
+    assert readers == {"scheduler", "operator"}
+    for line in acl_lines(PASSWORDS, queue=True)[1:]:
+        _, name, *rules = line.split(" ")
+        judge.execute_command("ACL", "SETUSER", name, "reset", *rules)
+    assert not [role for role in ROLES if may(judge, role, "CONFIG", "GET", "masterauth")]
+
+
+def test_roles_know_the_settings_of_a_server_from_the_scheduler(
+    judge: Redis, valkey: EmbeddedServer, tmp_path: Path
+) -> None:
+    RedisStore(judge, Mode.FSYNC).create(Layout(shards=4, lanes=1))
+
+    def app(role: str) -> App:
+        login = urlencode({"username": f"{USER_PREFIX}{role}", "password": PASSWORDS[role]})
+        # the queue's server has users of its own
+        url = f"{valkey.url}?{login}"
+        return App(Settings(data=tmp_path, redis_url=url, queue_url=valkey.url, shards=4))
+
+    with app("worker") as parts, pytest.raises(DurabilityError, match="start `matchpost scheduler"):
+        parts.ready()
+    with app("scheduler") as parts:
+        parts.durability_watch().tick()
+    judge.execute_command("ACL", "LOG", "RESET")
+    with app("worker") as parts:
+        parts.ready()
+        watch = parts.durability_watch()
+        watch.verify_connections()
+        parts.store.layout()
+        assert (watch.look(), watch.fault()) == ([], "")
+    denied: Any = judge.execute_command("ACL", "LOG")
+    assert denied == []
+    # without a scheduler a drain verifies by itself, and the settings are those that were noted
+    judge.delete(keys.DURABILITY)
+    with app("worker") as parts:
+        assert parts.durability_watch().fault() == ""
+    judge.config_set("appendfsync", "everysec")
+    try:
+        with app("scheduler") as parts:
+            parts.durability_watch().tick()
+        judge.delete(keys.DURABILITY)
+        with app("worker") as parts:
+            assert "'appendfsync' is 'everysec'" in parts.durability_watch().fault()
+    finally:
+        judge.config_set("appendfsync", "always")
 
 
 @pytest.mark.parametrize("role", ["web", "scheduler"])

@@ -12,10 +12,10 @@ from infra.durability import (
     append_barrier,
     check_barrier,
     check_version,
-    parse_version,
     verify,
 )
 from infra.redis.clients import make_client
+from infra.server_state import parse_version
 from infra.valkey.server import EmbeddedServer
 
 

@@ -4,7 +4,7 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.rate_limits import CommandRateLimit, LoginRateLimit
+from infra.rate_limits import CommandRateLimit, LoginRateLimit, NetworkRateLimit
 from infra.redis import keys
 from infra.redis.clients import make_client
 
@@ -141,6 +141,39 @@ def test_a_minute_after_the_first_command_more_are_taken(clock):
     clock.now += 0.5
     limit.check(ALICE)
     refused(Code.TOO_FAST, limit.check, ALICE)
+
+
+def test_many_networks_of_ipv6_have_the_budget_of_ten():
+    limit = NetworkRateLimit(3, setting="address_rate")
+    for n in range(30):
+        limit.check(f"2001:db8:1:{n:x}::/64")
+    refused(Code.TOO_FAST, limit.check, "2001:db8:1:ffff::/64")
+    for _ in range(2):  # a refused one stays counted
+        limit.give_back("2001:db8:1::/64")
+    limit.check("2001:db8:1:ffff::/64")
+    for other in ("2001:db8:2::/64", "192.0.2.1", "", "half\udc80"):
+        for _ in range(3):
+            limit.check(other)
+        refused(Code.TOO_FAST, limit.check, other)
+
+
+def test_one_network_that_goes_on_while_it_is_refused_spends_nothing_of_its_neighbours():
+    limit = NetworkRateLimit(3, setting="address_rate")
+    limit.check("2001:db8:1::/64", 3)
+    for _ in range(100):
+        refused(Code.TOO_FAST, limit.check, "2001:db8:1::/64")
+    limit.check("2001:db8:1:7::/64")
+
+
+def test_many_new_accounts_do_not_push_out_one_that_has_given_many_commands(clock):
+    limit = CommandRateLimit(5, clock)
+    for _ in range(5):
+        limit.check(ALICE)
+    for n in range(40_000):
+        limit.check(n.to_bytes(8))
+    refused(Code.TOO_FAST, limit.check, ALICE)
+    clock.now += 60
+    limit.check(ALICE)
 
 
 def test_a_process_counts_ten_thousand_accounts_and_forgets_the_one_silent_longest(clock):

@@ -15,7 +15,8 @@ from domain.match.commands import PlayMove
 from infra import durability as durability_module
 from infra import durability_watch
 from infra.durability import DurabilityError, Mode, append_barrier, check_barrier, verify
-from infra.durability_watch import DurabilityNotes, DurabilityWatch
+from infra.durability_notes import DurabilityNotes
+from infra.durability_watch import DurabilityWatch
 from infra.replicas import read_replicas, read_settings
 from infra.settings import Settings
 from infra.store import durable_scripts

@@ -2,8 +2,11 @@
 
 import configparser
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -99,4 +102,98 @@ def test_a_unit_runs_a_subcommand(file: Path) -> None:
     command = unit["Service"]["ExecStart"].split()
     assert command[0].endswith("/matchpost")
     assert command[1] in {"%i", *(one.name for one in SUBCOMMANDS)}
-    assert not re.search(r"MATCHPOST_(?!DATA)", file.read_text()), "settings are in files"
+    assert not re.search(r"MATCHPOST_(?!DATA|KEYS)", file.read_text()), "settings are in files"
+
+
+def test_no_file_gives_a_container_more_than_the_keys_of_its_role() -> None:
+    public = {"log-key.pub", "receipts-key.pub"}
+    for role, needed in NEEDED.items():
+        keys = {str(one) for one in needed} & {"log-key", "receipts-key", "accounts-key"}
+        keys |= {"mail-key"} & {str(one) for one in needed}
+        more = {"receipts-key"} if role == "maintenance" else set()
+        service = SERVICES[role]
+        assert set(service["secrets"]) == keys | more | public, role
+        mounts = set(service["volumes"])
+        seeds = {"./shared/seeds:/shared/seeds"} if Secret.SEEDS in needed else set()
+        assert mounts - seeds <= {"./shared/log:/shared/log", "./shared/log:/shared/log:ro"}
+        assert seeds <= mounts
+        drop_in = FOLDER / "systemd" / f"matchpost@{role}.service.d" / "keys.conf"
+        loaded = re.findall(r"LoadCredential=([^:]+):", drop_in.read_text()) if keys | more else []
+        assert set(loaded) == keys | more, role
+    sources = documents("compose.yaml")[0]["secrets"]
+    assert {name: row["file"].rpartition("/")[2] for name, row in sources.items()} == {
+        name: name for name in sources
+    }
+
+
+def test_containers_have_no_rights_and_only_this_machine_reaches_them() -> None:
+    for name, service in SERVICES.items():
+        assert service["read_only"], name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        for port in service.get("ports", ()):
+            assert port.startswith("127.0.0.1:"), name
+        assert service["networks"][0] == "inside"
+    assert documents("compose.yaml")[0]["networks"]["inside"]["internal"]
+    assert SERVICES["web"]["environment"]["MATCHPOST_TRUSTED_PROXY"] == "on"
+
+
+def test_what_comes_into_an_image_is_named_and_its_packages_have_hashes() -> None:
+    root = FOLDER.parents[1]
+    rows = (root / ".dockerignore").read_text().splitlines()
+    assert rows[1] == "*"
+    assert all((root / row[1:]).exists() for row in rows if row.startswith("!"))
+    build = (FOLDER / "Dockerfile").read_text()
+    assert "--require-hashes --no-deps --requirement /src/requirements.lock" in build
+
+
+def test_only_a_proxy_reaches_the_pods_that_believe_one() -> None:
+    policies = [
+        one["spec"] for one in documents("kubernetes.yaml") if one["kind"] == "NetworkPolicy"
+    ]
+    closed, *opened = policies
+    assert closed == {
+        "podSelector": {"matchLabels": {"app": "matchpost"}},
+        "policyTypes": ["Ingress"],
+    }
+    ports = {}
+    for one in opened:
+        role = one["podSelector"]["matchLabels"]["role"]
+        (rule,) = one["ingress"]
+        assert rule["from"][0]["namespaceSelector"]["matchLabels"], role
+        ports.setdefault(role, set()).update(port["port"] for port in rule["ports"])
+    declared = {
+        role: {port["name"] for port in pod["containers"][0]["ports"]}
+        for role, pod in PODS.items()
+        if "ports" in pod["containers"][0]
+    }
+    assert ports == declared
+
+
+@pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
+def test_a_unit_has_a_user_of_its_own_and_few_rights(file: Path) -> None:
+    rows = file.read_text().splitlines()
+    users = [row.partition("=")[2] for row in rows if row.startswith("User=")]
+    accounts = (FOLDER / "systemd" / "matchpost.sysusers").read_text()
+    named = set(re.findall(r"^u (\S+) ", accounts, re.MULTILINE))
+    assert named == {f"matchpost-{role}" for role in NEEDED}
+    if file.name == "matchpost-prepare.service":
+        assert not users
+    else:
+        assert users[0] in {"matchpost-%i", *named}
+    for row in (
+        "UMask=0077", "SystemCallFilter=@system-service", "MemoryDenyWriteExecute=yes",
+        "RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX",
+    ):  # fmt: skip
+        assert row in rows
+
+
+@pytest.mark.skipif(which("systemd-analyze") is None, reason="systemd is not installed")
+@pytest.mark.parametrize("file", UNITS, ids=lambda file: file.name)
+def test_systemd_takes_the_units(file: Path, tmp_path: Path) -> None:
+    shutil.copytree(file.parent, tmp_path, dirs_exist_ok=True)
+    unit = tmp_path / file.name
+    unit.write_text(unit.read_text().replace("/usr/local/bin/matchpost", "/bin/true"))
+    command = ["systemd-analyze", "verify", str(unit)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

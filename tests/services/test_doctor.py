@@ -21,6 +21,8 @@ from infra.projections.buckets import ProjectionFailure
 from infra.projections.generations import Generations
 from infra.projections.specs import SPECS
 from infra.redis import keys
+from infra.redis.access import ROLES as ACCESS
+from infra.redis.access import acl_lines
 from infra.rq_jobs import COMMANDS
 from infra.settings import Settings
 from infra.store.layout import Layout
@@ -348,6 +350,30 @@ def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) 
 def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:
     other = msgspec.structs.replace(settings, queue_url="redis://127.0.0.1:1")
     assert said(found(other), Level.BAD, "the server at redis://127.0.0.1:1 does not answer")
+
+
+def test_users_who_may_read_the_password_of_replicas_are_named(
+    settings: Settings, redis_client: Redis
+) -> None:
+    passwords = {name: f"password of {name}" for name in (*ACCESS, "replica")}
+    users = [line.split(" ")[1:] for line in acl_lines(passwords, queue=False)[1:]]
+    for name, *rules in users:
+        redis_client.execute_command("ACL", "SETUSER", name, "reset", *rules)
+    try:
+        assert not [one for one in judge(gather(settings)) if one.about == "access"]
+        redis_client.config_set("masterauth", "a secret of replicas")
+        (one,) = [one for one in judge(gather(settings)) if one.about == "access"]
+        assert one.level is Level.NOTE
+        assert one.what.startswith("matchpost-operator and matchpost-scheduler can copy all data")
+        redis_client.execute_command("ACL", "SETUSER", "matchpost-side", "+config|get")
+        findings = judge(gather(settings))
+        assert said(
+            findings, Level.WARN, "^matchpost-side may read `masterauth`, and copy all data"
+        )
+    finally:
+        redis_client.config_set("masterauth", "")
+        for name, *_ in users:
+            redis_client.acl_deluser(name)
 
 
 def test_data_that_was_put_back_is_worth_knowing(settings: Settings) -> None:

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry
 from redis import Redis
 
 from infra.durability import Mode
-from infra.durability_watch import DurabilityNotes
+from infra.durability_notes import DurabilityNotes
 from infra.heartbeats import Heartbeat, HeartbeatRecord, Role
 from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox, RelayBackoff

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from infra.durability_watch import DurabilityNotes, DurabilityWatch
+from infra.durability_notes import DurabilityNotes
+from infra.durability_watch import DurabilityWatch
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client, make_client
 from infra.redis.cluster_pipeline import open_pipeline

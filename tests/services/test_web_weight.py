@@ -62,6 +62,17 @@ def test_who_has_logged_in_is_counted_by_account(tmp_path):
         assert one.get(asset[1]).status_code == 200
 
 
+def test_a_stream_counts_by_the_number_of_its_matches(tmp_path):
+    boards = ",".join(map(str, range(1, 201)))
+    with Api(tmp_path, address_rate=62) as api, door(api) as come:
+        for http in (api.http, come().sign_up("ann").http):
+            statuses = []
+            for _ in range(3):
+                with http.stream("GET", f"/stream?boards={boards}") as answer:
+                    statuses.append(answer.status_code)
+            assert statuses == [200, 200, 429]
+
+
 def test_a_long_line_has_links_to_its_last_moves_alone(api):
     answer = api.http.get("/games/one/try", params={"line": ENDLESS})
     assert answer.status_code == 200

@@ -77,8 +77,33 @@ def test_a_fork_is_refused_and_kept_as_a_proof(witness: Witness, tmp_path: Path)
     longer = refusal(witness, FORK.request(20, 33))
     assert longer.why is Refused.NOT_CONSISTENT
     assert witness.cosigned(ORIGIN) == before
-    kept = sorted(file.read_text() for file in (tmp_path / "w" / "forks").iterdir())
-    assert kept == sorted([FORK.note(20), FORK.note(33)])
+    for folder, size in (("forks", 20), ("unproved", 33)):
+        kept = [file.read_text() for file in (tmp_path / "w" / folder).iterdir()]
+        assert kept == [FORK.note(size)]
+
+
+def test_wrong_proofs_of_a_stranger_leave_room_for_a_real_fork(witness: Witness, tmp_path: Path):
+    for size in range(1, 40):
+        witness.cosign(TREE.request(size - 1, size))
+        junk = CosignRequest(size, (bytes(32),), TREE.note(size))
+        assert (
+            refusal(witness, junk).why is Refused.NOT_CONSISTENT
+        )  # the one that was just cosigned
+        junk = CosignRequest(size, (bytes(32),), TREE.note(40))
+        assert refusal(witness, junk).why is Refused.NOT_CONSISTENT
+        longer = Tree([b"leaf %d" % n for n in range(40 + size)])
+        refusal(witness, CosignRequest(size, (bytes(32),), longer.note(40 + size)))
+    assert not (tmp_path / "w" / "forks").exists()
+    assert len([*(tmp_path / "w" / "unproved").iterdir()]) == 16
+    assert refusal(witness, FORK.request(39, 39)).forked
+    (proof,) = (tmp_path / "w" / "forks").iterdir()
+    assert proof.read_text() == FORK.note(39)
+
+
+def test_a_network_that_asks_too_often_is_refused_for_a_minute(witness: Witness):
+    with TestClient(make_witness_app(witness)) as http:
+        found = [http.post("/add-checkpoint", content=b"junk").status_code for _ in range(122)]
+    assert found == [400] * 120 + [429] * 2
 
 
 @pytest.mark.parametrize("old", [0, 5, 19, 21, 30])

@@ -1,7 +1,13 @@
 """The publisher's side: checkpoints are sent to witnesses, and a witness follows a server by itself."""
 
+import gzip
 import logging
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import httpx
 import pytest
@@ -13,7 +19,7 @@ from infra.log.published_log import PublishedLog
 from infra.log.signed_note import Signer, VerifierKey
 from infra.objects.http import HttpObjects
 from infra.objects.port import ObjectNotFoundError, ObjectStoreError
-from infra.witness.client import WitnessAddress, WitnessClient, read_witnesses
+from infra.witness.client import WitnessAddress, WitnessClient, WitnessError, read_witnesses
 from infra.witness.follower import LogFollower
 from infra.witness.witness import Witness
 from services.witness.app import make_witness_app
@@ -182,7 +188,7 @@ def test_a_follower_notices_a_rewritten_and_a_shortened_log(server: Server, witn
 def test_objects_over_http():
     def answer(request: httpx.Request) -> httpx.Response:
         status = {"/log/s00/checkpoint": 200, "/log/s00/broken": 500}.get(request.url.path, 404)
-        return httpx.Response(status, content=b"0123456789")
+        return httpx.Response(status, stream=httpx.ByteStream(b"0123456789"))
 
     http = httpx.Client(transport=httpx.MockTransport(answer))
     objects = HttpObjects("http://x.org/log/", http)
@@ -196,3 +202,56 @@ def test_objects_over_http():
         objects.create("s00/x", b"")
     with pytest.raises(ValueError, match="can't have the name"):
         objects.get("../x")
+
+
+class Hostile(BaseHTTPRequestHandler):
+    """A server that answers with more than was asked for; it counts what it sent."""
+
+    sent: ClassVar[list[int]] = []
+
+    def do_GET(self) -> None:
+        self.send_response(302 if "moved" in self.path else 200)
+        if "moved" in self.path:
+            self.send_header("Location", f"http://localhost:{self.server.server_port}/log/s00/x")
+        if "packed" in self.path:
+            self.send_header("Content-Encoding", "gzip")
+        self.end_headers()
+        self.sent.append(0)
+        with suppress(OSError):
+            for _ in range(0 if "moved" in self.path else 512):
+                self.sent[-1] += self.wfile.write(gzip.compress(bytes(1 << 17), 0))
+
+    do_POST = do_GET  # noqa: N815 - the library's name
+
+    def log_message(self, *_: object) -> None:
+        """Keep quiet."""
+
+
+@pytest.fixture
+def hostile() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Hostile) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{served.server_port}/log"
+        served.shutdown()
+
+
+def test_no_more_is_read_of_a_hostile_server_than_an_object_can_have(hostile: str):
+    objects = HttpObjects(hostile)
+    for name, why in (
+        ("s00/checkpoint", "the answer has more than 1048576 bytes"),
+        ("s00/tile/entries/000", "the answer has more than 16777216 bytes"),
+        ("s00/packed", "the answer is compressed"),
+        ("s00/moved", "it leads to another host, localhost"),
+    ):
+        with pytest.raises(ObjectStoreError, match=why):
+            objects.get(name)
+        assert Hostile.sent[-1] < 40 << 20
+
+
+def test_no_more_is_read_of_a_hostile_witness_than_a_cosignature_can_have(
+    hostile: str, witness: Witness
+):
+    client = WitnessClient(WitnessAddress(witness.key, hostile))
+    with pytest.raises(WitnessError, match="the answer has more than 16384 bytes"):
+        client.cosign("x", 1, "note", lambda _: [])
+    client.close()

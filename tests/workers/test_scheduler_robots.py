@@ -20,8 +20,8 @@ from domain.rules import rules_by_id
 from infra.projections.robot_turns import RobotTurnsProjection
 from infra.rq_jobs import ROBOT_MOVE, ROBOTS
 from infra.store.robot_failures import RobotFailures
-from tests.helpers.given import ALICE
-from tests.helpers.robots import EASY, RobotBench
+from tests.helpers.given import ALICE, BOB
+from tests.helpers.robots import EASY, HARD, RobotBench
 from tests.helpers.side import catch_up
 from tests.helpers.timed import BEGIN, FLAG, TimedBench
 from workers import robot_jobs
@@ -85,6 +85,38 @@ def test_a_move_is_requested_once(bench: RobotBench, wakeup: RobotWakeup, clock:
     job = Job.fetch("robot-1-1", connection=bench.client, serializer=JSONSerializer)
     assert (job.func_name, job.args) == (ROBOT_MOVE, [1, 1])
     assert job.timeout == robot_jobs.JOB_SECONDS
+
+
+def test_slow_moves_of_some_players_hold_up_no_other_player(
+    bench: RobotBench, wakeup: RobotWakeup, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greedy = [bytes([number]) * 8 for number in range(1, 5)]
+    for number in range(80):
+        bench.begin(HARD, greedy[number // 20], board=1 + number)
+    fold(bench)
+    wakeup.tick()
+    rounds = [f"robot-{1 + 20 * account + n}-1" for n in range(8) for account in range(4)]
+    assert waiting(bench) == rounds  # a turn at a time of each account
+    clock.seconds += 1
+    bench.begin(EASY, BOB, board=101)
+    bench.begin(EASY, BOB, board=102)
+    bench.begin(HARD, BOB, board=103)
+    fold(bench)
+    wakeup.tick()
+    assert waiting(bench)[:3] == ["robot-101-1", "robot-102-1", rounds[0]]
+    assert "robot-103-1" not in waiting(bench)
+    bench.client.ltrim(queue(bench.client).key, 3, -1)  # both, and one slow one, are made
+    clock.seconds += 1
+    wakeup.tick()
+    assert waiting(bench)[-1] == "robot-103-1"  # which comes before the others' further ones
+    # nor do they hide others where more are due than are looked at
+    monkeypatch.setattr(robot_jobs, "MOST_JOBS", 40)
+    bench.client.delete(*bench.client.scan_iter("rq:*"))
+    fresh = make_wakeup(bench, clock)
+    for _ in range(3):
+        fresh.tick()
+        clock.seconds += 1
+    assert "robot-101-1" in waiting(bench)
 
 
 def test_two_schedulers_request_it_once(bench: RobotBench, clock: Clock) -> None:

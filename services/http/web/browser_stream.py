@@ -31,6 +31,9 @@ from services.http.web.session import AnyRequest, session_text
 MAX_MATCHES: Final = 200
 """Matches that one stream watches at most."""
 
+MATCHES_A_REQUEST: Final = 10
+"""Watched matches that count as one more request."""
+
 _HEARTBEAT: Final = ServerSentEventMessage(data=None, comment="still here")
 
 Boards = Annotated[
@@ -60,6 +63,7 @@ async def follow(  # noqa: PLR0917 - one for each thing that is watched
 ) -> ServerSentEvent:
     """Stream the event counts of matches; for a session also marks, and how many matches wait."""
     numbers = dict.fromkeys(int(one) for one in boards.split(",") if one)
+    context.request_limits.count_more(request, visitor.account, len(numbers) // MATCHES_A_REQUEST)
     found = {board: await _snapshot(context, board) for board in numbers}
     account = visitor.account
     chats = [

@@ -1,0 +1,56 @@
+"""The needs of durability: version, settings and role of a server, and that it takes writes."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+MINIMUM_VERSION: Final = (7, 2)
+"""The first Redis and the first Valkey that know WAITAOF."""
+
+
+# no-appendfsync-on-rewrite would silently suspend the syncs, and eviction would drop commits
+REQUIRED: Final[Mapping[str, str]] = {
+    "appendonly": "yes",
+    "appendfsync": "always",
+    "no-appendfsync-on-rewrite": "no",
+    "maxmemory-policy": "noeviction",
+}
+"""The settings of the server that `fsync` needs, and those of each replica under `replicated`."""
+
+MINIMUM_REPLICAS: Final = "min-replicas-to-write"
+MAXIMUM_LAG: Final = "min-replicas-max-lag"
+
+MOST_LAG: Final = 10
+"""Seconds without a sign of a replica after which the server must not count it any longer."""
+
+
+def parse_version(text: str) -> tuple[int, int]:
+    """Return major and minor number of a version as text, (0, 0) when it has none."""
+    found = re.match(r"(\d+)\.(\d+)", text)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def role_fault(information: Mapping[str, Any]) -> str:
+    """Return that a server is a replica, by its INFO; empty if it is not."""
+    if information.get("role", "master") == "master":
+        return ""
+    return (
+        "the server is a replica, which takes no moves; let matchpost use the primary, or make this "
+        "server one"
+    )
+
+
+def write_fault(information: Mapping[str, Any]) -> str:
+    """Return why a server refuses writes now, by its INFO; empty if it takes them."""
+    if information.get("aof_last_write_status", "ok") != "ok":
+        return (
+            "the server could not write its append-only file, and refuses writes until it can; look "
+            "at its log and its disk"
+        )
+    limit = int(information.get("maxmemory", 0))
+    if limit and int(information.get("used_memory", 0)) >= limit:
+        return (
+            "the server's memory is full, and it refuses writes, so no move is accepted and none is "
+            "lost; raise MATCHPOST_MAXMEMORY, or `maxmemory` of a server of your own"
+        )
+    return ""
