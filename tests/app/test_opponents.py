@@ -140,7 +140,7 @@ def test_a_robot_that_thinks_long_has_five_matches_of_one_player(app):
     refused(Code.TOO_MANY, *filled)
     board_of(challenge(app, "pow2 challenge alice robot-medium"))
     board_of(challenge(app, "pow2 challenge bob robot-hard", "bob"))
-    assert challenge(app, f"pow2 resign {boards[3]} alice wonderland").code == ""
+    assert challenge(app, f"pow2 resign {boards[3]} alice mad-hatter").code == ""
     board_of(challenge(app, "torere challenge alice robot-hard"))
 
 
