@@ -106,7 +106,7 @@ def strangers_to(app: App, account: AccountId, recipients: Sequence[AccountId]) 
 
 
 def _plays(app: App, account: AccountId, other: AccountId) -> bool:
-    rows = app.lists.of(account, Listed.ACTIVE, count=_SEARCHED)
+    rows = app.lists.of(account, Listed.ACTIVE, count=_SEARCHED) + app.lists.proposed(account)
     boards = [row.board for row in rows if other in row.seats]
     snapshots = app.store.snapshots(boards) if boards else []
     for board, data in zip(boards, snapshots, strict=True):
@@ -117,7 +117,9 @@ def _plays(app: App, account: AccountId, other: AccountId) -> bool:
 
 
 def has_taken_up(state: MatchState, seat: int) -> bool:
-    """Return whether a seat has moved, or accepted a match that waits for consent."""
+    """Return whether a seat has moved, or accepted a match that others have yet to accept."""
+    if state.invitation is not None:
+        return seat not in state.invited
     if state.texts:
         return state.awaits_entropy and (state.sealed or seat not in state.waits)
     return bool(state.acted >> seat & 1)

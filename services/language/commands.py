@@ -98,8 +98,7 @@ GENERAL_FORMS: Final = (
         "block",
         "block",
         f"{_OWN} [userid]",
-        "accept no challenges, messages or chat from a player, and decline the matches in which you have "
-        "not moved; or list the players you block",
+        "accept no challenges, messages or chat from a player, or list the players you block",
         blocks.block,
         proof=signer,
     ),

@@ -137,7 +137,7 @@ def test_an_arbiter_who_plays_does_not_rule(terminal, board):
 @pytest.mark.parametrize(
     ("verdict", "expected"),
     [
-        ("dismissed", "an arbiter dismissed claim 3"),
+        ("dismissed", "an arbiter dismissed claim 4"),
         ("back #0", "it is set back to #0"),
         ("back #0 time alice=3d,Dark=12h", "Light (alice) gets 3 days more"),
         ("result Dark", "Dark (bob)"),
@@ -152,9 +152,9 @@ def test_each_ruling_does_what_it_says(terminal, board, verdict, expected):
     answer = terminal.do(f"rule {board} carol sing-along {verdict} because of this\nand that")
     assert answer.code == "", answer
     assert expected in answer.sentence
-    ruling = [decode_event(data).body for data in terminal.app.store.events(board)][3]
+    ruling = [decode_event(data).body for data in terminal.app.store.events(board)][4]
     assert ruling == Ruled(
-        claim=3,
+        claim=4,
         upheld=verdict != "dismissed",
         text=terminal.app.statements.of_match(board)[1].digest,
     )
@@ -182,7 +182,7 @@ def test_the_ruling_on_an_appeal_is_another_arbiters_and_final(terminal, board):
     assert not terminal.do(f"rule {board} {OTHER} marco-polo back #1 it was not shown").code
     assert terminal.do(f"appeal {board} bob yes-we-can but").code == Code.ALREADY_APPEALED
     page = terminal.do(f"case {board} bob yes-we-can").page
-    assert "case 3, about #1: an arbiter has ruled on the appeal, and that is final" in page
+    assert "case 4, about #1: an arbiter has ruled on the appeal, and that is final" in page
     for text in ("he cheats", "Light cheated", "I did not", "it was not shown"):
         assert f"\n    {text}" in page
 

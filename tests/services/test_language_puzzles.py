@@ -109,8 +109,7 @@ def test_a_draw_takes_the_players_words_and_waits_for_them_if_asked(terminal):
     assert "it waits for" in terminal.do(f"powerdrain show {board}").text
     assert terminal.move_in("powerdrain", board, "alice", "24-57").code == "not-started"
     started = terminal.move_in("powerdrain", board, "bob", "accept --entropy=luck")
-    assert "accepted and committed to a text for the draw" in started.sentence
-    assert "has started" in started.sentence
+    assert "Negative (bob) accepted; Powerdrain has started" in started.sentence
     assert terminal.do(f"powerdrain show {board}").code == ""
 
 
@@ -118,7 +117,7 @@ def test_a_match_that_waits_can_be_declined(terminal):
     answer = terminal.do("powerdrain challenge alice bob --gather")
     board = int(answer.sentence.split()[1].rstrip(","))
     assert terminal.do(f"powerdrain decline {board} bob yes-we-can").code == ""
-    assert "declined" in terminal.do(f"powerdrain show {board}").text
+    assert "it did not come about" in terminal.do(f"powerdrain show {board}").text
 
 
 def test_three_play_halves_and_one_resigns(terminal):

@@ -144,12 +144,28 @@ def test_mails_about_a_dispute_are_german(terminal, composing):
 
 
 def test_mails_before_a_draw_are_german(terminal, composing):
-    board = challenged(terminal, "halves challenge alice bob --gather")
+    for words in ("--gather", ""):
+        board = int(terminal.do(f"halves challenge alice bob {words}").sentence.split()[1][:-1])
+        for seat in (0, 1):
+            assert english_lines(update(composing, terminal, board, seat)) == []
+        asked = composing.match_update(told(terminal, board, 1)).body
+        assert "Zum Mitspielen schreib accept" in asked
+        assert "wartet bis " in asked
+
+
+def test_mails_about_an_invitation_are_german_and_say_how_to_answer(terminal, composing):
+    line = f"pow2 challenge bob alice --days=3 --password={PASSWORDS['alice']} --as=alice"
+    assert terminal.do(line).code == ""
     for seat in (0, 1):
-        assert english_lines(update(composing, terminal, board, seat)) == []
-    asked = composing.match_update(told(terminal, board, 1)).body
-    assert "Zum Mitspielen schreib accept" in asked
-    assert "wartet bis " in asked
+        assert english_lines(update(composing, terminal, 1, seat)) == []
+    asked = composing.match_update(told(terminal, 1, 0)).body
+    assert "Dunkel (alice) fordert Hell (bob) zu The Power of Two heraus" in asked
+    assert "3 Tage" in asked
+    assert "Zum Mitspielen schreib accept, oder gleich deinen Zug, etwa " in asked
+    assert "Du kannst auch schreiben: decline, chat TEXT." in asked
+    terminal.move(1, "bob", "decline")
+    ended = composing.match_update(told(terminal, 1, 1)).body
+    assert "Hell (bob) hat die Partie abgelehnt" in ended
 
 
 def test_mails_about_no_single_match_are_german(terminal, composing):

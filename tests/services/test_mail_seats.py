@@ -115,6 +115,7 @@ def test_a_mail_whose_player_left_meanwhile_is_refused(office):
 def test_all_a_seat_may_say_is_carried_out(office):
     board = office.challenge()
     alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
+    office.take(bob, "accept", sender=box("bob"))
     said = "m13-j7\npropose draw\nqueue\nshow\nchat Good luck!"
     (letter,) = office.take(alice, said, sender=box("alice"))
     told = letter.body.split("\n\n> ")

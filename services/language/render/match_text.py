@@ -123,6 +123,15 @@ _TURNING = Moved | MatchStarted | Accepted | Undone | SetBack | TimeGiven | Resi
 
 def describe_events(scene: NamedMatch, envelopes: Sequence[EventEnvelope]) -> str:
     """Return a sentence on the events of a command; `scene` is the match after the last of them."""
+    if _is_dealt_at_once(scene, envelopes):
+        # what the server seals and reveals for all players is of no interest to them
+        envelopes = [
+            msgspec.structs.replace(one, body=Accepted(seat=one.body.seat, next=None))
+            if isinstance(one.body, Committed)
+            else one
+            for one in envelopes
+            if not isinstance(one.body, Sealed | Revealed)
+        ]
     events = [envelope.body for envelope in envelopes]
     clauses = [
         scene.said(_describe_event(scene, one.body, by_server=one.actor == SERVER_ACCOUNT))
@@ -135,6 +144,14 @@ def describe_events(scene: NamedMatch, envelopes: Sequence[EventEnvelope]) -> st
         if len(scene.names) > 1:  # a single player is always to move
             clauses.append(scene.turn(scene.state.next))
     return f"{scene.place}: {'; '.join(clauses)}"
+
+
+def _is_dealt_at_once(scene: NamedMatch, envelopes: Sequence[EventEnvelope]) -> bool:
+    """Return whether the server keeps all texts for the deal, so that no player reveals one."""
+    invitation = scene.state.invitation
+    if invitation is not None:
+        return invitation.server_deals
+    return any(isinstance(one.body, Sealed) and not one.body.waits for one in envelopes)
 
 
 def _passed_players(scene: NamedMatch, event: Event) -> list[str]:
@@ -349,6 +366,7 @@ def summary_at(scene: NamedMatch, plies: int) -> str:
         next=mover,
         result=None,
         offer=None,
+        invitation=None,
     )
     was = summary(msgspec.structs.replace(scene, state=earlier))
     return scene.said(SAY("stands-now", was=was, ply=state.ply))
