@@ -27,6 +27,12 @@ def decline_all(app: App, actor: Actor, userid: str) -> int:
     return _decline(app, actor.account, _together(app, actor.account, other), is_invited)
 
 
+def count_from(app: App, account: AccountId, other: AccountId) -> int:
+    """Return to how many matches by name a player invites an account."""
+    rows = app.lists.proposed(account)
+    return sum(other in row.seats and row.seats.index(account) in row.invited for row in rows)
+
+
 def decline_unplayed(app: App, account: AccountId, other: AccountId) -> int:
     """Decline all matches with another player in which the account has not moved; return how many."""
     boards = _together(app, account, other)

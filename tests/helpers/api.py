@@ -175,6 +175,13 @@ class Api:
         assert made.status_code == 201, made.text
         return int(made.json()["board"])
 
+    def begun(self, *players: "Player", **more: Any) -> int:
+        """Have the first of the players start a match that the others accept; gives its board."""
+        board = self.match(*players, **more)
+        for other in dict.fromkeys(players[1:]):
+            other.accept(board)
+        return board
+
     def caught_up(self) -> None:
         """Wait until the lists know everything there is."""
         with self.server.client(blocking_timeout=5) as client:
@@ -300,6 +307,12 @@ class Player:
     def give(self, board: int, body: Any, **options: Any) -> httpx.Response:
         """Give a command in a match."""
         return self.post(f"/api/matches/{board}/commands", body, **options)
+
+    def accept(self, board: int) -> int:
+        """Accept a match; gives its board number."""
+        answer = self.give(board, {"do": "accept"})
+        assert answer.is_success, answer.text
+        return board
 
     def move(self, board: int, text: str, **options: Any) -> httpx.Response:
         """Play a move."""

@@ -7,11 +7,14 @@ from tests.helpers.web import Guest
 
 
 def start(one: Guest, *others: Guest, game: str = "pow2", **fields) -> int:
-    """Start a match by the form; who starts it moves first."""
+    """Start a match by the form, which the others accept; who starts it moves first."""
     fields = {"game": game, "opponent": [other.name for other in others], "seat": "first", **fields}
     answer = one.send("/new", fields, on="/new" if others else "/puzzles")
     assert answer.status_code == 303, answer.text
-    return int(re.fullmatch(r"/m/(\d+)", answer.headers["location"])[1])
+    board = int(re.fullmatch(r"/m/(\d+)", answer.headers["location"])[1])
+    for other in others:
+        assert other.act(board, "accept").status_code == 303
+    return board
 
 
 def turn(guest: Guest, board: int) -> str:

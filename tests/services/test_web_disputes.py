@@ -36,7 +36,7 @@ def world(api: Api) -> Iterator[World]:
     """A match of two moves, an arbiter and somebody else."""
     players: list[Player] = api.players(4)
     api.parts.accounts.set_arbiter(players[2].name, True)
-    board = api.match(*players[:2], terms=["--days=3"])
+    board = api.begun(*players[:2], terms=["--days=3"])
     players[0].move(board, "m13-j7")
     players[1].move(board, "a13-d7")
     with ExitStack() as stack:

@@ -32,7 +32,7 @@ def two(api: Api) -> list[Player]:
 
 def played(api: Api, two: list[Player]) -> int:
     """A match with three moves, of which the second was taken back and played again."""
-    board = api.match(*two)
+    board = api.begun(*two)
     assert two[0].move(board, MOVES[0]).is_success
     assert two[1].move(board, "a13-d7").is_success
     assert two[1].give(board, {"do": "offer", "kind": "undo"}).is_success

@@ -18,12 +18,12 @@ SAID = "come and play with the others"
 def world(api: Api) -> tuple[Player, int]:
     """Make a player with a match in each state, mail, notices, a claim and an open challenge."""
     irma, jochen = api.player(name="irma"), api.player(name="jochen")
-    board = api.match(irma, jochen)
+    board = api.begun(irma, jochen)
     irma.move(board, "m13-m5:l4")
     jochen.move(board, "a13-c11")
-    api.match(irma, jochen, game="halves")
-    api.match(jochen, irma, game="powerdrain")
-    line = api.match(irma, jochen, game="line")
+    api.begun(irma, jochen, game="halves")
+    api.begun(jochen, irma, game="powerdrain")
+    line = api.begun(irma, jochen, game="line")
     for at, move in enumerate(("a9", "i5", "e9")):
         assert (irma, jochen)[at % 2].move(line, move).status_code == 200
     jochen.give(line, {"do": "resign"})

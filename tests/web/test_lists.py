@@ -16,10 +16,10 @@ MANY = 53
 def busy(api):
     """Greta, for whom 53 matches wait, the newest for a day only, an offer, and one to accept."""
     greta, other = api.player(name="greta"), api.player(name="gustav")
-    boards = [api.match(greta, other) for _ in range(MANY - 1)]
-    boards.append(api.match(greta, other, terms=["--days=1"]))
-    gathers = api.match(other, greta, game="powerdrain", terms=["--gather"])
-    offered = api.match(other, greta, terms=["--days=3"])
+    boards = [api.begun(greta, other) for _ in range(MANY - 1)]
+    boards.append(api.begun(greta, other, terms=["--days=1"]))
+    gathers = api.begun(other, greta, game="powerdrain", terms=["--gather"])
+    offered = api.begun(other, greta, terms=["--days=3"])
     other.give(offered, {"do": "offer", "kind": "draw"})
     api.caught_up()
     return {"greta": greta, "urgent": boards[-1], "gathers": gathers, "offered": offered}

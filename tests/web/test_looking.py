@@ -20,7 +20,7 @@ MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2", "a1-a7")
 def board(api) -> int:
     """A match with some moves."""
     players = api.players()
-    board = api.match(*players)
+    board = api.begun(*players)
     for at, move in enumerate(MOVES):
         assert players[at % 2].move(board, move).status_code == 200
     return board
@@ -50,7 +50,7 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
 
 def test_receipt_and_proof_are_files_behind_the_mark(api, person):
     two = api.players()
-    board = api.match(*two)
+    board = api.begun(*two)
     for at, move in enumerate(MOVES):
         assert two[at % 2].move(board, move).is_success
     one = person(two[0])
@@ -148,7 +148,7 @@ def test_replies_are_laid_ready_on_the_board(api, person):
 def test_a_puzzle_that_a_program_started_is_solved_step_by_step(api, person):
     solver = api.player(name="solveig")
     one = person(solver)
-    one.goes_to(f"/m/{api.match(solver, game='one')}")
+    one.goes_to(f"/m/{api.begun(solver, game='one')}")
     one.plays("c3")
     score = one.page.locator(".score")
     expect(score).to_contain_text("lines with exactly one stone, by 1 stone")
@@ -237,7 +237,7 @@ def test_the_account_is_looked_after_in_the_browser(api, person):
 
 def test_the_board_of_the_first_page_is_live(api, person):
     players = api.players()
-    board = api.match(*players)
+    board = api.begun(*players)
     api.caught_up()
     page = person().goes_to("/")
     expect(page.locator("h1")).to_contain_text("a move whenever you like")

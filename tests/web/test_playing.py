@@ -54,7 +54,7 @@ def challenge(one, *others, game="pow2", **numbers: str) -> int:
 def table(api, person, name: str):
     """Begin a match of pow2 against somebody who has no window; return who is to move."""
     light = person(name)
-    board = api.match(api.player_of(name), api.player())
+    board = api.begun(api.player_of(name), api.player())
     light.goes_to(f"/m/{board}")
     light.page.locator("#board-area.choosing").wait_for()
     return light

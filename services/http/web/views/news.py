@@ -166,7 +166,7 @@ def _is_current(
         return True
     seat = row.seats.index(account)
     if notice.kind in _OF_A_TURN:
-        return seat in row.waits and notice.at >= row.since
+        return seat in row.invited or (seat in row.waits and notice.at >= row.since)
     if notice.kind is NoticeKind.OFFER:
         return seat in row.asked
     return notice.kind is not NoticeKind.OVER or row.over
