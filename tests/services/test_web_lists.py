@@ -124,7 +124,7 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
 
 def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
     one, two = api.player(), api.player()
-    board = api.begun(one, two, game="powerdrain", terms=["--gather"])
+    board = api.match(one, two, game="powerdrain", terms=["--gather"])
     api.caught_up()
     guest, maker = come(), come()
     guest.log_in(two.name)

@@ -27,7 +27,7 @@ def section(page: str, title: str) -> str:
 
 def test_news_names_players_as_they_are_written(api, come):
     one, two = api.player(name="ludwig"), api.player()
-    api.begun(one, two, game="powerdrain", terms=["--gather"])
+    api.match(one, two, game="powerdrain", terms=["--gather"])
     api.caught_up()
     guest = come()
     guest.log_in(two.name)

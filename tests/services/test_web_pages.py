@@ -55,7 +55,7 @@ def played(api: Api) -> int:
     puzzle = api.begun(anna, game="one")
     for move in ("c3", "m13", "done"):
         anna.move(puzzle, move)
-    api.begun(anna, berta, game="powerdrain", terms=["--gather"])
+    api.match(anna, berta, game="powerdrain", terms=["--gather"])
     berta.post("/api/challenges", {"game": "halves", "seats": 3, "note": "who likes tiles?"})
     api.caught_up()
     return board

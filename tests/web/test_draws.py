@@ -115,7 +115,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     lena, dora = api.player(name="lena-e"), api.player(name="dora-e")
     texts = [f"{player.name} keeps this elsewhere".encode() for player in (lena, dora)]
     own, others = (sha256(text).hexdigest() for text in texts)
-    board = api.begun(lena, dora, game="powerdrain", terms=["--gather"], commitment=own)
+    board = api.match(lena, dora, game="powerdrain", terms=["--gather"], commitment=own)
     assert dora.give(board, {"do": "accept", "commitment": others}).is_success
     elsewhere = person(dora)
     elsewhere.goes_to(f"/m/{board}")

@@ -18,7 +18,7 @@ def busy(api):
     greta, other = api.player(name="greta"), api.player(name="gustav")
     boards = [api.begun(greta, other) for _ in range(MANY - 1)]
     boards.append(api.begun(greta, other, terms=["--days=1"]))
-    gathers = api.begun(other, greta, game="powerdrain", terms=["--gather"])
+    gathers = api.match(other, greta, game="powerdrain", terms=["--gather"])
     offered = api.begun(other, greta, terms=["--days=3"])
     other.give(offered, {"do": "offer", "kind": "draw"})
     api.caught_up()

@@ -80,7 +80,7 @@ def test_a_board_to_try_fits_as_well(person, path):
 
 
 def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person, pair):
-    board = api.begun(*pair, game="powerdrain", terms=["--gather"])
+    board = api.match(*pair, game="powerdrain", terms=["--gather"])
     page = person(pair[1]).goes_to("/")
     page.set_viewport_size({"width": 844, "height": 390})
     page.goto(f"/m/{board}")

@@ -74,7 +74,7 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "%(players)s challenged you to %(game)s", players=others, game=game
     ),
     NoticeKind.REVEAL: lambda words, game, others, _: words.gettext(
-        "The deal of %(game)s against %(players)s waits for you", game=game, players=others
+        "The deal of %(game)s against %(players)s is waiting for you", game=game, players=others
     ),
     NoticeKind.STARTED: lambda words, game, others, _: words.gettext(
         "%(game)s against %(players)s has begun", game=game, players=others
