@@ -129,8 +129,8 @@ def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
     guest, maker = come(), come()
     guest.log_in(two.name)
     maker.log_in(one.name)
-    assert boards(section(guest.page("/"), "to-move")) == [board]
-    assert f"not accepted yet by {two.name}" in section(maker.page("/"), "others")
+    assert {*boards(section(guest.page("/"), "asked-title"))} == {board}
+    assert f"waiting for {two.name} to accept" in section(maker.page("/"), "others")
 
 
 @pytest.mark.parametrize(
@@ -264,23 +264,22 @@ def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
     texts = [f"{player.name} keeps it".encode() for player in (one, two)]
     own, others = (sha256(text).hexdigest() for text in texts)
     terms = ["--gather", "--days=3"]
-    board = api.begun(one, two, game="powerdrain", terms=terms, commitment=own)
+    board = api.match(one, two, game="powerdrain", terms=terms, commitment=own)
     two.give(board, {"do": "accept", "commitment": others})
     api.caught_up()
     guest, maker = come(), come()
     guest.log_in(two.name)
     maker.log_in(one.name)
     mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
-    assert "your text for the draw" in mine
+    assert "the deal is waiting for you" in mine
     assert "2 d 23 h" in mine
-    assert "Set up once all texts are revealed" in mine
     api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
     api.caught_up()
     other = section(maker.page("/"), "others")
-    assert f"waits for the draw: {two.name}" in other
+    assert f"the deal is waiting for {two.name}" in other
     assert boards(section(guest.page("/"), "to-move")) == [board]
     two.give(board, {"do": "decline"})
-    assert "Its board was never set up." in guest.page(f"/m/{board}")
+    assert "Its board was never dealt." in guest.page(f"/m/{board}")
 
 
 def give_up(api, winner, loser):

@@ -71,7 +71,7 @@ def test_a_home_page_with_24_matches_takes_few_commands(
         wait_until(lambda: all(f"/m/{board}" in guest.page("/") for board in boards))
         assert "1 new line of chat: " in guest.page("/")
         made, trips = fewest(api, round_trips, lambda: guest.page("/"))
-    assert sum(made.values()) < 18, made
+    assert sum(made.values()) < 19, made
     assert trips <= 5, made
 
 
@@ -100,5 +100,5 @@ def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(
         round_trips.clear()
         return [len(one.notices) for one in api.parts.notices.since(wanted).values()]
 
-    wait_until(lambda: sum(map(bool, found())) == len(players) // 2)
+    wait_until(lambda: all(found()))
     assert len(round_trips) <= 2, round_trips  # and one for which tables are read

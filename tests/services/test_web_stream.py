@@ -67,13 +67,13 @@ def test_it_tells_what_matches_stand_at_and_what_changes(api, come):
     one.move(first, "m13-j7")
     with follow(come(), f"boards={first},{second},999999") as told:
         now = next(told)
-        assert (now[f"match {first}"], now[f"match {second}"]) == (2, 1)
+        assert (now[f"match {first}"], now[f"match {second}"]) == (3, 2)
         assert now["user"] == ""
         assert "match 999999" not in now
         one.move(second, "m13-j7")
-        told.until(f"match {second}", 2)
+        told.until(f"match {second}", 3)
         two.move(first, "a13-d7")
-        told.until(f"match {first}", 3)
+        told.until(f"match {first}", 4)
 
 
 def test_chat_and_home_are_told_to_those_they_concern_alone(api, come):
@@ -96,7 +96,7 @@ def test_chat_and_home_are_told_to_those_they_concern_alone(api, come):
         assert page_marks(api.parts, [home])[home] != before
         told.until("home", page_marks(api.parts, [home])[home])
         for others in (strange, no):
-            others.until(f"match {board}", 2)
+            others.until(f"match {board}", 3)
             assert f"chat {board}" not in others.known
         assert "home" not in no.known
 
