@@ -50,8 +50,7 @@ function prepareForms() {
     prepared.set(form, null);
     prepare(form);
     form.elements.entropy?.addEventListener("input", () => prepare(form));
-    const note = form.querySelector("[data-keeper]");
-    if (note) note.textContent = note.dataset.keeper;
+    for (const note of form.querySelectorAll("[data-keeper]")) note.textContent = note.dataset.keeper;
   }
 }
 

@@ -135,10 +135,12 @@ def _subject(
     account = reader.account
     detail = notice.detail
     seat = detail.seat if detail and detail.seat < len(row.seats) else None
+    invited = row.invited if notice.kind is NoticeKind.CHALLENGED else ()
+    others = [one for at, one in enumerate(row.seats) if at not in invited]
     return NewsSubject(
         kind=notice.kind,
         game=rules_by_id(row.rules).title,
-        others=tuple(names[one] for one in row.seats if one != account),
+        others=tuple(names[one] for one in others if one != account),
         actor="" if seat is None else names[row.seats[seat]],
         own=seat is not None and row.seats[seat] == account,
         offer=detail.offer if detail else "",
