@@ -1,4 +1,4 @@
-"""Which browsers that keep a text for a sealed deal have been seen since the seal, under their account.
+"""Browsers that keep a text for a sealed deal, as seen since its seal.
 
 A browser tells which texts it keeps whenever it asks what to reveal. A player none of whose browsers has the
 text can't reveal it, and is not counted as withholding it: the drain asks here before it decides that.

@@ -1,4 +1,4 @@
-"""What pages say of a match's deal beyond its kind: whether it was sealed, and whether staff took part in it."""
+"""A match's deal beyond its kind: whether it was sealed, and whether staff of the server took part in it."""
 
 from domain.match.deals import DealKind, deal_kind
 from domain.match.events import decode_event
