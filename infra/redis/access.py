@@ -94,7 +94,7 @@ ROLES: Final[Mapping[str, Access]] = {
     "web": Access((*_PLAYING, *_PEOPLE)),
     "mail": Access((*_PLAYING, *_PEOPLE)),
     "mailer": Access((*_FOLLOWING, "{mail}:*", "{a:*}*", "logins:*", "answers:*")),
-    "worker": Access(("{s*}:*", "{boards}*", "{damaged}"), (*_PUBLIC, "{a:*}")),
+    "worker": Access(("{s*}:*", "{boards}*", "{damaged}"), (*_PUBLIC, "{a:*}", "{a:*}:seen")),
     "side": Access((*_FOLLOWING, "{p:*}*"), _PUBLIC),
     "publisher": Access(("{s*}:*", "{boards}*"), _PUBLIC),
     "scheduler": Access(

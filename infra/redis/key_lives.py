@@ -105,6 +105,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:followed", "infra.people.follows", _ACCOUNT, "followed players, 100"),
     KeyLife("{a:<hex>}:muted", "infra.people.muted_chats", _ACCOUNT, "muted chats, 500"),
     KeyLife("{a:<hex>}:starts", "infra.people.pending_starts", "they are taken up", "starts, 50"),
+    KeyLife("{a:<hex>}:seen", "infra.people.seen_texts", "expires after 90 days", "matches, 500"),
     KeyLife("{a:<hex>}:robots", "infra.people.pending_starts", "they are over", "matches, 20"),
     KeyLife("{a:<hex>}:sessions", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{a:<hex>}:reset", "infra.people.password_resets", "expires after an hour", _ONE),

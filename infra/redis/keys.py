@@ -60,6 +60,7 @@
 | `{a:<hex>}:watched` | hash: board of a watched match -> nothing: `infra.people.follows` |
 | `{a:<hex>}:followed` | hash: id of a followed account -> nothing: `infra.people.follows` |
 | `{a:<hex>}:muted` | hash: board whose chat is muted -> nothing: `infra.people.muted_chats` |
+| `{a:<hex>}:seen` | sorted set: board -> when a browser with the account's text for its deal was last seen: `infra.people.seen_texts` |
 | `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.people.pending_starts` |
 | `{a:<hex>}:robots` | hash: id of a command that starts a match with a robot -> when: `infra.people.pending_starts` |
 | `{t:<hex>}` | a token's record: `infra.people.tokens`; half the SHA-256 of its text |
@@ -298,6 +299,7 @@ watched: Final = _of_account(":watched")
 followed: Final = _of_account(":followed")
 muted: Final = _of_account(":muted")
 pending_starts: Final = _of_account(":starts")
+seen_texts: Final = _of_account(":seen")
 password_reset: Final = _of_account(":reset")
 matches_with_robots: Final = _of_account(":robots")
 

@@ -109,6 +109,7 @@ def erase_account(app: App, account: AccountId) -> None:
         app.blocks,
         app.follows,
         app.starts,
+        app.seen_texts,
         app.sessions,
         app.notes,
         app.push_subscriptions,

@@ -36,6 +36,7 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
@@ -280,6 +281,11 @@ class App:
     def starts(self) -> PendingStarts:
         """Starts by name that the others may not have taken up yet."""
         return PendingStarts(self.people)
+
+    @cached_property
+    def seen_texts(self) -> SeenTexts:
+        """Browsers that were seen with texts for sealed deals."""
+        return SeenTexts(self.people)
 
     @cached_property
     def drafts(self) -> Drafts:

@@ -24,7 +24,21 @@ def decline_all(app: App, actor: Actor, userid: str) -> int:
     `unknown-user` for the player. The answers are submitted, and nobody waits for their outcomes.
     """
     other = app.accounts.id_of(userid)
-    return _decline(app, actor.account, _together(app, actor.account, other), is_invited)
+
+    def invites(state: MatchState, account: AccountId) -> bool:
+        return is_invited(state, account) and not is_invited(state, other)
+
+    return _decline(app, actor.account, _together(app, actor.account, other), invites)
+
+
+def count_from(app: App, account: AccountId, other: AccountId) -> int:
+    """Return to how many matches by name a player invites an account."""
+    invited = [
+        {row.seats[seat] for seat in row.invited}
+        for row in app.lists.proposed(account)
+        if other in row.seats
+    ]
+    return sum(account in accounts and other not in accounts for accounts in invited)
 
 
 def decline_unplayed(app: App, account: AccountId, other: AccountId) -> int:

@@ -8,7 +8,6 @@ from typing import Final
 
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code, Refusal
-from domain.match.deals import DealKind, deal_kind
 from domain.match.decide import seat_of
 from domain.match.events import (
     SERVER_ACCOUNT,
@@ -24,6 +23,7 @@ from domain.rules import latest_rules, rules_by_id
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App
+from services.app.deals import was_sealed
 from services.app.draws import DrawPart
 from services.app.matches import load_state
 from services.app.sentences import SAY
@@ -53,9 +53,7 @@ def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> MatchCo
     # the player of the first seat gets the last one
     seats = (*state.seats[1:], state.seats[0])
     terms = state.clock.terms if state.clock else TimeControl()
-    history = app.store.events(board)
-    dealt = deal_kind(decode_event(data).body for data in history)
-    sealed = dealt in (DealKind.SEALED, DealKind.AGREED)
+    sealed = was_sealed(app, board, state)
     agreed = unrated_with_robots(StartOptions(gather=sealed, terms=terms), seats)
     start = start_command(rules, state.options, agreed, seats, id_)
     start = invite(start, challenger or actor.account, sealed=sealed)

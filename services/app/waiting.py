@@ -38,13 +38,13 @@ class NextMatch(msgspec.Struct, frozen=True):
     deadline: int | None
     """When the account's time is over, ms; None without a limit."""
     asked: bool
-    """Whether an offer waits for the account's answer."""
+    """Whether an offer or an invitation waits for the account's answer."""
     waiting: int
     """The number of all matches that wait for the account, without the one that it comes from."""
 
 
 def waiting_matches(app: App, account: AccountId) -> WaitingMatches:
-    """Return the matches that wait for an account: first those with offers, then by deadline."""
+    """Return the matches that wait for an account: first those with offers and invitations, then by deadline."""
     boards = read_one(app.data, app.lists.read_boards(account))
     rows, snapshots = read_all(
         app.data,
@@ -76,7 +76,7 @@ def next_match(
         title=rules_by_id(row.rules).title,
         others=tuple(names[seat] for seat in row.seats if seat != account),
         deadline=found.deadlines[row.board],
-        asked=row.seats.index(account) in row.asked,
+        asked=_is_asked(row, account),
         waiting=len(rows),
     )
 
@@ -84,7 +84,7 @@ def next_match(
 def in_order(
     account: AccountId, rows: Sequence[MatchListRow], snapshots: Sequence[PackedSnapshot | None]
 ) -> WaitingMatches:
-    """Return these matches that wait for an account: first those with offers, then by deadline.
+    """Return these matches that wait for an account: first those with offers and invitations, then by deadline.
 
     A match whose snapshot can't be read has no deadline here.
     """
@@ -92,10 +92,13 @@ def in_order(
 
     def order(row: MatchListRow) -> tuple[bool, bool, int, int]:
         at = due[row.board]
-        asked = row.seats.index(account) in row.asked
-        return not asked, at is None, at or 0, row.since
+        return not _is_asked(row, account), at is None, at or 0, row.since
 
     return WaitingMatches(tuple(sorted(rows, key=order)), due)
+
+
+def _is_asked(row: MatchListRow, account: AccountId) -> bool:
+    return row.seats.index(account) in (*row.asked, *row.invited)
 
 
 def _deadline(data: PackedSnapshot | None) -> int | None:

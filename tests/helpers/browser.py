@@ -107,6 +107,11 @@ class Person:
         """Send the form for a new match."""
         self.page.locator("#new").get_by_role("button", name="Start").click()
 
+    def accepts(self, board: int) -> None:
+        """Accept a match on its page."""
+        self.goes_to(f"/m/{board}").get_by_role("button", name="Accept", exact=True).click()
+        expect(self.page.locator("#turn")).not_to_contain_text("challenges you")
+
     # at a board
 
     def chooses(self, place: str, *, plug: bool = False) -> None:

@@ -111,6 +111,12 @@ def test_a_role_without_people_can_t_read_what_they_keep_to_themselves(
     assert may(judge, role, "GET", MATCH)
 
 
+def test_a_worker_reads_which_texts_were_seen_and_does_not_write_it(judge: Redis) -> None:
+    assert may(judge, "worker", "ZSCORE", f"{HOLDER}:seen", "17")
+    assert not may(judge, "worker", "ZADD", f"{HOLDER}:seen", "1", "17")
+    assert may(judge, "web", "ZADD", f"{HOLDER}:seen", "1", "17")
+
+
 def test_every_key_of_the_data_is_written_by_a_role(judge: Redis) -> None:
     def written(row: str) -> bool:
         key = row.replace("<board>", "17").replace("<", "").replace(">", "")

@@ -114,7 +114,7 @@ def test_turning_points_lead_to_the_replay_and_lines_are_gone_through(come, part
 
 def test_the_chart_of_three_has_a_line_for_each(api, come, parts):
     three = api.players(3)
-    board = api.match(*three, game="halves")
+    board = api.begun(*three, game="halves")
     move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
     assert three[0].move(board, move).is_success
     for player in three[:2]:
@@ -127,7 +127,7 @@ def test_the_chart_of_three_has_a_line_for_each(api, come, parts):
 
 def test_a_puzzle_has_a_line_for_its_score_and_one_for_what_is_within_reach(api, come, parts):
     one = api.player()
-    board = api.match(one, game="one")
+    board = api.begun(one, game="one")
     assert one.move(board, "c3").is_success
     assert analyse(parts, board)
     page = come().page(f"/m/{board}/analysis")

@@ -6,6 +6,7 @@ import pytest
 
 from tests.helpers.api import Api
 from tests.helpers.web import Guest, Read, door
+from tests.services.matches_by_form import challenge, turn
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +28,10 @@ def test_a_player_is_blocked_on_their_page_and_unblocked_in_the_account(api, com
     assert "/players/ben/unblock" not in Read(page).forms
     assert "/players/ben/block" in Read(page).forms
     sent = ann.send("/players/ben/block", on="/players/ben")
-    assert (sent.status_code, sent.headers["location"]) == (303, "/account#blocks")
+    assert (sent.status_code, sent.headers["location"]) == (
+        303,
+        "/account?saved=blocks&declined=0#blocks",
+    )
     assert "/players/ben/unblock" in Read(ann.page("/account")).forms
     page = ann.page("/players/ben")
     assert ">Unblock</button>" in page
@@ -66,3 +70,13 @@ def test_whose_challenges_are_taken_is_chosen_in_the_account(api, come):
     assert eve.send("/account/preferences", fields).status_code == 303
     profile = api.parts.accounts.record_of(api.parts.accounts.id_of("eve"))
     assert profile.challenges == "none", "a form without the choice changes nothing"
+
+
+def test_a_block_declines_what_was_not_moved_in_and_the_account_says_how_many(api, come):
+    hal, ida = come().sign_up("hal"), come().sign_up("ida-b")
+    boards = [challenge(hal, ida), challenge(hal, ida, game="halves")]
+    api.caught_up()
+    shown = ida.send("/players/hal/block", on="/players/hal").headers["location"]
+    assert "2 matches with this player are declined." in ida.page(shown.partition("#")[0])
+    for board in boards:
+        assert "Declined" in turn(hal, board)

@@ -84,7 +84,7 @@ def test_a_browser_keeps_the_look_of_its_boards(come):
 
 def test_my_side_of_the_board_is_below_unless_i_want_the_first_players(api, come):
     first, second = api.players()
-    board = api.match(first, second)
+    board = api.begun(first, second)
     guest = come()
     guest.log_in(second.name)
 

@@ -36,7 +36,7 @@ def world(api: Api) -> Iterator[World]:
     """A match of two moves, an arbiter and somebody else."""
     players: list[Player] = api.players(4)
     api.parts.accounts.set_arbiter(players[2].name, True)
-    board = api.match(*players[:2], terms=["--days=3"])
+    board = api.begun(*players[:2], terms=["--days=3"])
     players[0].move(board, "m13-j7")
     players[1].move(board, "a13-d7")
     with ExitStack() as stack:
@@ -91,7 +91,7 @@ def test_a_stranger_sees_no_case_and_disputes_nothing(world):
     assert sent.status_code == 403
     assert (
         world.alice.send(
-            f"/m/{world.board}/rule", {"case": "4", "verdict": "annul", "text": "x"}
+            f"/m/{world.board}/rule", {"case": "5", "verdict": "annul", "text": "x"}
         ).status_code
         == 403
     )
@@ -104,8 +104,8 @@ def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
     assert "for a ruling</a>" in world.arbiter.page("/")
     assert "for a ruling</a>" not in world.alice.page("/")
     queue = world.arbiter.page("/cases")
-    assert f'href="/m/{world.board}/case?case=4"' in queue
-    page = world.arbiter.page(f"/m/{world.board}/case?case=4")
+    assert f'href="/m/{world.board}/case?case=5"' in queue
+    page = world.arbiter.page(f"/m/{world.board}/case?case=5")
     for part in (
         "Dispute and rulings",
         "The board after move 1",
@@ -122,14 +122,14 @@ def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
 
 def test_a_ruling_is_shown_before_it_is_given(world):
     claim(world)
-    fields = {"case": "4", "verdict": "result", "winner": "Light", "text": "It was so."}
+    fields = {"case": "5", "verdict": "result", "winner": "Light", "text": "It was so."}
     shown = rule(world, do="preview", **fields)
     assert shown.status_code == 200
     assert f"This ruling: Light ({world.alice.name}) wins the match." in shown.text
     assert ">It was so.</textarea>" in shown.text
     assert isinstance(world.last(), Claimed)
     given = rule(world, do="rule", **fields)
-    assert given.headers["location"] == f"/m/{world.board}/case?case=4"
+    assert given.headers["location"] == f"/m/{world.board}/case?case=5"
     assert isinstance(world.last(), ResultChanged)
     page = world.bob.page(f"/m/{world.board}/case")
     assert "It was so." in page
@@ -149,24 +149,24 @@ def test_a_ruling_is_shown_before_it_is_given(world):
 )
 def test_each_ruling_is_previewed_in_words(world, fields, said):
     claim(world)
-    shown = rule(world, do="preview", case="4", text="so", **fields)
+    shown = rule(world, do="preview", case="5", text="so", **fields)
     assert said in shown.text
     assert isinstance(world.last(), Claimed)
 
 
 def test_a_ruling_that_can_not_be_is_refused_in_a_sentence(world):
     claim(world)
-    shown = rule(world, do="preview", case="4", verdict="back", ply="9", text="so")
+    shown = rule(world, do="preview", case="5", verdict="back", ply="9", text="so")
     assert shown.status_code == 404
     assert "stands at #2" in shown.text
-    assert rule(world, do="rule", case="4", verdict="result", text="so").status_code == 422
+    assert rule(world, do="rule", case="5", verdict="result", text="so").status_code == 422
     assert len(world.api.parts.statements.of_match(world.board)) == 1
 
 
 def test_the_board_of_the_claim_is_shown_also_after_the_match_was_set_back(world):
     claim(world)
     before = world.alice.page(f"/m/{world.board}/case")
-    rule(world, do="rule", case="4", verdict="back", ply="0", text="again")
+    rule(world, do="rule", case="5", verdict="back", ply="0", text="again")
     after = world.alice.page(f"/m/{world.board}/case")
     board = before[before.index('<svg class="board') : before.index("Replay from here")]
     assert board in after
@@ -174,12 +174,12 @@ def test_the_board_of_the_claim_is_shown_also_after_the_match_was_set_back(world
 
 def test_a_player_appeals_once(world):
     claim(world)
-    rule(world, do="rule", case="4", verdict="dismissed", text="no")
+    rule(world, do="rule", case="5", verdict="dismissed", text="no")
     assert isinstance(world.last(), Ruled)
     page, path = f"/m/{world.board}/case", f"/m/{world.board}/appeal"
-    assert world.bob.send(path, {"case": "4", "text": "but"}, on=page).status_code == 303
+    assert world.bob.send(path, {"case": "5", "text": "but"}, on=page).status_code == 303
     assert "Appeal</h2>" not in world.bob.page(page)
     assert "Your ruling" not in world.arbiter.page(page)
-    fields = {"case": "4", "do": "rule", "verdict": "annul", "text": "x"}
+    fields = {"case": "5", "do": "rule", "verdict": "annul", "text": "x"}
     refused = world.arbiter.send(f"/m/{world.board}/rule", fields)
     assert "nother arbiter" in refused.text

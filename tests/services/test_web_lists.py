@@ -30,10 +30,10 @@ def busy(api: Api) -> dict[str, Player]:
     """Erin, for whom 56 matches wait, ida with as many that wait for others, and what is over."""
     erin, ida = api.player(name="erin"), api.player(name="ida")
     for _ in range(MANY):
-        api.match(erin, ida, terms=["--days=7"])
-    api.match(erin, ida, terms=["--days=1"])  # the newest, and the most urgent
+        api.begun(erin, ida, terms=["--days=7"])
+    api.begun(erin, ida, terms=["--days=1"])  # the newest, and the most urgent
     for _ in range(MANY):
-        ida.give(api.match(erin, ida, game="torere"), {"do": "resign"})
+        ida.give(api.begun(erin, ida, game="torere"), {"do": "resign"})
     makers = (erin, ida, api.player())
     for number in range(MANY):
         who = makers[number % 3]
@@ -96,7 +96,7 @@ def test_what_waits_for_me_is_not_among_the_others(come):
 
 def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     one, two = api.player(), api.player()
-    first, last = api.match(one, two, terms=["--days=1"]), api.match(one, two)
+    first, last = api.begun(one, two, terms=["--days=1"]), api.begun(one, two)
     one.move(last, "m13-j7")
     api.caught_up()
     guest = come()
@@ -129,8 +129,8 @@ def test_a_match_that_waits_for_my_consent_waits_for_me(api, come):
     guest, maker = come(), come()
     guest.log_in(two.name)
     maker.log_in(one.name)
-    assert boards(section(guest.page("/"), "to-move")) == [board]
-    assert f"not accepted yet by {two.name}" in section(maker.page("/"), "others")
+    assert {*boards(section(guest.page("/"), "asked-title"))} == {board}
+    assert f"waiting for {two.name} to accept" in section(maker.page("/"), "others")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_notices_are_all_there(come):
 def test_scores_of_a_puzzle_are_all_there(api, come):
     for _ in range(3):
         solver = api.player()
-        board = api.match(solver, game="one")
+        board = api.begun(solver, game="one")
         for move in ("c3", "done"):
             solver.move(board, move)
     api.caught_up()
@@ -231,7 +231,7 @@ def test_a_list_without_own_matches_leads_to_a_new_one(api, come):
 
 def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(api, come):
     one, two = api.player(), api.player()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     guest = come()
     guest.log_in(two.name)
     one.post(f"/api/matches/{board}/chat", {"text": "hello"})
@@ -271,21 +271,20 @@ def test_lists_say_who_is_to_reveal_a_text_and_until_when(api, come):
     guest.log_in(two.name)
     maker.log_in(one.name)
     mine = re.sub(r"\s+", " ", section(maker.page("/"), "to-move"))
-    assert "your text for the draw" in mine
+    assert "the deal is waiting for you" in mine
     assert "2 d 23 h" in mine
-    assert "Set up once all texts are revealed" in mine
     api.http.post(f"/api/matches/{board}/reveal", json={"text": texts[0].hex()})
     api.caught_up()
     other = section(maker.page("/"), "others")
-    assert f"waits for the draw: {two.name}" in other
+    assert f"the deal is waiting for {two.name}" in other
     assert boards(section(guest.page("/"), "to-move")) == [board]
     two.give(board, {"do": "decline"})
-    assert "Its board was never set up." in guest.page(f"/m/{board}")
+    assert "Its board was never dealt." in guest.page(f"/m/{board}")
 
 
 def give_up(api, winner, loser):
     """Return a rated match in which both have moved before one resigned."""
-    board = api.match(winner, loser)
+    board = api.begun(winner, loser)
     winner.move(board, "m13-j7")
     loser.move(board, "a13-d7")
     loser.give(board, {"do": "resign"})
@@ -294,10 +293,10 @@ def give_up(api, winner, loser):
 
 def test_matches_are_searched_by_game_and_opponent(api, come):
     hero, foe, third = api.player(name="searcher"), api.player(name="searched"), api.player()
-    boards_of_foe = [give_up(api, hero, foe), api.match(hero, foe, game="torere")]
+    boards_of_foe = [give_up(api, hero, foe), api.begun(hero, foe, game="torere")]
     foe.give(boards_of_foe[1], {"do": "resign"})
     other = give_up(api, third, hero)
-    going = api.match(hero, foe)
+    going = api.begun(hero, foe)
     api.caught_up()
     path, guest = "/players/searcher/matches", come()
     assert {*boards(guest.page(path))} == {*boards_of_foe, other}
@@ -336,7 +335,7 @@ def test_players_and_ratings_are_searched_by_name(come, api):
 def test_matches_are_found_by_words_of_ones_own_notes(api, come):
     lena, mia = come().sign_up("lena"), come().sign_up("mia")
     one, other = api.player_of("lena"), api.player_of("mia")
-    running, over, plain = (api.match(one, other) for _ in range(3))
+    running, over, plain = (api.begun(one, other) for _ in range(3))
     for board in (running, over):
         sent = lena.send(f"/m/{board}/note", {"note": f"Corner TRICK, no. {board}"}, on="/")
         assert sent.status_code == 303

@@ -10,7 +10,7 @@ from infra.people.notes import Notes
 from services.app.matches import load_state
 from services.http.web.views.board_view import BoardView, draw_position
 from tests.helpers.api import PASSWORD, until
-from tests.services.matches_by_form import start, turn, whole_match
+from tests.services.matches_by_form import challenge, start, turn, whole_match
 
 
 def test_a_match_is_started_and_played_with_forms_alone(pair):
@@ -156,20 +156,119 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
     assert load_state(api.parts, board).moves == "m13-j7"
 
 
-def test_a_match_that_waits_for_consent_is_accepted_with_a_word(api, pair):
+def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
     one, two = pair
-    board = start(one, two, game="powerdrain", gather="yes")
-    assert turn(two, board) == "Your consent is needed"
-    assert turn(one, board) == "Waiting until all have accepted"
+    board = challenge(one, two, game="powerdrain")
+    assert turn(two, board) == f"{one.name} challenges you to Powerdrain"
+    assert turn(one, board) == f"Waiting for {two.name} to accept"
+    assert "The board is dealt as soon as you accept." in two.page(f"/m/{board}")
+    assert f"The board is dealt as soon as {two.name} accepts." in one.page(f"/m/{board}")
     api.caught_up()
-    assert "<title>● Your consent" in two.page(f"/m/{board}")
-    assert 'class="turn yours"' in two.page(f"/m/{board}")
-    home = two.page("/")
-    assert "Set up once all have accepted" in home
-    assert f"/m/{board}/0/board.svg" not in home
+    page = two.page(f"/m/{board}")
+    assert "<title>● Your answer" in page
+    assert 'class="turn yours"' in page
+    for said in (
+        "<li>7 days a move</li>",
+        "<li>rated</li>",
+        "The rules of Powerdrain",
+        "the challenge lapses",
+    ):
+        assert said in page
+    for missing in (
+        "data-commits",
+        'name="entropy"',
+        "All clocks have been stopped",
+        "Propose a draw",
+    ):
+        assert missing not in page
     assert two.get(f"/m/{board}/0").status_code == 409
+    assert two.act(board, "accept").status_code == 303
+    assert turn(one, board) == "Your turn"
+
+
+def test_a_provably_fair_deal_is_accepted_with_a_word(pair):
+    one, two = pair
+    board = challenge(one, two, game="powerdrain", gather="yes")
+    page = two.page(f"/m/{board}")
+    assert "<li>provably fair deal</li>" in page
+    assert "data-commits" in page
     assert two.act(board, "accept", entropy="swordfish").status_code == 303
     assert turn(one, board) == "Your turn"
+
+
+def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair, come):
+    one, two = pair
+    board = challenge(one, two)
+    assert turn(one, board) == "Your turn"
+    assert turn(two, board) == f"{one.name} challenges you to The Power of Two"
+    assert f"{one.name} challenges {two.name} to" in turn(come(), board)
+    one.move(board, "m13-j7")
+    page = two.page(f"/m/{board}")
+    assert "a move accepts the challenge, too" in page
+    assert 'class="clock' not in page
+    two.move(board, "a13-d7")
+    assert turn(one, board) == "Your turn"
+    assert 'class="clock' in one.page(f"/m/{board}")
+
+
+def test_a_challenge_is_taken_back(pair):
+    one, two = pair
+    board = challenge(one, two, game="halves")
+    assert "Take back" in one.page(f"/m/{board}")
+    assert one.act(board, "decline").status_code == 303
+    assert "Declined" in turn(two, board)
+    assert "Its board was never dealt." in two.page(f"/m/{board}")
+
+
+def test_all_challenges_of_one_player_are_declined_with_one_button(api, pair, come):
+    one, two = pair
+    third = come()
+    third.log_in(api.player().name)
+    mine = [challenge(one, two, game=game) for game in ("pow2", "halves")]
+    other = challenge(third, two)
+    api.caught_up()
+    assert f"Decline all 2 from {one.name}" in two.page(f"/m/{mine[0]}")
+    assert "Decline all" not in two.page(f"/m/{other}")
+    sent = two.send(f"/players/{one.name}/decline", on=f"/m/{mine[0]}")
+    assert sent.headers["location"] == "/"
+    until(lambda: all(load_state(api.parts, board).over for board in mine))
+    assert not load_state(api.parts, other).over
+
+
+def test_home_shows_a_challenge_to_accept_and_to_whom_ones_own_went(api, pair, come):
+    one, two = pair
+    board = challenge(one, two, game="halves")
+    api.caught_up()
+    asked = two.page("/").partition('id="to-move"')[0]
+    assert f"{one.name} challenges you to Halves" in asked
+    assert "Decline" in asked
+    assert f"waiting for {two.name} to accept" in one.page("/").partition('id="others"')[2]
+    assert f"{one.name} challenged you to Halves" in two.page("/")
+    assert f"/m/{board}" not in come().page("/games/halves/matches")
+    sent = two.send(f"/m/{board}/act", {"do": "accept", "back": "/"}, on="/")
+    assert sent.headers["location"] == "/"
+    api.caught_up()
+    assert f"/m/{board}" in come().page("/games/halves/matches")
+
+
+def test_the_page_says_that_staff_could_choose_the_deal_and_not_of_a_sealed_one(api, pair, come):
+    one, two = pair
+    api.parts.accounts.set_arbiter(one.name, True)
+    said = f"{one.name} belongs to the staff of this server, who could choose this deal."
+    board = challenge(two, one, game="halves")
+    assert said in two.page(f"/m/{board}")
+    one.act(board, "accept")
+    assert said in come().page(f"/m/{board}")
+    assert f"{one.name} gehört zum Team" in come(**{"Accept-Language": "de"}).page(f"/m/{board}")
+    sealed = two.send(
+        "/new",
+        {"game": "halves", "opponent": one.name, "gather": "yes", "commitment": "ab" * 32},
+        on="/new",
+    )
+    assert "belongs to the staff" not in two.page(sealed.headers["location"])
+    assert "belongs to the staff" not in two.page(f"/m/{start(two, one)}")
+    api.parts.accounts.set_arbiter(one.name, False)
+    assert "belongs to the staff" not in two.page(f"/m/{board}")
 
 
 def test_an_open_challenge_is_taken_and_withdrawn(api, pair):
@@ -276,19 +375,19 @@ def test_home_shows_what_waits_for_whom(api, pair):
     assert f'href="/m/{board}"' in one.page("/")
     assert re.search(r"Time left: </span><time [^>]*>6 d 23 h</time>", one.page("/"))
     assert f"<span>{one.name} to move</span>" in two.page("/")
-    until(lambda: f"against {one.name} has begun" in two.page("/"))
+    until(lambda: f"Your turn in The Power of Two against {two.name}" in one.page("/"))
 
 
 def test_a_match_in_which_much_happens_does_not_hide_the_others(api, pair):
     one, two = pair
     quiet, busy = start(one, two), start(one, two, game="torere")
-    for _ in range(21):  # so that it is the other's turn, and news
+    for _ in range(22):  # so that it is the first one's turn, and news
         match = one.get(f"/api/matches/{busy}").json()
         userid = match["players"][match["at"]["to_move"]]["userid"]
         mover = one if one.name == userid else two
         mover.move(busy, match["at"]["legal"][0])
     api.caught_up()
-    told = two.page("/").partition(">News<")[2]
+    told = one.page("/").partition(">News<")[2]
     assert f'href="/m/{quiet}"' in told
     assert told.count(f'href="/m/{busy}"') == 1
 

@@ -38,7 +38,7 @@ def test_news_names_players_as_they_are_written(api, come):
 
 def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
     one, two = api.player(name="news1"), api.player(name="news2")
-    board = api.match(one, two)
+    board = api.begun(one, two)
     two.give(board, {"do": "resign"})
     api.caught_up()
     (rows,) = api.parts.data.keys("{p:lists:b0}:*:rows")
@@ -51,7 +51,7 @@ def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
 
 def test_news_tell_what_is_true_now(api, come):
     one, two = api.player(), api.player()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     one.move(board, "m13-j7")
     api.caught_up()
     guest = come()
@@ -73,7 +73,7 @@ def test_news_tell_what_is_true_now(api, come):
 
 def test_news_are_new_until_their_page_was_visited(api, come):
     one, two = api.player(), api.player()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     one.move(board, "m13-j7")
     api.caught_up()
     guest = come()
@@ -97,7 +97,7 @@ def test_news_are_new_until_their_page_was_visited(api, come):
 
 def test_only_the_turn_that_stands_is_called_ones_turn(api, come):
     one, two = api.player(), api.player()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     for mover, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-m5")):
         assert mover.move(board, move).status_code == 200
     api.caught_up()

@@ -47,12 +47,12 @@ def come(api: Api) -> Iterator[Callable[..., Guest]]:
 def played(api: Api) -> int:
     """A match of pow2 with two moves, between anna and berta."""
     anna, berta = api.player(name="anna"), api.player(name="berta")
-    board = api.match(anna, berta)
+    board = api.begun(anna, berta)
     anna.move(board, "m13-m5:l4")
     berta.move(board, "a13-c11")
-    line = api.match(anna, berta, game="line")
+    line = api.begun(anna, berta, game="line")
     anna.give(line, {"do": "resign"})
-    puzzle = api.match(anna, game="one")
+    puzzle = api.begun(anna, game="one")
     for move in ("c3", "m13", "done"):
         anna.move(puzzle, move)
     api.match(anna, berta, game="powerdrain", terms=["--gather"])
@@ -162,7 +162,7 @@ def test_every_link_of_every_page_leads_to_a_page(come, played):
 
 def test_what_people_wrote_stays_words(api, come):
     one, two = come().sign_up("evan"), come().sign_up("eric")
-    board = api.match(*(api.player() for _ in range(2)))
+    board = api.begun(*(api.player() for _ in range(2)))
     answer = one.send("/new", {"game": "pow2", "opponent": "eric", "seat": "first"}, on="/new")
     board = int(answer.headers["location"].rpartition("/")[2])
     one.send(f"/m/{board}/chat", {"text": EVIL}, on=f"/m/{board}")

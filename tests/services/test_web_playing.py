@@ -21,12 +21,12 @@ def boards(page: str) -> list[int]:
 
 def test_a_guest_sees_what_goes_on_the_newest_move_first(api):
     one, other, third = api.players(3)
-    over = api.match(one, other)
+    over = api.begun(one, other)
     assert one.move(over, "m13-j7").is_success
     assert other.move(over, "a13-d7").is_success
     assert one.give(over, {"do": "resign"}).is_success
-    first, second = api.match(one, other), api.match(third, one)
-    another = api.match(third, other, game="torere")
+    first, second = api.begun(one, other), api.begun(third, one)
+    another = api.begun(third, other, game="torere")
     assert one.move(first, "m13-j7").is_success
     api.caught_up()
     with Guest(api) as guest:

@@ -32,7 +32,7 @@ def two(api: Api) -> list[Player]:
 
 def played(api: Api, two: list[Player]) -> int:
     """A match with three moves, of which the second was taken back and played again."""
-    board = api.match(*two)
+    board = api.begun(*two)
     assert two[0].move(board, MOVES[0]).is_success
     assert two[1].move(board, "a13-d7").is_success
     assert two[1].give(board, {"do": "offer", "kind": "undo"}).is_success
@@ -83,12 +83,12 @@ def test_behind_the_mark_are_the_files(api: Api, two: list[Player]):
     board = played(api, two)
     publish(api)
     events = api.parts.store.events(board)
-    assert len(events) == 8
+    assert len(events) == 9
     key = log_keys(api)[board % 4]
     with Guest(api) as guest:
         guest.log_in(two[0].name)
         # the second move is that which was played again
-        for place, seq in (("", 8), ("/0", 1), ("/1", 2), ("/2", 7), ("/3", 8)):
+        for place, seq in (("", 9), ("/0", 1), ("/1", 3), ("/2", 8), ("/3", 9)):
             answer = guest.get(f"/m/{board}{place}/receipt.txt")
             found = open_receipt(answer.text, receipts_keys(api))
             assert found.seq == seq

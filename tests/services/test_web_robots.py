@@ -156,7 +156,7 @@ def test_where_no_robots_run_none_are_offered(guest, monkeypatch):
 
 def test_a_rematch_is_one_click_for_each_player(api):
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     with Guest(api) as first, Guest(api) as second, Guest(api) as stranger:
         first.log_in(one.name)
         second.log_in(other.name)

@@ -62,7 +62,7 @@ def test_a_home_page_with_24_matches_takes_few_commands(
     api: Api, round_trips: list[str], wait_until: Callable[[Callable[[], object]], None]
 ) -> None:
     one, other = api.players()
-    boards = [api.match(one, other) for _ in range(ROWS)]
+    boards = [api.begun(one, other) for _ in range(ROWS)]
     other.post("/api/challenges", {"game": "pow2"})
     with Guest(api) as opponent, Guest(api) as guest:
         opponent.log_in(other.name)
@@ -71,13 +71,13 @@ def test_a_home_page_with_24_matches_takes_few_commands(
         wait_until(lambda: all(f"/m/{board}" in guest.page("/") for board in boards))
         assert "1 new line of chat: " in guest.page("/")
         made, trips = fewest(api, round_trips, lambda: guest.page("/"))
-    assert sum(made.values()) < 18, made
+    assert sum(made.values()) < 19, made
     assert trips <= 5, made
 
 
 def test_a_match_page_takes_few_commands(api: Api, round_trips: list[str]) -> None:
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     with Guest(api) as opponent, Guest(api) as guest:
         opponent.log_in(other.name)
         opponent.send(f"/m/{board}/chat", {"text": "hello"}, on=f"/m/{board}")
@@ -93,12 +93,12 @@ def test_the_notices_of_all_watched_accounts_are_read_in_one_round_trip(
 ) -> None:
     players = api.players(6)
     for one, other in zip(players[::2], players[1::2], strict=True):
-        api.match(one, other)
+        api.begun(one, other)
     wanted = {player.account: (0, 0, 0, "") for player in players}
 
     def found() -> list[int]:
         round_trips.clear()
         return [len(one.notices) for one in api.parts.notices.since(wanted).values()]
 
-    wait_until(lambda: sum(map(bool, found())) == len(players) // 2)
+    wait_until(lambda: all(found()))
     assert len(round_trips) <= 2, round_trips  # and one for which tables are read

@@ -165,7 +165,7 @@ def test_an_account_is_deleted_with_its_sessions(api, come):
 
 def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone(api, come):
     one, two = api.players()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     guest = come()
     guest.log_in(one.name)
     assert 'href="/account"' in guest.page(f"/m/{board}")
@@ -290,7 +290,7 @@ def test_htmx_is_told_where_to_log_in(come):
 def test_a_move_that_is_sent_after_the_session_is_over_comes_back_with_the_login(api, come):
     guest = come().sign_up("ottilie")
     other = api.player()
-    board = api.match(api.player_of("ottilie"), other)
+    board = api.begun(api.player_of("ottilie"), other)
     page = guest.page(f"/m/{board}")
     fields = dict(re.findall(r'name="(csrf|key)" value="([^"]*)"', page))
     Sessions(api.parts.data).forget(api.parts.accounts.id_of("ottilie"))

@@ -63,22 +63,22 @@ def follow(guest: Guest, query: str) -> Iterator[Told]:
 
 def test_it_tells_what_matches_stand_at_and_what_changes(api, come):
     one, two = api.players()
-    first, second = api.match(one, two), api.match(one, two)
+    first, second = api.begun(one, two), api.begun(one, two)
     one.move(first, "m13-j7")
     with follow(come(), f"boards={first},{second},999999") as told:
         now = next(told)
-        assert (now[f"match {first}"], now[f"match {second}"]) == (2, 1)
+        assert (now[f"match {first}"], now[f"match {second}"]) == (3, 2)
         assert now["user"] == ""
         assert "match 999999" not in now
         one.move(second, "m13-j7")
-        told.until(f"match {second}", 2)
+        told.until(f"match {second}", 3)
         two.move(first, "a13-d7")
-        told.until(f"match {first}", 3)
+        told.until(f"match {first}", 4)
 
 
 def test_chat_and_home_are_told_to_those_they_concern_alone(api, come):
     one, two, stranger = api.players(3)
-    board = api.match(one, two)
+    board = api.begun(one, two)
     api.caught_up()
     guest, other, nobody = come(), come(), come()
     guest.log_in(two.name)
@@ -96,14 +96,14 @@ def test_chat_and_home_are_told_to_those_they_concern_alone(api, come):
         assert page_marks(api.parts, [home])[home] != before
         told.until("home", page_marks(api.parts, [home])[home])
         for others in (strange, no):
-            others.until(f"match {board}", 2)
+            others.until(f"match {board}", 3)
             assert f"chat {board}" not in others.known
         assert "home" not in no.known
 
 
 def test_it_ends_within_a_heartbeat_of_its_session(api, come):
     guest = come().sign_up("ends")
-    board = api.match(*api.players())
+    board = api.begun(*api.players())
     with follow(guest, f"boards={board}&home=true") as told:
         assert next(told)["user"] == "ends"
         Sessions(api.parts.data).forget(api.parts.accounts.id_of("ends"))
@@ -130,7 +130,7 @@ def test_what_is_no_list_of_matches_is_refused(come, boards):
 
 def test_the_home_page_and_its_stream_have_the_same_mark(api, come):
     one, two = api.players()
-    boards = [api.match(one, two) for _ in range(3)]
+    boards = [api.begun(one, two) for _ in range(3)]
     two.post(f"/api/matches/{boards[0]}/offers", {"kind": "draw"})
     one.give(boards[1], {"type": "resign"})
     two.post(f"/api/matches/{boards[2]}/chat", {"text": "hello"})
@@ -161,7 +161,7 @@ def test_the_home_page_and_its_stream_have_the_same_mark(api, come):
 
 def test_a_page_holds_the_marks_of_what_it_shows(api, come):
     one, two = api.players()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     api.caught_up()
     guest = come()
     guest.log_in(one.name)

@@ -58,7 +58,7 @@ def test_it_asks_for_nothing(api: Api) -> None:
 
 def test_pages_lead_to_it(api: Api) -> None:
     anna, berta = api.player(name="anna"), api.player(name="berta")
-    board = api.match(anna, berta)
+    board = api.begun(anna, berta)
     with Guest(api) as guest:
         for path in ("/", "/help", f"/m/{board}", f"/m/{board}/0"):
             main, _, foot = guest.page(path).partition("</main>")

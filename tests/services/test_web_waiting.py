@@ -30,7 +30,7 @@ def pill(page: str) -> str:
 
 def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
     one, two = api.players()
-    boards = [api.match(one, two) for _ in range(3)]
+    boards = [api.begun(one, two) for _ in range(3)]
     api.caught_up()
     guest, other = come(), come()
     guest.log_in(one.name)
@@ -50,8 +50,8 @@ def test_every_page_says_how_many_matches_wait_and_none_says_nothing(api, come):
 
 def test_the_way_leads_from_one_match_to_the_next_and_home_at_last(api, come):
     one, two = api.players()
-    slow = api.match(one, two, terms=["--days=7"])
-    fast = api.match(one, two, terms=["--days=1"])
+    slow = api.begun(one, two, terms=["--days=7"])
+    fast = api.begun(one, two, terms=["--days=1"])
     api.caught_up()
     guest, other = come(), come()
     guest.log_in(one.name)
@@ -67,7 +67,7 @@ def test_the_way_leads_from_one_match_to_the_next_and_home_at_last(api, come):
 def test_a_stream_tells_an_account_how_many_wait(api):
     one, two = api.players()
     topics = [WaitingTopic(one.account), WaitingTopic(two.account)]
-    board = api.match(one, two)
+    board = api.begun(one, two)
     api.caught_up()
     assert list(page_marks(api.parts, topics).values()) == ["1", "0"]
     one.move(board, "m13-j7")

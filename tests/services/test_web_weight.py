@@ -53,7 +53,7 @@ def test_who_has_not_logged_in_is_counted_by_address_and_weight(tmp_path, path, 
 def test_who_has_logged_in_is_counted_by_account(tmp_path):
     with Api(tmp_path, address_rate=60) as api, door(api) as come:
         one, other = come().sign_up("ann"), come().sign_up("ben")
-        board = api.match(*(api.player() for _ in range(2)))
+        board = api.begun(*(api.player() for _ in range(2)))
         assert taken(one.http, "/games", 63) == 60
         assert taken(one.http, "/games/pow2/try/moves", 3) == 0
         asset = re.search(r'href="(/static/[^"]+)"', other.page("/games"))
@@ -98,7 +98,7 @@ def test_the_moves_of_a_crowded_jump_are_listed_in_part(api, monkeypatch):
 def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, monkeypatch):
     monkeypatch.setattr(exports, "_MAX_DRAWN", 2)
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     moves = ["m13-j7", "a13-d7", "m1-i3"]
     for number, move in enumerate(moves):
         assert (one, other)[number % 2].move(board, move).is_success
@@ -111,7 +111,7 @@ def test_the_text_of_a_long_match_has_its_first_boards_and_all_its_moves(api, mo
 def test_no_match_grows_without_end_by_any_way_in(api, monkeypatch):
     monkeypatch.setattr("infra.store.gateway.MOST_PLIES", 1)
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     move = {"do": "move", "move": "m13-j7"}
     assert one.give(board, move, headers={"Idempotency-Key": "first"}).is_success
     assert one.give(board, move, headers={"Idempotency-Key": "first"}).is_success

@@ -27,12 +27,12 @@ def pair(api) -> tuple[Player, Player]:
 def board(api, pair) -> int:
     """A match of gerd's and hugo's, in which it is gerd's turn, and others that end up in lists."""
     gerd, hugo = pair
-    board = api.match(gerd, hugo)
+    board = api.begun(gerd, hugo)
     gerd.move(board, "m13-m5:l4")
     hugo.move(board, "a13-c11")
-    api.match(gerd, hugo, game="halves")
-    api.match(hugo, gerd, game="powerdrain")
-    line = api.match(gerd, hugo, game="line")
+    api.begun(gerd, hugo, game="halves")
+    api.begun(hugo, gerd, game="powerdrain")
+    line = api.begun(gerd, hugo, game="line")
     for at, move in enumerate(("a9", "i5", "e9")):
         assert (gerd, hugo)[at % 2].move(line, move).status_code == 200
     hugo.give(line, {"do": "resign"})
@@ -42,8 +42,8 @@ def board(api, pair) -> int:
         hugo.post(f"/api/matches/{board}/chat", {"text": f"line {number}"})
     hugo.post("/api/messages", {"to": ["gerd"], "text": "shall we play?"})
     for _ in range(51):
-        hugo.give(api.match(gerd, hugo, game="torere"), {"do": "resign"})
-    disputed = api.match(hugo, api.player(), terms=["--days=3"])
+        hugo.give(api.begun(gerd, hugo, game="torere"), {"do": "resign"})
+    disputed = api.begun(hugo, api.player(), terms=["--days=3"])
     assert disputed == board + 55
     hugo.move(disputed, "m13-m13")
     hugo.move(disputed, "m13-m5:l4")
@@ -101,7 +101,7 @@ def contrasts_of(page) -> list[str]:
 
 def test_a_match_is_played_with_the_keyboard_alone(api, person, pair):
     gerd, hugo = pair
-    board = api.match(gerd, hugo)
+    board = api.begun(gerd, hugo)
     gerd.move(board, "m13-m5:l4")
     hugo.move(board, "a13-c11")
     api.caught_up()

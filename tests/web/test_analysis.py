@@ -31,7 +31,7 @@ def parts(api):
 def board(api):
     """A match that is over."""
     two = api.players()
-    board = api.match(*two)
+    board = api.begun(*two)
     for at, move in enumerate(MOVES):
         assert two[at % 2].move(board, move).is_success
     assert two[0].give(board, {"do": "resign"}).is_success

@@ -33,7 +33,7 @@ def middle(page, place):
 
 def test_a_board_is_turned_and_a_move_can_still_be_chosen_on_it(person, api):
     me = api.player(name="turner")
-    board = api.match(me, api.player(), game="goliath")
+    board = api.begun(me, api.player(), game="goliath")
     one = person(me)
     page = one.goes_to(f"/m/{board}")
     page.locator("#board-area.choosing").wait_for()

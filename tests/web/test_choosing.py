@@ -14,7 +14,7 @@ def mover(api, person):
     """Somebody before a match of pow2 in which it is their turn."""
     count = api.parts.accounts.count()
     one = person(f"mover-{count}")
-    board = api.match(api.player_of(one.name), api.player())
+    board = api.begun(api.player_of(one.name), api.player())
     one.goes_to(f"/m/{board}")
     one.page.locator("#board-area.choosing").wait_for()
     one.board = board
@@ -94,7 +94,7 @@ AT_ITS_END = """(selector) => {
 def test_moves_and_chat_show_their_newest(api, person):
     one, other = person("lange"), api.player()
     players = (api.player_of(one.name), other)
-    board = api.match(*players, game="torere")
+    board = api.begun(*players, game="torere")
     for ply in range(60):
         legal = players[0].get(f"/api/matches/{board}").json()["at"]["legal"]
         players[ply % 2].move(board, legal[0])

@@ -1,11 +1,20 @@
-"""Browsers commit to texts for a draw, keep them, and reveal them by themselves."""
+"""Provably fair deals: browsers commit to texts, keep them, and reveal them by themselves."""
 
 from hashlib import sha256
 
 import pytest
 from playwright.sync_api import expect
 
-from domain.match.events import Called, MatchStarted, Revealed, Sealed, decode_event
+from domain.match.audit import verify
+from domain.match.events import (
+    Called,
+    Declined,
+    MatchStarted,
+    Revealed,
+    Sealed,
+    Withheld,
+    decode_event,
+)
 from services.app.matches import load_state
 
 pytestmark = pytest.mark.slow
@@ -27,21 +36,28 @@ def forgets(one) -> None:
     one.page.wait_for_function("!Object.keys(localStorage).some((k) => k.startsWith('draw:'))")
 
 
-def offers(one, game: str) -> None:
+def chooses_fair(one) -> None:
+    """Choose the provably fair deal on the form for a new match."""
+    one.page.locator("summary:visible", has_text="Variants").click()
+    one.page.get_by_label("Provably fair deal").locator("visible=true").check()
+
+
+def offers(one, game: str, *, fair: bool = True) -> None:
     """Offer a match to anybody, from the tiles of the list of matches."""
     one.goes_to("/")
     one.page.locator("aside").get_by_role("link", name=game, exact=True).first.click()
     one.page.wait_for_url("**/new?game=*")
+    if fair:
+        chooses_fair(one)
     one.starts()
     one.page.wait_for_url("**/#open")
 
 
 def calls(one, other) -> int:
-    """Start a match of chance that gathers, by the form; gives its board."""
+    """Challenge somebody to a provably fair deal, by the form; gives its board."""
     one.goes_to("/new?game=powerdrain")
     one.names(other.name)
-    one.page.locator("summary:visible", has_text="Variants").click()
-    one.page.locator('[name="powerdrain-gather"]').check()
+    chooses_fair(one)
     one.starts()
     one.page.wait_for_url("**/m/*")
     return int(one.page.url.rpartition("/")[2])
@@ -55,7 +71,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     expect(dora.page.locator("[data-keeper]")).to_contain_text(
         "This browser keeps your secret text"
     )
-    dora.page.get_by_label("Your word for the draw").fill("swordfish")
+    dora.page.get_by_label("A secret word of yours for the deal").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     for one in (lena, dora):
         one.page.locator("#board-area svg").wait_for()
@@ -79,7 +95,7 @@ def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_
     row.get_by_role("button", name="Play").click()
     dora.page.wait_for_url("**/m/*")
     board = int(dora.page.url.rpartition("/")[2])
-    expect(dora.page.locator("#turn")).to_have_text("Waiting until all have revealed their texts")
+    expect(dora.page.locator("#turn")).to_have_text("The deal is waiting for lena-o")
     assert isinstance(bodies(api, board)[1], Sealed)
     api.caught_up()
     lena.goes_to("/ratings/pow2")
@@ -90,7 +106,13 @@ def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_
 
 def test_a_game_without_chance_commits_to_nothing(person):
     lena = person("lena-p")
-    offers(lena, "The Power of Two")
+    offers(lena, "The Power of Two", fair=False)
+    assert kept(lena) == 0
+
+
+def test_a_game_of_chance_commits_to_nothing_unless_that_is_chosen(person):
+    lena = person("lena-u")
+    offers(lena, "Powerdrain", fair=False)
     assert kept(lena) == 0
 
 
@@ -101,7 +123,7 @@ def test_without_a_secure_page_the_server_keeps_the_text_and_the_page_says_so(ap
     board = calls(lena, dora)
     dora.goes_to(f"/m/{board}")
     expect(dora.page.locator("[data-keeper]")).to_contain_text("The server keeps your secret text")
-    dora.page.get_by_label("Your word for the draw").fill("swordfish")
+    dora.page.get_by_label("A secret word of yours for the deal").fill("swordfish")
     dora.page.get_by_role("button", name="Accept").click()
     dora.page.locator("#board-area svg").wait_for()
     revealed = [body for body in bodies(api, board) if isinstance(body, Revealed)]
@@ -119,7 +141,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     assert dora.give(board, {"do": "accept", "commitment": others}).is_success
     elsewhere = person(dora)
     elsewhere.goes_to(f"/m/{board}")
-    expect(elsewhere.page.locator("#turn")).to_have_text("Your text for the draw is needed")
+    expect(elsewhere.page.locator("#turn")).to_have_text("The deal is waiting for you")
     form = elsewhere.page.locator("[data-elsewhere]")
     expect(form).to_contain_text("open matchpost in the browser")
     field = form.get_by_label("Or enter the text")
@@ -143,10 +165,10 @@ def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_
         asked.append(route.request.url)
         route.fulfill(status=503, json={"code": "unavailable"})
 
-    lena.page.route("**/draws", busy, times=1)
+    lena.page.route("**/draws?*", busy, times=1)
     lena.page.route("**/reveal", busy, times=1)
     dora.goes_to("/")
-    with lena.page.expect_response("**/draws"):
+    with lena.page.expect_response("**/draws?*"):
         dora.page.locator("li", has_text="lena-l").get_by_role("button", name="Play").click()
     with lena.page.expect_response("**/reveal"):
         lena.page.clock.fast_forward(2_000)
@@ -163,3 +185,76 @@ def test_looking_at_the_forms_of_other_games_keeps_no_text(person):
         page.get_by_label(game, exact=True).check()
         expect(page.get_by_role("link", name=f"The rules of {game}")).to_be_visible()
     assert kept(lena) == 0
+
+
+def seal(api, person, name: str):
+    """Seal a deal of two browsers; gives the board, its challenger, their browser, and the next one they use.
+
+    The challenger's browser, which has the text, is on no page of the server since before the seal.
+    """
+    player, oleg = api.player(name=f"nora-{name}"), person(f"oleg-{name}")
+    first, second = person(player), person(player)
+    board = calls(first, oleg)
+    first.page.goto("about:blank")
+    oleg.goes_to(f"/m/{board}")
+    oleg.page.get_by_role("button", name="Accept").click()
+    expect(oleg.page.locator("#turn")).to_have_text(f"The deal is waiting for nora-{name}")
+    forgets(oleg)
+    api.caught_up()
+    return board, player, first, second
+
+
+def declines(one, board: int) -> str:
+    """Decline a match that waits for a text; gives what the browser asks before."""
+    asked = []
+
+    def answers(dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept()
+
+    one.page.on("dialog", answers)
+    one.goes_to(f"/m/{board}")
+    expect(one.page.locator("[data-elsewhere]")).to_be_visible()
+    one.page.get_by_role("button", name="Decline").click()
+    expect(one.page.locator("#turn")).to_contain_text("Declined")
+    return asked[0]
+
+
+def test_who_declines_where_no_browser_with_the_text_was_seen_is_not_blamed(api, person):
+    board, nora, _, second = seal(api, person, "w")
+    assert declines(second, board) == "Decline to play this match?"
+    assert any(isinstance(body, Declined) for body in bodies(api, board))
+    assert not any(isinstance(body, Withheld) for body in bodies(api, board))
+    api.caught_up()
+    assert api.parts.standings.refused(nora.account) == 0
+    page = second.goes_to(f"/players/{nora.name}")
+    expect(page.locator("h1")).to_contain_text(nora.name)
+    expect(page.locator("main")).not_to_contain_text("could be known")
+    verify(board, api.parts.store.events(board))
+
+
+def test_who_declines_after_a_browser_with_the_text_was_seen_withholds_it(api, person):
+    board, nora, first, second = seal(api, person, "s")
+    first.page.route("**/reveal", lambda route: route.fulfill(status=503, json={}))
+    with first.page.expect_response("**/draws?have=*"):
+        first.goes_to("/help")
+    assert declines(second, board).startswith("The board can be known by now.")
+    assert any(isinstance(body, Withheld) for body in bodies(api, board))
+    api.caught_up()
+    assert api.parts.standings.refused(nora.account) == 1
+    page = second.goes_to(f"/players/{nora.name}")
+    expect(page.locator("main")).to_contain_text("declined 1 match after the board could be known")
+    verify(board, api.parts.store.events(board))
+
+
+def test_the_server_deals_on_two_devices_when_both_agree(api, person):
+    board, nora, _, second = seal(api, person, "d")
+    other = person(api.player_of("oleg-d"))
+    other.goes_to(f"/m/{board}")
+    second.goes_to(f"/m/{board}")
+    second.page.get_by_role("button", name="Let the server deal").click()
+    expect(other.page.locator("#action")).to_contain_text(f"{nora.name} wants the server to deal")
+    other.page.get_by_role("button", name="Accept").click()
+    for one in (second, other):
+        one.page.locator("#board-area svg").wait_for()
+    verify(board, api.parts.store.events(board))

@@ -63,7 +63,7 @@ def test_the_header_is_one_line_and_the_foot_has_what_finds_no_room_there(person
 
 def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
     one, two = api.player(name="edgeears"), api.player(name="edgemouth")
-    board = api.match(one, two)
+    board = api.begun(one, two)
     page = person(one).goes_to(f"/m/{board}")
     root = page.locator("html")
     with page.expect_response("**/display"):
@@ -83,7 +83,7 @@ def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):
 
 def test_paper_gets_the_board_and_the_moves_only(api, person):
     one, two = api.player(name="edgepaper"), api.player(name="edgepencil")
-    board = api.match(one, two)
+    board = api.begun(one, two)
     one.move(board, "m13-j7")
     page = person(two).goes_to(f"/m/{board}")
     page.emulate_media(media="print")
@@ -123,7 +123,7 @@ def elsewhere(api) -> Iterator[Callable[[str], str]]:
 
 def test_a_frame_of_another_site_follows_the_match(api, person, elsewhere):
     one, two = api.player(name="edgeframe"), api.player(name="edgewall")
-    board = api.match(one, two)
+    board = api.begun(one, two)
     somebody = person(one)
     page = somebody.page
     page.goto(elsewhere(f"/m/{board}/embed"))

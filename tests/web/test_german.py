@@ -1,6 +1,8 @@
 """Every page in German: no English is left on it, and its language is marked."""
 
 from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -18,15 +20,22 @@ SAID = "come and play with the others"
 def world(api: Api) -> tuple[Player, int]:
     """Make a player with a match in each state, mail, notices, a claim and an open challenge."""
     irma, jochen = api.player(name="irma"), api.player(name="jochen")
-    board = api.match(irma, jochen)
+    board = api.begun(irma, jochen)
     irma.move(board, "m13-m5:l4")
     jochen.move(board, "a13-c11")
-    api.match(irma, jochen, game="halves")
-    api.match(jochen, irma, game="powerdrain")
-    line = api.match(irma, jochen, game="line")
+    api.begun(irma, jochen, game="halves")
+    api.begun(jochen, irma, game="powerdrain")
+    line = api.begun(irma, jochen, game="line")
     for at, move in enumerate(("a9", "i5", "e9")):
         assert (irma, jochen)[at % 2].move(line, move).status_code == 200
     jochen.give(line, {"do": "resign"})
+    for game in ("pow2", "halves"):
+        api.match(jochen, irma, game=game)
+    own, other = (sha256(player.name.encode()).hexdigest() for player in (irma, jochen))
+    fair: dict[str, Any] = {"game": "halves", "terms": ["--gather"]}
+    api.match(jochen, irma, commitment=other, **fair)
+    sealed = api.match(irma, jochen, commitment=own, **fair)
+    assert jochen.give(sealed, {"do": "accept", "commitment": other}).is_success
     jochen.post("/api/challenges", {"game": "goliath", "note": SAID})
     jochen.give(board, {"do": "offer", "kind": "draw"})
     jochen.post(f"/api/matches/{board}/chat", {"text": SAID})
@@ -45,7 +54,7 @@ def pages_of_a_player(board: int) -> list[str]:
         *(f"/games/{key}{rest}" for rest in ("", "/try?seed=00")
           for key in ("pow2", "line", "goliath", "halves", "powerdrain", "torere", "duo", "jump",
                       "one", "two")),
-        f"/m/{board}", f"/m/{board + 1}", f"/m/{board + 2}", f"/m/{board + 3}", f"/m/{board}/1",
+        *(f"/m/{board + at}" for at in range(8)), f"/m/{board}/1",
         f"/m/{board}/1/if", f"/m/{board}/compare", f"/m/{board}/check?move=m1-m7", "/m/999999",
         f"/m/{board + 3}/analysis", "/matches", "/matches?state=others", "/matches?state=finished",
         "/players/jochen/matches?state=finished", "/games/line/matches?state=finished", "/notices",

@@ -46,7 +46,7 @@ def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
     expect(one.page.locator("ol.moves li")).to_have_count(2)
     shoot(one, "waiting")
     one.page.get_by_role("button", name="Accept").click()
-    expect(one.page.get_by_text("Waiting until all have accepted")).to_be_visible()
+    expect(one.page.get_by_text(f"Waiting for {two.name} to accept", exact=True)).to_be_visible()
     two.page.goto(f"/m/{board}")
     two.page.get_by_role("button", name="Accept").click()
     expect(two.page.locator("#turn")).to_contain_text(one.name)

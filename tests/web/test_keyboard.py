@@ -49,7 +49,7 @@ def test_a_game_is_played_to_its_end_with_the_keyboard_alone(api, person, key):
     rules = latest_rules(key)
     seats = [api.player() for _ in range(rules.players[0])]
     options, moves = recorded(key)
-    board = api.match(*seats, game=key, options=options)
+    board = api.begun(*seats, game=key, options=options)
     pages = [person(one).goes_to(f"/m/{board}") for one in seats]
     for number in range(500):
         state = load_state(api.parts, board)

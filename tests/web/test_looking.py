@@ -20,7 +20,7 @@ MOVES = ("m13-m5:l4", "a13-c11", "l4-k3:j2", "a1-a7")
 def board(api) -> int:
     """A match with some moves."""
     players = api.players()
-    board = api.match(*players)
+    board = api.begun(*players)
     for at, move in enumerate(MOVES):
         assert players[at % 2].move(board, move).status_code == 200
     return board
@@ -50,7 +50,7 @@ def test_a_replay_is_gone_through_with_keys_links_and_the_slider(person, board):
 
 def test_receipt_and_proof_are_files_behind_the_mark(api, person):
     two = api.players()
-    board = api.match(*two)
+    board = api.begun(*two)
     for at, move in enumerate(MOVES):
         assert two[at % 2].move(board, move).is_success
     one = person(two[0])
@@ -68,7 +68,7 @@ def test_receipt_and_proof_are_files_behind_the_mark(api, person):
     for name in ("Receipt", "proof"):
         with page.expect_download() as download:
             page.get_by_role("link", name=name, exact=True).click()
-        assert download.value.suggested_filename == f"{name.lower()}-{board}-5.txt"
+        assert download.value.suggested_filename == f"{name.lower()}-{board}-6.txt"
     one.goes_to(f"/m/{board}/2")
     page.keyboard.press("ArrowRight")
     page.wait_for_url(f"**/m/{board}/3")
@@ -129,7 +129,7 @@ def test_replies_are_laid_ready_on_the_board(api, person):
     light.starts()
     light.page.wait_for_url("**/m/*")
     board = int(light.page.url.rpartition("/")[2])
-    dark.goes_to(f"/m/{board}")
+    dark.accepts(board)
     dark.page.get_by_role("link", name="Add a conditional move").click()
     for move in ("m13-j7", "a13-d7"):
         dark.picks(move)
@@ -148,7 +148,7 @@ def test_replies_are_laid_ready_on_the_board(api, person):
 def test_a_puzzle_that_a_program_started_is_solved_step_by_step(api, person):
     solver = api.player(name="solveig")
     one = person(solver)
-    one.goes_to(f"/m/{api.match(solver, game='one')}")
+    one.goes_to(f"/m/{api.begun(solver, game='one')}")
     one.plays("c3")
     score = one.page.locator(".score")
     expect(score).to_contain_text("lines with exactly one stone, by 1 stone")
@@ -196,6 +196,8 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
     board = int(one.page.url.rpartition("/")[2])
     two.goes_to(f"/m/{board}")
+    expect(two.page.locator("#turn")).to_have_text(re.compile("nora challenges you"))
+    two.page.get_by_role("button", name="Accept").click()
     expect(two.page.locator("#turn")).to_have_text(re.compile("Your turn"))
     two.page.get_by_label("Say something").fill("Hello!")
     two.page.get_by_role("button", name="Send").click()
@@ -237,7 +239,7 @@ def test_the_account_is_looked_after_in_the_browser(api, person):
 
 def test_the_board_of_the_first_page_is_live(api, person):
     players = api.players()
-    board = api.match(*players)
+    board = api.begun(*players)
     api.caught_up()
     page = person().goes_to("/")
     expect(page.locator("h1")).to_contain_text("a move whenever you like")
@@ -253,9 +255,9 @@ def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, p
     expect(one.page.locator("#matches")).to_contain_text("You play no match yet")
     account = api.parts.accounts.id_of("hanna")
     other = api.player()
-    made = other.post("/api/matches", {"game": "pow2", "players": ["hanna", other.name]})
+    board = api.match(other, api.player_of("hanna"))
     api.caught_up()
-    assert api.parts.lists.counts(account).next == 1
+    assert [row.board for row in api.parts.lists.proposed(account)] == [board]
     one.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-    expect(one.page.locator(f'#matches a[href="/m/{made.json()["board"]}"]')).to_be_visible()
+    expect(one.page.locator(f'#matches a[href="/m/{board}"]').last).to_be_visible()
     expect(one.page).to_have_title("(1) matchpost")

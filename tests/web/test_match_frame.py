@@ -14,8 +14,8 @@ def opened(api, person, name: str, **options):
     """Open a match of pow2 as its first player; return the person, who has two matches."""
     one = person(name, **options)
     players = api.player_of(name), api.player()
-    one.board = api.match(*players)
-    one.other = api.match(*players, game="torere", terms=["--days=1"])
+    one.board = api.begun(*players)
+    one.other = api.begun(*players, game="torere", terms=["--days=1"])
     api.caught_up()
     one.goes_to(f"/m/{one.board}")
     one.page.locator("#board-area.choosing").wait_for()
@@ -126,7 +126,7 @@ def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
 def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, person):
     one = person("proposer")
     other = api.player(name="decliner")
-    board = api.match(api.player_of(one.name), other)
+    board = api.begun(api.player_of(one.name), other)
     page = one.goes_to(f"/m/{board}")
     one.plays("m13-j7")
     assert other.move(board, "a13-d7").status_code == 200
@@ -160,7 +160,7 @@ def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, 
 
 def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person):
     one, two = api.players()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     assert one.move(board, "m13-j7").status_code == 200
     assert two.move(board, "a13-d7").status_code == 200
     page = person(one).goes_to(f"/m/{board}")

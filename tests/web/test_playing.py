@@ -47,14 +47,14 @@ def challenge(one, *others, game="pow2", **numbers: str) -> int:
     one.starts()
     one.page.wait_for_url("**/m/*")
     for other in others:
-        other.goes_to(f"/m/{board_of(one)}")
+        other.accepts(board_of(one))
     return board_of(one)
 
 
 def table(api, person, name: str):
     """Begin a match of pow2 against somebody who has no window; return who is to move."""
     light = person(name)
-    board = api.match(api.player_of(name), api.player())
+    board = api.begun(api.player_of(name), api.player())
     light.goes_to(f"/m/{board}")
     light.page.locator("#board-area.choosing").wait_for()
     return light

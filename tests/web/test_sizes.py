@@ -39,7 +39,7 @@ QUICK = ("pow2", "halves", "powerdrain")
 )
 def test_the_whole_board_and_play_are_in_sight_at_every_size(api, person, pair, game):
     alone = latest_rules(game).players == (1,)
-    board = api.match(*pair[: 1 if alone else 2], game=game)
+    board = api.begun(*pair[: 1 if alone else 2], game=game)
     one = person(pair[0])
     for width, height in SIZES:
         one.page.set_viewport_size({"width": width, "height": height})
@@ -90,7 +90,7 @@ def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person
 
 def test_a_browser_asks_for_all_modules_of_a_page_at_once(person, api):
     one = person("loader")
-    board = api.match(api.player_of(one.name), api.player())
+    board = api.begun(api.player_of(one.name), api.player())
     page = one.page
     asked = []
     page.on("request", lambda request: asked.append(request) if ".js" in request.url else None)

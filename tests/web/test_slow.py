@@ -79,7 +79,7 @@ def test_a_newcomer_gets_to_a_move_against_a_robot(api, person):
 
 def test_a_move_that_is_on_its_way_is_seen_to_be_and_is_sent_once(api, person):
     one, other = person("snail"), api.player()
-    board = api.match(api.player_of(one.name), other)
+    board = api.begun(api.player_of(one.name), other)
     page = one.goes_to(f"/m/{board}")
     one.picks("m13-j7")
     slow_down(page)
@@ -98,7 +98,7 @@ def test_a_move_that_is_on_its_way_is_seen_to_be_and_is_sent_once(api, person):
 
 def test_a_line_that_breaks_in_the_middle_of_a_move_loses_nothing(api, person):
     one, other = person("tortoise"), api.player()
-    board = api.match(api.player_of(one.name), other)
+    board = api.begun(api.player_of(one.name), other)
     page = one.goes_to(f"/m/{board}")
     one.expected.append("htmx:")
     cut = slow_down(page)

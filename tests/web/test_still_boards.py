@@ -18,8 +18,8 @@ FIRST_MOVE = """async () => {
 def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     one = person("still")
     players = api.player_of("still"), api.player(name=LONG)
-    board = api.match(*players, game="powerdrain")
-    api.match(*players, game="halves")
+    board = api.begun(*players, game="powerdrain")
+    api.begun(*players, game="halves")
     api.caught_up()
     page = one.goes_to(f"/m/{board}")
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -40,7 +40,7 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
 
 def test_a_written_move_keeps_its_field(api, person):
     one = person("writer-of-moves")
-    page = one.goes_to(f"/m/{api.match(api.player_of(one.name), api.player())}")
+    page = one.goes_to(f"/m/{api.begun(api.player_of(one.name), api.player())}")
     field = page.locator("#move")
     page.locator("#board-area.choosing").wait_for()
     field.press_sequentially("m13-j7")
@@ -54,7 +54,7 @@ def test_a_written_move_keeps_its_field(api, person):
 @pytest.mark.parametrize(("width", "height"), [(1280, 900), (768, 1024), (844, 390), (390, 844)])
 def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, height):
     one, two = api.players()
-    board = api.match(one, two)
+    board = api.begun(one, two)
     for player, move in ((one, "m13-j7"), (two, "a13-d7"), (one, "m1-j4"), (two, "a1-d4")):
         assert player.move(board, move).status_code == 200
     page = person(one, viewport={"width": width, "height": height}).goes_to(f"/m/{board}")
@@ -71,7 +71,7 @@ def test_a_step_back_can_be_pressed_twice_at_the_same_point(api, person, width, 
 
 def test_the_next_match_has_the_whole_width_of_a_tablet(api, person):
     one, two = api.players()
-    board, _ = api.match(one, two), api.match(one, two, game="halves")
+    board, _ = api.begun(one, two), api.begun(one, two, game="halves")
     api.caught_up()
     one.move(board, "m13-j7")
     page = person(one, viewport={"width": 768, "height": 1024}).goes_to(f"/m/{board}")
@@ -81,7 +81,7 @@ def test_the_next_match_has_the_whole_width_of_a_tablet(api, person):
 def test_three_names_can_be_read_on_the_smallest_phones(api, person):
     one = api.player(name="emmeline")
     others = api.player(name="ottilie"), api.player(name="wilhelmine")
-    board = api.match(one, *others, game="halves")
+    board = api.begun(one, *others, game="halves")
     page = person(one, viewport={"width": 320, "height": 568}).goes_to(f"/m/{board}")
     page.locator("#board-area.choosing").wait_for()
     cut = page.evaluate(
@@ -93,7 +93,7 @@ def test_three_names_can_be_read_on_the_smallest_phones(api, person):
 
 def test_the_own_clock_is_in_sight_on_the_smallest_phones(api, person):
     one = api.player()
-    board = api.match(one, api.player())
+    board = api.begun(one, api.player())
     page = person(one, viewport={"width": 320, "height": 568}).goes_to(f"/m/{board}")
     page.locator("#board-area.choosing").wait_for()
     plate = page.locator("#plates-below .clock").bounding_box()

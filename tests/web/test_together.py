@@ -30,7 +30,7 @@ def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
     count = 20
     one, other = person("tabs"), api.player()
     mine = api.player_of(one.name)
-    boards = [api.match(other, mine) for _ in range(count)]
+    boards = [api.begun(other, mine) for _ in range(count)]
     api.caught_up()
     pages = [one.page, *(one.context.new_page() for _ in boards)]
     home, *tabs = pages
@@ -57,7 +57,7 @@ def test_many_tabs_of_one_browser_load_and_are_brought_news(api, person):
 def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person):
     one, other = person("lonely"), api.player()
     one.page.add_init_script(NO_WORKER)
-    board = api.match(other, api.player_of(one.name))
+    board = api.begun(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
     other.move(board, "m13-j7")
     one.waits_for_turn()
@@ -65,7 +65,7 @@ def test_a_browser_without_shared_workers_follows_what_is_looked_at(api, person)
 
 def test_a_page_heals_after_its_line_was_down(api, person):
     one, other = person("hilda"), api.player()
-    board = api.match(other, api.player_of(one.name))
+    board = api.begun(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
     one.expected.append("htmx:")
     bar = one.page.locator("#offline")
@@ -84,7 +84,7 @@ def test_a_page_heals_after_its_line_was_down(api, person):
 
 def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
     one, other = person("holger"), api.player()
-    board = api.match(other, api.player_of(one.name))
+    board = api.begun(other, api.player_of(one.name))
     clock = one.page.clock
     clock.install()
     one.goes_to(f"/m/{board}")
@@ -112,7 +112,7 @@ def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
 def test_a_page_that_is_looked_at_again_shows_what_is_so_now(api, person):
     one, other = person("heike"), api.player()
     one.page.add_init_script(NO_WORKER + ";" + HIDDEN)
-    board = api.match(other, api.player_of(one.name))
+    board = api.begun(other, api.player_of(one.name))
     one.goes_to(f"/m/{board}")
     look_away(one.page)
     one.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -123,7 +123,7 @@ def test_a_page_that_is_looked_at_again_shows_what_is_so_now(api, person):
 
 def test_a_message_stays_until_the_next_click(api, person):
     one, other = person("moritz"), api.player()
-    board = api.match(api.player_of(one.name), other)
+    board = api.begun(api.player_of(one.name), other)
     one.goes_to(f"/m/{board}")
     one.page.locator("#board-area.choosing").wait_for()
     one.page.locator("#move").fill("m13-k5")
@@ -142,7 +142,7 @@ def test_a_message_stays_until_the_next_click(api, person):
 def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api, person):
     one, other = person("helga"), api.player()
     mine = api.player_of(one.name)
-    board = api.match(other, mine)
+    board = api.begun(other, mine)
     api.caught_up()
     page = one.goes_to("/")
     expect(page.locator("#matches")).to_contain_text("All done")
@@ -173,7 +173,7 @@ def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, per
     one, other = person("carla"), api.player()
     one.page.add_init_script(HIDDEN)
     mine = api.player_of(one.name)
-    board = api.match(other, mine)
+    board = api.begun(other, mine)
     api.caught_up()
     home, page = one.context.new_page(), one.page
     home.goto("/")
@@ -210,7 +210,7 @@ def test_messages_come_while_home_is_looked_at(api, person):
 
 def test_a_move_that_is_sent_after_the_session_is_over_is_there_after_the_login(api, person):
     one, other = person("ulrike"), api.player()
-    board = api.match(api.player_of(one.name), other)
+    board = api.begun(api.player_of(one.name), other)
     one.goes_to(f"/m/{board}")
     one.picks("m13-m5:l4")
     Sessions(api.parts.data).forget(api.parts.accounts.id_of(one.name))

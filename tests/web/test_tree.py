@@ -22,7 +22,7 @@ def pair(api):
 
 @pytest.fixture
 def board(api, pair) -> int:
-    board = api.match(*pair)
+    board = api.begun(*pair)
     for at, move in enumerate(MOVES):
         assert pair[at % 2].move(board, move).is_success
     return board

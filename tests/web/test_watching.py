@@ -15,7 +15,7 @@ def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(
     api: Api, person: Callable[..., Person], *, scripts: bool
 ) -> None:
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     fan = person("fan" if scripts else "plainfan", java_script_enabled=scripts)
     page = fan.goes_to(f"/m/{board}")
     star = page.get_by_role("button", name="Watch")
@@ -47,7 +47,7 @@ def test_the_star_keeps_a_match_and_home_shows_how_it_goes_on(
 
 def test_a_muted_chat_makes_no_mark_on_the_page(api: Api, person: Callable[..., Person]) -> None:
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     page = person(one).goes_to(f"/m/{board}")
     mute = page.get_by_role("button", name="Mute this chat")
     mute.click()

@@ -1,4 +1,7 @@
-"""The context of decisions by which matches may start: seeds, kept texts, players on vacation."""
+"""The context of decisions by which matches may start: seeds, kept texts, players on vacation.
+
+Also which texts could not be revealed, because no browser with them was seen.
+"""
 
 import redis
 
@@ -6,8 +9,10 @@ from domain.fairness import ChainSeed
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.decide import DecisionContext, accounts_needed, needs_seed, sealed_seed
 from domain.match.state import MatchState
+from domain.rules import Seat
 from infra.draw_texts import DrawTexts
 from infra.people.accounts.vacations import on_vacation
+from infra.people.seen_texts import SeenTexts
 from infra.seed_chains import LostSeedsError, SeedChains
 from infra.store.log_gate import LogGate
 from infra.store.port import ShardClosedError
@@ -23,6 +28,7 @@ class StartContexts:
         self._gate = gate
         self._client = client
         self._words = DrawTexts(client)
+        self._seen = SeenTexts(client)
         self._last_seed: dict[int, ChainSeed] = {}
         """The last seed of each shard that the batch uses."""
 
@@ -45,9 +51,10 @@ class StartContexts:
             kept = {seat: self._words.text(sent.match, one) for seat, one in enumerate(accounts)}
         # a match of one player has no clock
         absent = on_vacation(self._client, accounts, received) if len(accounts) > 1 else {}
-        return DecisionContext(
-            received, self._seed(shard, sent, state), stored_texts=kept, away=absent
-        )
+        seed = self._seed(shard, sent, state)
+        waits = state.waits if state.sealed else ()
+        unseen = self._seen.unseen(sent.match, state.seats, waits) if waits else frozenset[Seat]()
+        return DecisionContext(received, seed, stored_texts=kept, away=absent, unseen=unseen)
 
     def use_seed(self, shard: int, context: DecisionContext) -> None:
         """Note that the batch uses the seed of a context, so that the next start gets another."""

@@ -25,6 +25,8 @@ GameKey = Annotated[str, PathParameter(max_length=24)]
 Userid = Annotated[str, PathParameter(max_length=24)]
 Id = Annotated[str, PathParameter(max_length=24)]
 
+KeptTexts = Annotated[str, QueryParameter(pattern="^([0-9a-f]{16}([.][0-9a-f]{16}){0,99})?$")]
+"""The first digits of the commitments to texts that a browser keeps."""
 AfterBoard = Annotated[int | None, QueryParameter(ge=1, le=10**15)]
 PlainPicture = Annotated[bool, QueryParameter()]
 MoveText = Annotated[str, QueryParameter(max_length=512)]

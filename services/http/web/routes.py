@@ -27,7 +27,7 @@ from services.http.web.pages.analyses import (
     show_better_line,
     show_match_analysis,
 )
-from services.http.web.pages.blocks import block_player, unblock_player
+from services.http.web.pages.blocks import block_player, decline_challenges, unblock_player
 from services.http.web.pages.cases import (
     download_evidence,
     give_ruling,
@@ -225,6 +225,7 @@ PAGES: Final[tuple[Any, ...]] = (
     show_player,
     block_player,
     unblock_player,
+    decline_challenges,
     allow_notifications,
     end_notifications,
     show_watching,

@@ -33,15 +33,22 @@ from services.http.web.render import local_path, logged_out_to, redirect_to, ren
 from services.http.web.session import Form, Visitor
 
 SavedSection = Annotated[str, QueryParameter(max_length=16)]
+DeclinedCount = Annotated[int, QueryParameter(ge=0, le=10_000)]
 
 
 @get("/account", sync_to_thread=True)
 def show_account(
-    context: ContextDependency, visitor: VisitorDependency, saved: SavedSection = ""
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    saved: SavedSection = "",
+    declined: DeclinedCount = 0,
 ) -> Response[str]:
-    """Show the visitor's account; `saved` is the section that has just been changed."""
+    """Show the visitor's account; `saved` is the section that has just been changed.
+
+    `declined` is how many matches a block ended.
+    """
     visitor.require_account()
-    return _page(context, visitor, saved=saved)
+    return _page(context, visitor, saved=saved, declined=declined)
 
 
 PageOrRedirect: TypeAlias = Response[str] | Redirect
@@ -60,6 +67,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
     typed: Form | None = None,
     status: int = 200,
     saved: str = "",
+    declined: int = 0,
 ) -> Response[str]:
     """Return the page. The form `at`, if it has a mistake, keeps its fields `typed`."""
     account = visitor.require_account()
@@ -79,6 +87,7 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
         else "",
         displays=dict(visitor.profile.displays) if visitor.profile else {},
         saved=saved,
+        declined=declined,
         relay=bool(context.app.settings.relay),
         unverified=unverified,
         withheld=context.app.accounts.codes.withheld(account) if unverified else None,

@@ -35,8 +35,8 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     mine, unread = home.waiting, home.unread
     shown = named_rows(mine.rows[:MAX_ROWS], home.names, account)
     waiting = with_unread(with_deadlines(shown, mine.deadlines), unread.boards)
-    asked = [one for one in waiting if one.offer]
-    to_move = [one for one in waiting if not one.offer]
+    asked = [one for one in waiting if one.offer or one.makers]
+    to_move = [one for one in waiting if not (one.offer or one.makers)]
     others = with_unread(named_rows(home.others, home.names, account), unread.boards)
     talked = [home.rows[board] for board in unread.boards if board in home.rows]
     matches = {one.board: one for one in named_rows(talked, home.names, account)}
@@ -53,7 +53,10 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         ],
         now=visitor.now,
         waiting=len(mine.rows),
-        asked=[(one, offered(one.offer, one.offered_by, visitor.wording)) for one in asked],
+        asked=[
+            (one, one.offer and offered(one.offer, one.offered_by, visitor.wording))
+            for one in asked
+        ],
         cards=to_move[:MAX_CARDS],
         more=to_move[MAX_CARDS:],
         others=others,

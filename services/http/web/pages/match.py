@@ -4,8 +4,11 @@ from typing import Any
 
 from litestar import Request, Response, get
 
+from domain.match.offers import DEAL
 from domain.match.state import position_of
 from domain.rules.protocol import PuzzleScore
+from services.app.deals import staff_at_deal, was_sealed
+from services.app.invitations import count_from
 from services.app.queries import best_scores
 from services.http.context import ApiContext
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
@@ -94,7 +97,28 @@ def match_page(
         if_declined=_if_declined(table, words),
         recorded=recorded,
         agreed=agreed_words(words, table.rules, state),
+        challenges=_challenges(table, context, visitor),
+        seen=_was_seen(table, context),
+        deal_button=offer_button(DEAL, words),
+        staff=[table.names[seat] for seat in staff_at_deal(context.app, table.board, state)],
+        sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
+
+
+def _challenges(table: MatchView, context: ApiContext, visitor: Visitor) -> int:
+    """Return to how many matches the challenger invites the visitor, if there is but one challenger."""
+    if visitor.account is None or table.seat not in table.state.invited or len(table.makers) != 1:
+        return 0
+    maker = table.state.seats[table.names.index(table.makers[0])]
+    return count_from(context.app, visitor.account, maker)
+
+
+def _was_seen(table: MatchView, context: ApiContext) -> bool:
+    """Return whether a browser with the visitor's text was seen, so that declining is counted."""
+    if table.seat is None or not table.reveals:
+        return False
+    seats = table.state.seats
+    return not context.app.seen_texts.unseen(table.board, seats, [table.seat])
 
 
 def _points(table: MatchView, context: ApiContext, score: PuzzleScore | None) -> Points | None:

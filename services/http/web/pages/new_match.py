@@ -21,7 +21,7 @@ from services.app.commands import WAIT_SECONDS
 from services.app.error_codes import CODE_INFO
 from services.app.opponents import robots_here
 from services.app.queries import names_starting
-from services.app.start import start_by_name
+from services.app.start import INVITATION_DAYS, start_by_name
 from services.http.context import ApiContext
 from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import (
@@ -90,6 +90,7 @@ def _form(
         forms={one.key: game_by_key(one.key).options_form for one in showcase_games()},
         draws={one.key for one in showcase_games() if needs_draw_by_default(one)},
         default_time=DEFAULT_TIME,
+        invitation_days=INVITATION_DAYS,
         draft=draft,
         sentences=draft_sentences(visitor, draft),
         variants=len(draft.options),

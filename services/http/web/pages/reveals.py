@@ -1,4 +1,4 @@
-"""The list of texts that a browser has to reveal for draws."""
+"""The list of texts that a browser has to reveal for deals."""
 
 from typing import Final
 
@@ -8,9 +8,13 @@ from litestar import get
 from infra.projections.match_lists import MatchFilter
 from services.app.matches import load_state
 from services.http.context import ApiContext
-from services.http.web.params import ContextDependency, VisitorDependency
+from services.http.web.params import ContextDependency, KeptTexts, VisitorDependency
+from services.http.web.session import AnyRequest
 
 _MOST: Final = 200
+
+_DIGITS: Final = 16
+"""Hex digits of a commitment by which a browser names a text that it keeps."""
 
 
 class RevealRequest(msgspec.Struct, frozen=True):
@@ -22,15 +26,29 @@ class RevealRequest(msgspec.Struct, frozen=True):
 
 
 @get("/draws", sync_to_thread=True)
-def list_reveals(context: ContextDependency, visitor: VisitorDependency) -> list[RevealRequest]:
-    """Return the texts that the visitor's matches wait for; none without a log-in."""
+def list_reveals(
+    request: AnyRequest,
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    have: KeptTexts = "",
+) -> list[RevealRequest]:
+    """Return the texts that the visitor's matches wait for; none without a log-in.
+
+    `have` are the texts that the browser keeps; it is noted that they were seen.
+    """
     if visitor.account is None:
         return []
     rows = context.app.lists.of(visitor.account, MatchFilter.NEXT, None, 0, _MOST)
-    found = [
+    requests = (
         _reveal_request(context, row.board, visitor.account) for row in rows if not row.started
-    ]
-    return [one for one in found if one is not None]
+    )
+    found = [one for one in requests if one is not None]
+    kept = have.split(".")
+    seen = [one.board for one in found if one.commitment[:_DIGITS] in kept]
+    # commitments are public: a link from elsewhere can't make a browser ask for JSON
+    if "application/json" in request.headers.get("accept", ""):
+        context.app.seen_texts.note(visitor.account, seen, context.app.store.now())
+    return found
 
 
 def _reveal_request(context: ApiContext, board: int, account: bytes) -> RevealRequest | None:

@@ -4,6 +4,8 @@ import { pause } from "./stream.js";
 
 const PREFIX = "draw:";
 const OLD = 90 * 24 * 3600 * 1000;
+/** Texts that a request names; most browsers keep one or two. */
+const MOST = 100;
 const DONE = ["match-over", "too-late", "wrong-text", "time-over", "unknown-board"];
 
 /** The commitment of each form, as if it were sent now. */
@@ -48,8 +50,7 @@ function prepareForms() {
     prepared.set(form, null);
     prepare(form);
     form.elements.entropy?.addEventListener("input", () => prepare(form));
-    const note = form.querySelector("[data-keeper]");
-    if (note) note.textContent = note.dataset.keeper;
+    for (const note of form.querySelectorAll("[data-keeper]")) note.textContent = note.dataset.keeper;
   }
 }
 
@@ -105,8 +106,13 @@ async function revealHere() {
   const asked = document.querySelector("[data-reveal]");
   if (!asked || asked.dataset.asked) return;
   asked.dataset.asked = "yes";
-  if (await reveal(asked.dataset.board, asked.dataset.reveal)) return;
-  asked.querySelector("[data-elsewhere]").hidden = false;
+  if (!localStorage.getItem(PREFIX + asked.dataset.reveal)) {
+    asked.querySelector("[data-elsewhere]").hidden = false;
+    return;
+  }
+  const known = asked.querySelector("[data-known]");
+  known.querySelector("form").setAttribute("hx-confirm", known.dataset.known);
+  await reveal(asked.dataset.board, asked.dataset.reveal);
 }
 
 /** Reveal the texts that any match waits for; remove old ones that no match has asked for. */
@@ -115,8 +121,11 @@ async function revealAll() {
   for (const key of keys) {
     if (Date.now() - JSON.parse(localStorage.getItem(key)).at > OLD) localStorage.removeItem(key);
   }
-  if (!keys.length) return;
-  const answer = await ask("/draws", { headers: { Accept: "application/json" } });
+  const kept = keys.filter((key) => localStorage.getItem(key));
+  if (!kept.length) return;
+  // the server learns which texts were here, and blames nobody for one that was not
+  const have = kept.slice(0, MOST).map((key) => key.slice(PREFIX.length, PREFIX.length + 16)).join(".");
+  const answer = await ask(`/draws?have=${have}`, { headers: { Accept: "application/json" } });
   if (!answer.ok) return;
   for (const one of await answer.json()) await reveal(one.board, one.commitment);
 }

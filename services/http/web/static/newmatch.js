@@ -1,5 +1,4 @@
-// The form for a new match: secret texts are made only for games in which chance has a part, and what
-// was typed is kept.
+// The form for a new match: a secret text is made only for a provably fair deal, and what was typed is kept.
 
 import "./names.js";
 
@@ -8,7 +7,7 @@ const button = form.querySelector("button.big");
 
 function dress() {
   const game = form.querySelector('[name="game"]:checked');
-  button.toggleAttribute("data-plain", !game?.hasAttribute("data-draws"));
+  button.toggleAttribute("data-plain", !form.elements[`${game?.value}-gather`]?.checked);
 }
 
 // what was chosen and typed belongs to this entry of the browser's history, so that Back finds it again

@@ -252,6 +252,8 @@ def _agreed(visitor: Visitor, draft: MatchDraft, agreed: StartOptions) -> Iterat
 
 
 def _variants(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
+    if "--gather" in draft.terms:
+        yield visitor.wording.gettext("The deal is provably fair.")
     found = variant_words(
         draft.rules,
         draft.rules.write_options(draft.rules.read_options(draft.options)),

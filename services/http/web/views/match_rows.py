@@ -51,6 +51,10 @@ class MatchRow(msgspec.Struct, frozen=True):
     """Whether it waits for consent, or for texts for its draw."""
     sealed: bool
     """Whether all players have accepted, and the match waits for them to reveal their texts."""
+    invited: tuple[str, ...]
+    """The players who have yet to accept the match by name."""
+    makers: tuple[str, ...]
+    """Those who challenge the owner of the list; empty for an owner who is not invited."""
     verdict: Verdict | Literal[""]
     """The result for the owner of the list; empty while it goes on."""
     winners: tuple[str, ...]
@@ -165,9 +169,11 @@ def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | Non
         ply=row.ply,
         since=row.since,
         turn=tuple(names[at] for at in row.waits),
-        mine=seat in row.waits,
+        mine=seat in row.waits and not row.invited,
         waiting=not row.started,
         sealed=row.sealed,
+        invited=tuple(names[at] for at in row.invited),
+        makers=_makers(row, names) if seat in row.invited else (),
         verdict=verdict_for(row, seat),
         winners=tuple(names[at] for at in row.winners or ()),
         reason=row.reason,
@@ -175,6 +181,11 @@ def _match_row(row: MatchListRow, names: Sequence[str], account: AccountId | Non
         offer=asked.kind if asked else "",
         offered_by=names[asked.seat] if asked else "",
     )
+
+
+def _makers(row: MatchListRow, names: Sequence[str]) -> tuple[str, ...]:
+    people = [at for at, one in enumerate(row.seats) if robot_level(one) is None]
+    return tuple(names[at] for at in people if at not in row.invited)
 
 
 def verdict_for(row: MatchListRow, seat: int | None) -> Verdict | Literal[""]:

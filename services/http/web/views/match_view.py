@@ -106,12 +106,6 @@ class MatchView(msgspec.Struct, frozen=True):
         return again and shown_name(None, self.language) not in self.names
 
     @property
-    def draws(self) -> bool:
-        """Whether chance decides something in the match."""
-        options = self.rules.read_options(self.state.options)
-        return self.rules.needs_draw(options, len(self.state.seats))
-
-    @property
     def among_robots(self) -> bool:
         """Whether all other players of the match are robots, who read no chat."""
         others = [one for seat, one in enumerate(self.state.seats) if seat != self.seat]
@@ -125,8 +119,30 @@ class MatchView(msgspec.Struct, frozen=True):
     @property
     def asked(self) -> bool:
         """Whether the match waits for the visitor's consent."""
-        waits = self.view.state == "waiting" and self.in_play
-        return waits and self.seat in self.view.waits_for
+        state = self.state
+        waits = state.invited or (state.waits if state.awaits_entropy else ())
+        return self.in_play and self.seat in waits
+
+    @property
+    def makers(self) -> list[str]:
+        """The players who challenge those that have yet to accept."""
+        state = self.state
+        return [
+            name
+            for seat, name in enumerate(self.names)
+            if seat not in (state.invited or state.waits) and not robot_level(state.seats[seat])
+        ]
+
+    @property
+    def awaited(self) -> list[str]:
+        """The players who have yet to accept, or to reveal their texts."""
+        return [self.names[seat] for seat in self.state.invited or self.state.waits]
+
+    @property
+    def server_deals(self) -> bool:
+        """Whether the server deals as soon as all have accepted."""
+        invitation = self.state.invitation
+        return bool(self.state.invited and invitation and invitation.server_deals)
 
     @property
     def reveals(self) -> bool:

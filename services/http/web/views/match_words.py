@@ -56,9 +56,14 @@ def _variant(field: OptionField, flag: str, language: str) -> str:
 def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str]:
     """Return what the players of a match agreed on: its time, whether it is rated, its variants."""
     terms = state.clock.terms if state.clock else None
-    unrated = [words.gettext("unrated")] if terms and not terms.rated else []
+    rated = []
+    if terms and (state.invited or not terms.rated):
+        rated = [words.gettext("rated") if terms.rated else words.gettext("unrated")]
     time = [time_words(words, terms)] if terms else []
-    return [*time, *unrated, *variant_words(rules, state.options, words.language)]
+    deal = []
+    if state.gather and not (state.invitation and state.invitation.server_deals):
+        deal = [words.gettext("provably fair deal")]
+    return [*time, *rated, *variant_words(rules, state.options, words.language), *deal]
 
 
 def side_words(rules: AnyRules, language: str) -> tuple[str, ...]:

@@ -135,10 +135,12 @@ def _subject(
     account = reader.account
     detail = notice.detail
     seat = detail.seat if detail and detail.seat < len(row.seats) else None
+    invited = row.invited if notice.kind is NoticeKind.CHALLENGED else ()
+    others = [one for at, one in enumerate(row.seats) if at not in invited]
     return NewsSubject(
         kind=notice.kind,
         game=rules_by_id(row.rules).title,
-        others=tuple(names[one] for one in row.seats if one != account),
+        others=tuple(names[one] for one in others if one != account),
         actor="" if seat is None else names[row.seats[seat]],
         own=seat is not None and row.seats[seat] == account,
         offer=detail.offer if detail else "",
@@ -166,7 +168,7 @@ def _is_current(
         return True
     seat = row.seats.index(account)
     if notice.kind in _OF_A_TURN:
-        return seat in row.waits and notice.at >= row.since
+        return seat in row.invited or (seat in row.waits and notice.at >= row.since)
     if notice.kind is NoticeKind.OFFER:
         return seat in row.asked
     return notice.kind is not NoticeKind.OVER or row.over

@@ -74,7 +74,7 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
         "%(players)s challenged you to %(game)s", players=others, game=game
     ),
     NoticeKind.REVEAL: lambda words, game, others, _: words.gettext(
-        "%(game)s against %(players)s waits for your text for the draw", game=game, players=others
+        "The deal of %(game)s against %(players)s is waiting for you", game=game, players=others
     ),
     NoticeKind.STARTED: lambda words, game, others, _: words.gettext(
         "%(game)s against %(players)s has begun", game=game, players=others
@@ -144,6 +144,7 @@ def _accepted(kind: str, name: str, words: Wording) -> str:
         "undo": _("%(name)s let you take the move back", name=name),
         "pause": _("%(name)s accepted the pause", name=name),
         "abort": _("%(name)s agreed to break the match off", name=name),
+        "deal": _("%(name)s agreed that the server deals", name=name),
     }
     return known.get(kind) or _("%(name)s accepted the proposal", name=name)
 
@@ -156,5 +157,6 @@ def declined(kind: str, name: str, words: Wording) -> str:
         "undo": _("%(name)s does not want the move taken back", name=name),
         "pause": _("%(name)s declined the pause", name=name),
         "abort": _("%(name)s does not want to break the match off", name=name),
+        "deal": _("%(name)s does not want the server to deal", name=name),
     }
     return known.get(kind) or _("%(name)s declined the proposal", name=name)

@@ -13,6 +13,7 @@ def offered(kind: str, name: str, words: Wording) -> str:
         "abort": _("%(name)s proposes to break the match off.", name=name),
         "transfer": _("%(name)s proposes to go on at another server.", name=name),
         "count": _("%(name)s proposes to count.", name=name),
+        "deal": _("%(name)s wants the server to deal now.", name=name),
     }
     return known.get(kind) or _("%(name)s proposes: %(kind)s.", name=name, kind=kind)
 
@@ -27,6 +28,7 @@ def own_offer(kind: str, words: Wording) -> str:
         "abort": _("You propose to break the match off."),
         "transfer": _("You propose to go on at another server."),
         "count": _("You propose to count."),
+        "deal": _("You want the server to deal now."),
     }
     return known.get(kind) or _("You propose: %(kind)s.", kind=kind)
 
@@ -41,5 +43,6 @@ def offer_button(kind: str, words: Wording) -> str:
         "abort": _("Propose to break off"),
         "transfer": _("Propose another server"),
         "count": _("Propose to count"),
+        "deal": _("Let the server deal"),
     }
     return known.get(kind) or _("Propose: %(kind)s", kind=kind)

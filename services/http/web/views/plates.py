@@ -122,6 +122,7 @@ def _plate(
     state, view = table.state, table.view
     player, clock = view.players[seat], view.clock
     runs = clock is not None and seat == state.next and not state.over
+    awaited = view.waits_for if state.next is None else (state.next,)
     return PlayerPlate(
         seat=seat,
         name=table.names[seat],
@@ -129,12 +130,12 @@ def _plate(
         side=player.side,
         robot=player.robot,
         playing=player.playing,
-        to_move=not state.over and seat in view.waits_for,
+        to_move=not state.over and seat in awaited,
         won=view.result is not None and seat in view.result.winners and not table.puzzle,
         icon=Markup(figure.icon),  # noqa: S704 - our own drawing
         counts=figure.counts,
         rating=rating,
-        left=clock.seats[seat].left_ms if clock and not state.over else None,
+        left=clock.seats[seat].left_ms if clock and view.state == "active" else None,
         deadline=clock.deadline if clock and runs else None,
         away=_vacation_end(state, seat, table.now),
     )
