@@ -89,6 +89,14 @@ class _LockedWorker(BaseWorker):
         self.between_jobs: Callable[[], None] = lambda: None
         """Called before a job and after it, and every few seconds without one."""
 
+    def _set_ip_address(self, connection: redis.Redis) -> None:
+        """Look the address up in the list of clients, as RQ 2 did.
+
+        redis-py can't read CLIENT INFO, which RQ 3 asks for, if the path of a socket has a blank in it.
+        """
+        connection.client_setname(self.name)
+        self.ip_address = self._ip_address_from_client_list(connection)
+
     def unsubscribe(self) -> None:
         """End the subscription to RQ's commands; one whose connection is lost has ended."""
         try:

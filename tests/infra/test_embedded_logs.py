@@ -1,9 +1,12 @@
 """The log of an embedded server: damaged, torn at its end, shorter than what was synced."""
 
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from infra.valkey.log_rewrite import DailyRewrite
 from infra.valkey.server import EmbeddedError, EmbeddedServer
 
 
@@ -41,6 +44,29 @@ def test_a_log_torn_at_its_end_is_mended_and_served(tmp_path: Path, torn: bytes,
         assert client.get("key") == b"value"
     assert f"{len(torn)} bytes after the last good command of {log} were cut off" in caplog.text
     assert log.with_name(f"{log.name}.cut-at-{len(whole)}").read_bytes() == torn
+
+
+def test_what_was_erased_leaves_the_disk_within_a_day(tmp_path: Path, wait_until):
+    def files() -> bytes:
+        found = b""
+        for one in (tmp_path / "valkey" / "appendonlydir").iterdir():
+            with suppress(FileNotFoundError):  # it was a temporary one
+                found += one.read_bytes()
+        return found
+
+    clock = [time.time()]
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        daily = DailyRewrite(client, tmp_path / "valkey", lambda: clock[0])
+        client.set("kept", "by others")
+        client.set("text", "a secret text")
+        client.delete("text")
+        daily.tick()
+        assert b"a secret text" in files()
+        clock[0] += 24 * 3600 + 1
+        daily.tick()
+        wait_until(lambda: b"a secret text" not in files())
+    with EmbeddedServer(tmp_path) as server, server.client() as client:
+        assert client.get("kept") == b"by others"
 
 
 def log_of(data: Path) -> Path:

@@ -217,6 +217,18 @@ def test_a_worker_that_loses_the_queues_server_in_a_job_goes_on_once_it_is_back(
     assert "the server of the queue was lost in a job" in caplog.text
 
 
+def test_a_worker_is_served_in_a_folder_with_a_blank_in_its_name(tmp_path: Path) -> None:
+    done: list[str] = []
+    with queue_server(tmp_path / "my data") as server, server.client(blocking_timeout=5) as client:
+        Queue("first", connection=client, serializer=JSONSerializer).enqueue_call(
+            "services.jobs.work", args=("a job",)
+        )
+        worker = ListedWorker(client, "first", {"services.jobs.work": done.append})
+        worker.work(burst=True, logging_level="CRITICAL")
+        assert "my data/queue/valkey.sock" in str(worker.ip_address)
+    assert done == ["a job"]
+
+
 def test_a_worker_that_waits_for_the_queues_server_can_be_stopped(tmp_path: Path) -> None:
     def work() -> None:
         server.kill()
