@@ -110,7 +110,7 @@ class Person:
     def accepts(self, board: int) -> None:
         """Accept a match on its page."""
         self.goes_to(f"/m/{board}").get_by_role("button", name="Accept", exact=True).click()
-        expect(self.page.locator("#turn")).not_to_contain_text("challenges you")
+        expect(self.page.locator("#turn.asked")).to_have_count(0)
 
     # at a board
 

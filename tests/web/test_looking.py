@@ -75,7 +75,7 @@ def test_receipt_and_proof_are_files_behind_the_mark(api, person):
     page.get_by_text("Share and export").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Proof", exact=True).click()
-    assert download.value.suggested_filename == f"proof-{board}-4.txt"
+    assert download.value.suggested_filename == f"proof-{board}-5.txt"
     assert faults_of(page) == []
 
 

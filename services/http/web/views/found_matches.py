@@ -71,7 +71,7 @@ def other_rows(app: App, search: MatchSearch) -> FoundMatches:
 
 
 def going_rows(app: App, search: MatchSearch) -> FoundMatches:
-    """Return all running matches of the player, the newest first."""
+    """Return all running matches of the player that all have accepted, the newest first."""
     if not search.narrow:
         return FoundMatches(
             app.lists.counts(search.account).active,
@@ -81,7 +81,8 @@ def going_rows(app: App, search: MatchSearch) -> FoundMatches:
         )
     boards = read_one(app.data, app.lists.read_boards(search.account))
     every = sorted([*boards.waiting, *boards.others], reverse=True)
-    return _listed(list(filter(search.matches, _rows(app, every, search.account))))
+    begun = [row for row in _rows(app, every, search.account) if not row.invited]
+    return _listed(list(filter(search.matches, begun)))
 
 
 def _rows(app: App, boards: Sequence[int], account: AccountId) -> list[MatchListRow]:
