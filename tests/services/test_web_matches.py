@@ -166,7 +166,7 @@ def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
     api.caught_up()
     page = two.page(f"/m/{board}")
     assert "<title>● Your answer" in page
-    assert 'class="turn yours"' in page
+    assert 'class="turn asked yours"' in page
     for said in (
         "<li>7 days a move</li>",
         "<li>rated</li>",
@@ -204,7 +204,7 @@ def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair,
     assert f"{one.name} challenges {two.name} to" in turn(come(), board)
     one.move(board, "m13-j7")
     page = two.page(f"/m/{board}")
-    assert "a move accepts the challenge, too" in page
+    assert "A move accepts the challenge, too" in page
     assert 'class="clock' not in page
     two.move(board, "a13-d7")
     assert turn(one, board) == "Your turn"
