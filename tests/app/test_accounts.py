@@ -244,7 +244,7 @@ def test_logging_out_everywhere_ends_all_sessions_and_tokens_alike(front_ends):
 def with_everything(front_ends):
     """A player of whom everything is kept that may be."""
     person, other = front_ends.person(), front_ends.person()
-    board = front_ends.api.match(person.api, other.api)
+    board = front_ends.api.begun(person.api, other.api)
     assert person.api.put(f"/api/account/blocks/{front_ends.person().name}", None).is_success
     assert person.api.put("/api/account/addresses", {"addresses": ["a@b.example"]}).is_success
     for one, another in ((person, other), (other, person)):

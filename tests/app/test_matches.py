@@ -13,7 +13,7 @@ DESCRIPTION = re.compile(r"<desc>(.*?)</desc>")
 
 def started(pair, game="pow2", **more):
     one, other = pair
-    return one.api.api.match(one.api, other.api, game=game, **more)
+    return one.api.api.begun(one.api, other.api, game=game, **more)
 
 
 def gathering(pair):

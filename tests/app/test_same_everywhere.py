@@ -68,7 +68,7 @@ def started_without_promise(everywhere: Everywhere, one: Player, other: Player) 
     everywhere.say(f"pow2 challenge {one.name} {other.name}")
     everywhere.api.caught_up()
     ((board, *_), *_) = [
-        (row.board, row) for row in everywhere.api.parts.lists.of(one.account, "active")
+        (row.board, row) for row in everywhere.api.parts.lists.proposed(one.account)
     ]
     everywhere.boards(board, one, other)
     return board
@@ -100,14 +100,14 @@ def test_an_offer_is_read_in_any_case(everywhere):
     )
     for where in FRONT_ENDS:
         one, other = everywhere.player(), everywhere.player()
-        board = everywhere.match(one, other)
+        board = other.accept(everywhere.match(one, other))
         assert everywhere.act(where, one, board, action) == Result("")
         assert everywhere.api.http.get(f"/api/matches/{board}").json()["offer"]["kind"] == "draw"
 
 
 def test_entropy_for_a_match_that_gathers_nothing_is_a_bad_option(everywhere, pair):
     one, other = pair
-    board = everywhere.match(one, other)
+    board = other.accept(everywhere.match(one, other))
     assert other.give(board, {"do": "offer", "kind": "draw"}).is_success
     result = at_all(lambda where: everywhere.act(where, one, board, LUCK))
     assert result.code == "bad-option"

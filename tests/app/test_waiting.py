@@ -9,9 +9,9 @@ def test_the_most_urgent_match_comes_first_and_each_follows_once(pair):
     app = api.parts
     account = one.api.account
     assert next_match(app, account) is None
-    slow = api.match(one.api, other.api, terms=["--days=7"])
-    fast = api.match(one.api, other.api, game="torere", terms=["--days=1"])
-    asked = api.match(other.api, one.api, terms=["--days=9"])
+    slow = api.begun(one.api, other.api, terms=["--days=7"])
+    fast = api.begun(one.api, other.api, game="torere", terms=["--days=1"])
+    asked = api.begun(other.api, one.api, terms=["--days=9"])
     assert other.api.give(asked, {"do": "offer", "kind": "draw"}).is_success
     api.caught_up()
     assert [row.board for row in waiting_matches(app, account).rows] == [asked, fast, slow]

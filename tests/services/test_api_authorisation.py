@@ -299,6 +299,7 @@ FORM_TABLE = {
         "pow2 challenge {other} carl-{board} --password={password} --as={name}",
         (*("wrong-password",) * 3, "bad-players", "bad-players"),
     ),
+    "decline_all": ("decline all {name} {password} {other}", OF_AN_ACCOUNT),
     "move": ("pow2 move {board} {name} {password} m13-j7", OF_A_PLAYER),
     "queue": ("pow2 queue {board} {name} {password}", OF_A_PLAYER),
     "submit": ("pow2 submit {board} {name} {password} m13-j7", OF_A_PLAYER),

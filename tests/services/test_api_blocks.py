@@ -116,6 +116,8 @@ def blocked(player: Player) -> list[str]:
 def test_who_is_blocked_reaches_the_other_by_no_way(api):
     one, other = api.players()
     board = api.match(other, one)
+    assert other.move(board, "m13-j7").is_success
+    assert one.move(board, "a13-d7").is_success
     opened = one.post("/api/challenges", {"game": "pow2"}).json()["id"]
     assert one.put(f"/api/account/blocks/{other.name.upper()}", None).status_code == 204
     assert blocked(one) == [other.name]
@@ -132,7 +134,7 @@ def test_who_is_blocked_reaches_the_other_by_no_way(api):
         assert code_of(other.post(path, body)) == "not-wanted", path
     assert one.get("/api/messages").json()["messages"] == []
     assert one.get(f"/api/matches/{board}/chat").json()["lines"] == []
-    assert other.move(board, "m13-j7").is_success
+    assert other.move(board, "j7-m13").is_success
     assert one.delete(f"/api/account/blocks/{other.name}").status_code == 204
     assert one.delete(f"/api/account/blocks/{other.name}").status_code == 204
     assert blocked(one) == []

@@ -52,7 +52,7 @@ def test_a_player_is_told_what_happens_in_the_own_matches(api):
         board = api.match(one, other)
         assert one.move(board, "m13-j7").is_success
         found = [news(told) for _ in range(2)]
-    assert [each.event for each in found] == ["started", "your-turn"]
+    assert [each.event for each in found] == ["challenged", "your-turn"]
     assert found[1].data == {"board": board, "seq": 2, "at": found[1].data["at"],
                              "kind": "your-turn"}  # fmt: skip
     assert found[1].id == f"{found[1].data['at']}-{board}-2-your-turn"

@@ -52,6 +52,7 @@ def test_a_move_may_say_at_which_ply_it_is_meant(pair):
 def test_everything_a_player_can_do_can_be_done(api, pair):
     one, other, board = pair
     for player, body in (
+        (other, {"do": "accept"}),
         (one, {"do": "offer", "kind": "draw"}),
         (other, {"do": "reject"}),
         (other, {"do": "offer", "kind": "pause"}),
@@ -81,6 +82,7 @@ def test_a_match_that_gathers_entropy_starts_when_all_have_accepted(api):
 
 def test_a_match_may_be_declined(api, pair):
     one, other, board = pair
+    other.accept(board)
     assert one.move(board, "m13-j7").is_success
     assert code_of(one.give(board, {"do": "decline"})) == "too-late"
     assert other.give(board, {"do": "decline"}).is_success
@@ -90,6 +92,7 @@ def test_a_match_may_be_declined(api, pair):
 def test_each_refusal_has_its_code_and_its_status(api, pair):
     one, other, board = pair
     stranger = api.player()
+    other.accept(board)
     refused = [
         (other.move(board, "a13-d7"), 409, "not-your-turn"),
         (one.move(board, "m13-a1"), 422, "illegal-move"),
@@ -105,7 +108,7 @@ def test_each_refusal_has_its_code_and_its_status(api, pair):
     assert [(said.status_code, code_of(said)) for said, _, _ in refused] == [
         (status, code) for _, status, code in refused
     ]
-    assert seq_of(api, board) == 1
+    assert seq_of(api, board) == 2
 
 
 def test_after_fifty_refusals_at_a_ply_no_more_are_judged(pair):

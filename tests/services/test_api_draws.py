@@ -14,6 +14,7 @@ from tests.helpers.api import PASSWORD, Api, Player, code_of
 
 TEXTS = (b"a text of 32 bytes, of the first.", b"a text of 32 bytes, of the other.")
 DIGESTS = tuple(sha256(text).hexdigest() for text in TEXTS)
+SEALED = {"terms": ["--gather"], "commitment": DIGESTS[0]}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def test_a_match_shows_its_phases_who_has_come_how_far_and_until_when(api):
     assert (found["state"], found["waits_for"]) == ("waiting", [1])
     assert found["draw"]["phase"] == "commit"
     assert found["draw"]["commitments"] == [DIGESTS[0], ""]
-    assert found["draw"]["deadline"] - found["updated"] == 21 * DAY
+    assert found["draw"]["deadline"] - found["updated"] == 14 * DAY
     other.give(board, {"do": "accept", "commitment": DIGESTS[1]})
     found = match(api, board)
     assert (found["state"], found["waits_for"]) == ("waiting", [0, 1])
@@ -65,7 +66,7 @@ def test_a_match_shows_its_phases_who_has_come_how_far_and_until_when(api):
     found = match(api, board)
     assert (found["state"], found["draw"]) == ("active", None)
     assert types(api, board) == [
-        "called", "committed", "sealed", "revealed", "revealed", "match-started",
+        "deal-proposed", "committed", "sealed", "revealed", "revealed", "match-started",
     ]  # fmt: skip
     assert "all players had committed" in check(api.parts.store, board)
 
@@ -74,7 +75,7 @@ def test_the_stream_of_a_match_tells_the_phases_as_they_come(api):
     one, other = api.players()
     board = sealed(one, other)
     with api.stream(f"/api/matches/{board}/events") as told:
-        assert [next(told).event for _ in range(3)] == ["called", "committed", "sealed"]
+        assert [next(told).event for _ in range(3)] == ["deal-proposed", "committed", "sealed"]
         for text in TEXTS:
             reveal(api, board, text)
         assert [next(told).event for _ in range(3)] == ["revealed", "revealed", "match-started"]
@@ -122,7 +123,7 @@ def test_without_a_commitment_the_server_keeps_the_text_and_reveals_it_itself(ap
     texts = [bytes.fromhex(event["body"]["text"]) for event in revealed]
     assert texts[0][32:] == sha256(b"luck").digest()
     assert events[-1]["type"] == "match-started"
-    assert "the server kept the text of seats 1 and 2" in check(api.parts.store, board)
+    assert "kept the texts of all players" in check(api.parts.store, board)
 
 
 def test_a_repetition_with_its_key_is_the_command_it_was(api):
@@ -163,15 +164,16 @@ def test_commitments_where_nothing_is_gathered_and_words_beside_them_are_refused
 @pytest.mark.parametrize(
     ("asked", "gathers"),
     [
-        ({"game": "powerdrain"}, True),
-        ({"game": "halves", "seats": 3}, True),
+        ({"game": "powerdrain"}, False),
+        ({"game": "powerdrain", "terms": ["--gather"]}, True),
+        ({"game": "halves", "seats": 3}, False),
         ({"game": "powerdrain", "terms": ["--unrated"]}, False),
         ({"game": "powerdrain", "terms": ["--unrated", "--gather"]}, True),
         ({"game": "powerdrain", "options": ["-o1", "-p"]}, False),
         ({"game": "pow2"}, False),
     ],
 )
-def test_open_challenges_to_rated_matches_of_chance_gather(api, asked, gathers):
+def test_an_open_challenge_has_a_sealed_deal_if_it_was_asked_for(api, asked, gathers):
     (one,) = api.players(1)
     made = one.post("/api/challenges", asked).json()
     assert ("--gather" in made["terms"]) is gathers
@@ -179,7 +181,7 @@ def test_open_challenges_to_rated_matches_of_chance_gather(api, asked, gathers):
 
 def test_three_take_an_open_challenge_and_two_of_them_keep_their_texts(api):
     one, two, three = api.players(3)
-    body = {"game": "halves", "seats": 3, "seat": 2, "commitment": DIGESTS[0]}
+    body = {"game": "halves", "seats": 3, "seat": 2, **SEALED}
     made = one.post("/api/challenges", body).json()["id"]
     assert two.post(f"/api/challenges/{made}/accept").is_success
     taken = three.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}").json()
@@ -197,7 +199,7 @@ def test_three_take_an_open_challenge_and_two_of_them_keep_their_texts(api):
 
 def test_who_gives_the_seat_back_takes_the_commitment_away(api):
     one, two, three = api.players(3)
-    body = {"game": "halves", "seats": 3, "seat": 0, "commitment": DIGESTS[0]}
+    body = {"game": "halves", "seats": 3, "seat": 0, **SEALED}
     made = one.post("/api/challenges", body).json()["id"]
     two.post(f"/api/challenges/{made}/accept?commitment={DIGESTS[1]}")
     two.delete(f"/api/challenges/{made}")
@@ -210,7 +212,7 @@ def test_who_gives_the_seat_back_takes_the_commitment_away(api):
 def test_an_opening_repeated_with_another_commitment_is_another_challenge(api):
     (one,) = api.players(1)
     key = {"headers": {"Idempotency-Key": "open"}}
-    body = {"game": "powerdrain", "commitment": DIGESTS[0]}
+    body = {"game": "powerdrain", **SEALED}
     first = one.post("/api/challenges", body, **key)
     assert one.post("/api/challenges", body, **key).json() == first.json()
     other = one.post("/api/challenges", {**body, "commitment": DIGESTS[1]}, **key)
@@ -225,7 +227,9 @@ def test_lists_and_notices_tell_who_is_waited_for(api):
     board = called(one, other, commitment=DIGESTS[0])
     api.caught_up()
     waits = f"/api/matches?player={other.name}&state=next"
-    assert [m["board"] for m in api.http.get(waits).json()["matches"]] == [board]
+    assert api.http.get(waits).json()["matches"] == []
+    (asked,) = other.get("/api/account/invitations").json()["matches"]
+    assert (asked["board"], asked["state"], asked["invited"]) == (board, "waiting", [1])
     other.give(board, {"do": "accept", "commitment": DIGESTS[1]})
     reveal(api, board, TEXTS[1])
     api.caught_up()
@@ -246,7 +250,7 @@ def test_who_would_not_reveal_or_play_a_known_draw_is_counted_and_who_declines_b
     reveal(api, board, TEXTS[0])
     assert other.give(board, {"do": "decline"}).is_success
     assert types(api, board)[-2:] == ["withheld", "ended"]
-    seen = api.match(one, other, game="powerdrain")
+    seen = api.begun(one, other, game="powerdrain")
     one.give(seen, {"do": "decline"})
     plain = api.match(one, other)
     other.give(plain, {"do": "decline"})

@@ -49,7 +49,7 @@ def test_events_are_the_stored_bytes_with_what_they_say(api, pair):
     shown = events_of(api, board).json()
     stored = api.parts.store.events(board)
     assert [b64decode(event["data"]) for event in shown] == stored
-    assert [event["type"] for event in shown] == ["match-started", *["moved"] * 3]
+    assert [event["type"] for event in shown] == ["match-proposed", *["moved"] * 3]
     assert [event["seq"] for event in shown] == [1, 2, 3, 4]
     assert [event["body"]["move"] for event in shown[1:]] == MOVES
     assert shown[1]["actor"] == one.account.hex()
@@ -118,7 +118,7 @@ def test_a_form_that_is_not_there_is_refused(api, pair):
 def test_events_come_in_their_order_as_they_happen_until_the_match_ends(api, pair):
     one, _, board = pair
     with api.stream(f"/api/matches/{board}/events") as told:
-        assert news(told).event == "match-started"
+        assert news(told).event == "match-proposed"
         play(pair)
         assert one.give(board, {"do": "offer", "kind": "draw"}).is_success
         assert pair[1].give(board, {"do": "accept"}).is_success
@@ -184,7 +184,7 @@ def test_many_watchers_share_one_subscription(api, pair):
         # a reader that an earlier test has left may come back for a moment
         assert following(api) <= 2
         assert one.move(board, MOVES[0]).is_success
-        assert [each.result(10) for each in watching] == [["match-started", "moved"]] * 12
+        assert [each.result(10) for each in watching] == [["match-proposed", "moved"]] * 12
 
 
 def following(api: Api) -> int:

@@ -369,8 +369,8 @@ def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
         api.stream(path) as anybodys,
     ):
         assert next(own).comment
-        assert next(seen).event == "match-started"
-        assert next(anybodys).event == "match-started"
+        assert next(seen).event == "match-proposed"
+        assert next(anybodys).event == "match-proposed"
         end(player)
         if end is revoked:
             assert other.give(board, {"do": "resign"}).is_success

@@ -15,7 +15,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 @pytest.fixture
 def pair(api: Api) -> tuple[Player, Player, int]:
     one, other = api.players()
-    return one, other, api.match(one, other)
+    return one, other, api.begun(one, other)
 
 
 def play(pair: tuple[Player, Player, int], *moves: str) -> None:
@@ -36,7 +36,7 @@ def test_a_match_is_shown_with_all_it_takes_to_play_on(api, pair):
     assert (match["at"]["last_move"], match["at"]["to_move"]) == ("m13-j7", 1)
     assert "a13-d7" in match["at"]["legal"]
     assert match["clock"]["now"] < match["clock"]["reminder"] < match["clock"]["deadline"]
-    assert (match["offer"], match["result"], match["seq"]) == (None, None, 2)
+    assert (match["offer"], match["result"], match["seq"]) == (None, None, 3)
 
 
 def test_legal_moves_may_be_left_out(api, pair):
@@ -210,7 +210,7 @@ def test_what_is_no_match_is_unknown(api, place):
 
 def test_what_chance_drew_is_shown(api):
     one, other = api.players()
-    board = api.match(one, other, game="powerdrain")
+    board = api.begun(one, other, game="powerdrain")
     match = api.http.get(f"/api/matches/{board}").json()
     assert sorted(match["setup"]) == ["hands", "left", "top"]
 
@@ -271,4 +271,4 @@ def test_a_match_that_begins_during_a_vacation_knows_of_it(api):
     board = api.match(one, other)
     path = f"/api/matches/{board}/events"
     until(lambda: len(api.http.get(path).json()) == 2)
-    assert [event["type"] for event in api.http.get(path).json()] == ["match-started", "absent"]
+    assert [event["type"] for event in api.http.get(path).json()] == ["match-proposed", "absent"]

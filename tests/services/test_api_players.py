@@ -41,22 +41,31 @@ def test_a_player_has_a_public_record(api, played):
 def test_matches_are_listed_by_player_and_state(api, played):
     one, other, boards = played
     third = api.player()
-    waiting = api.match(one, third)
-    gathering = api.match(one, third, game="powerdrain", terms=["--gather"])
+    waiting = api.begun(one, third)
+    proposed = [api.match(one, third), api.match(one, third, game="powerdrain")]
     api.caught_up()
 
     def found(query: str) -> list[int]:
         answer = api.http.get(f"/api/matches?{query}")
         return sorted(match["board"] for match in answer.json()["matches"])
 
-    assert found(f"player={one.name}") == [waiting, gathering]
+    assert found(f"player={one.name}") == [waiting]
     assert found(f"player={one.name}&state=next") == [waiting]
-    assert found(f"player={third.name}&state=next") == [gathering]
+    assert found(f"player={third.name}&state=next") == []
+    for player in (one, third):
+        page = player.get("/api/account/invitations?limit=1").json()
+        rest = player.get(f"/api/account/invitations?cursor={page['next']}").json()
+        rows = page["matches"] + rest["matches"]
+        assert [(row["board"], row["invited"]) for row in rows] == [
+            (b, [1]) for b in proposed[::-1]
+        ]
+        assert rest["next"] is None
+    assert other.get("/api/account/invitations").json()["matches"] == []
     assert found(f"player={one.name}&state=inactive") == sorted(boards)
     assert found(f"player={one.name}&state=all&game=pow2") == sorted([*boards, waiting])
     assert found(f"player={other.name}") == []
     assert waiting in found("game=pow2")
-    assert gathering not in found("game=pow2")
+    assert not {*proposed} & {*found("game=pow2"), *found("game=powerdrain")}
 
 
 def test_a_listed_match_says_how_it_stands(api, played):

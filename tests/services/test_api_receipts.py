@@ -91,7 +91,7 @@ def test_a_refused_command_has_a_receipt_with_the_event_before_it(api: Api, two:
 def refused(api: Api, board: int, player: Player) -> str:
     """Have a move refused; return the id of its command."""
     before = set(api.parts.store.outcomes(board))
-    assert code_of(player.give(board, {"do": "accept"})) == "no-offer"
+    assert code_of(player.move(board, "m13-a1")) == "illegal-move"
     (id_,) = set(api.parts.store.outcomes(board)) - before
     return id_.hex()
 

@@ -80,7 +80,7 @@ def test_an_accepted_command_and_its_repetition_are_answered_alike(api, pair, ta
         ({"do": "move", "move": "m13-a1"}, "illegal-move"),
         ({"do": "move", "move": "nonsense"}, "unreadable-move"),
         ({"do": "move", "move": "m13-j7", "ply": 7}, "stale-ply"),
-        ({"do": "accept"}, "no-offer"),
+        ({"do": "accept"}, "offer-stands"),
         ({"do": "offer", "kind": "money"}, "unknown-offer"),
         ({"do": "dance"}, "bad-request"),
         ({"do": "move", "move": "m13-j7", "more": 1}, "bad-request"),

@@ -21,7 +21,7 @@ def test_a_match_is_played_by_command_lines(api):
     one, other = api.players()
     said = do(api, f"pow2 challenge {one.name} {other.name} -fast", headers=one.headers)
     assert (said.status_code, said.headers["content-type"]) == (200, "text/plain; charset=utf-8")
-    assert "The Power of Two -fast has started" in said.text
+    assert f"challenges Dark ({other.name}) to The Power of Two -fast" in said.text
     board = int(said.text.split()[1].rstrip(","))
     moved = do(api, f"pow2 move {board} {one.name} {PASSWORD} i5-g1")
     assert "played i5-g1" in moved.text

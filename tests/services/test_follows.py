@@ -80,7 +80,7 @@ def follow_by_line(fan: Player, guest: Guest, name: str, *, on: bool) -> None:
 )
 def test_each_way_in_watches_and_follows_and_every_one_shows_it(api, come, watch, follow):
     fan, one, other = api.players(3)
-    board, played = api.match(one, other), api.match(one, other)
+    board, played = api.begun(one, other), api.begun(one, other)
     guest = come()
     guest.log_in(fan.name)
     for _ in range(2):  # repeated it is no error
@@ -157,7 +157,7 @@ def test_the_lists_go_with_either_account(api):
 
 def test_a_finished_match_stays_and_says_so_and_a_block_of_ones_own_changes_nothing(api, come):
     fan, one, other = api.players(3)
-    board = api.match(one, other)
+    board = api.begun(one, other)
     assert fan.put(f"/api/account/following/matches/{board}", None).is_success
     assert fan.put(f"/api/account/blocks/{one.name}", None).is_success
     assert fan.put(f"/api/account/following/players/{one.name}", None).is_success

@@ -122,7 +122,7 @@ def do(api: Api, line: str, one: Player | None, signer: str = "token"):
 
 def test_a_token_stands_for_userid_and_password(api):
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     moved = do(api, f"pow2 move {board} m13-j7", one)
     assert (moved.status_code, "played m13-j7" in moved.text) == (200, True)
     assert "said in match" in do(api, f"pow2 chat {board} good luck to you", other).text

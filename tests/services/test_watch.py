@@ -179,7 +179,7 @@ def test_an_account_follows_its_news_over_a_break_until_a_ctrl_c(
     with watch(server, proxy, token=tokens["bob"]) as watching:
         board = new_match(alice)
         assert after_date(watching.line()).startswith(
-            f"started: match {board}, #0: The Power of Two has started, Light (alice) against "
+            f"challenged: match {board}, #0: Light (alice) challenges Dark (bob) to "
         )
         proxy.refuse()
         assert watching.note().startswith(f"{proxy.url}: the connection is lost (")
