@@ -53,10 +53,11 @@ def _row_of(board: int, state: MatchState) -> MatchListRow:
         rules=state.rules,
         options=state.options,
         seats=state.seats,
-        waits=() if state.next is None else (state.next,),
+        waits=() if state.over else state.waits,
         since=0,
         ply=state.ply,
         at=0,
         winners=result.winners if result else None,
         reason=result.reason if result else "",
+        invited=state.invited,
     )

@@ -56,6 +56,8 @@ TABLE = {
     "withdraw_challenge": ("unauthorized", "not-a-player", "not-a-player", "missing-scope"),
     "add_robot": ("unauthorized", "not-a-player", "not-a-player", "missing-scope"),
     "own_challenges": OWN_TO_READ,
+    "list_invitations": OWN_TO_READ,
+    "decline_challenges": OWN_TO_PLAY,
     # the own account
     "sign_up": PUBLIC,
     "show_account": OWN_TO_READ,

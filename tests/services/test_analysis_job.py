@@ -90,7 +90,7 @@ def test_a_match_that_waits_or_never_had_a_position_is_not_analysed(api, parts):
 
 def test_a_match_that_goes_on_elsewhere_is_not_analysed(api, parts):
     two = api.players()
-    board = api.match(*two)
+    board = api.begun(*two)
     assert two[0].move(board, MOVES[0]).is_success
     assert two[0].give(board, {"do": "offer", "kind": "transfer"}).is_success
     assert two[1].give(board, {"do": "accept"}).is_success
@@ -188,7 +188,7 @@ def test_it_does_not_depend_on_who_makes_it_or_when(api, parts):
 @pytest.mark.parametrize("game", ["halves", "powerdrain", "torere"])
 def test_matches_whose_start_chance_draws_are_analysed(api, parts, game):
     two = api.players()
-    board = api.match(*two, game=game)
+    board = api.begun(*two, game=game)
     move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
     assert two[0].move(board, move).is_success
     assert two[1].give(board, {"do": "resign"}).is_success
@@ -198,7 +198,7 @@ def test_matches_whose_start_chance_draws_are_analysed(api, parts, game):
 
 def test_a_match_of_three_has_a_value_for_each_even_after_one_has_left(api, parts):
     three = api.players(3)
-    board = api.match(*three, game="halves")
+    board = api.begun(*three, game="halves")
     for player in three[:2]:
         move = api.http.get(f"/api/matches/{board}").json()["at"]["legal"][0]
         assert player.move(board, move).is_success

@@ -76,6 +76,7 @@ def new_world(api: Api) -> World:
     }  # fmt: skip
     bodies = {
         "give_command": {"do": "resign"},
+        "decline_challenges": {"userid": alice.name},
         "reveal_text": {"text": "00"},
         "lay_replies": {"lines": [["m13-j7", "a13-d7"]]},
         "make_claim": {"ply": 0, "text": "Look at this"},

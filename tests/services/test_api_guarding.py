@@ -361,7 +361,7 @@ def erased(player: Player) -> None:
 @pytest.mark.parametrize("end", [revoked, erased])
 def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
     player, other = api.players()
-    board = api.match(player, other)
+    board = api.begun(player, other)
     path = f"/api/matches/{board}/events"
     with (
         api.stream("/api/account/events", player) as own,

@@ -26,7 +26,7 @@ def player(api: Api) -> Player:
 
 @pytest.fixture(scope="module")
 def board(api: Api, player: Player) -> int:
-    return api.match(player, api.player())
+    return api.begun(player, api.player())
 
 
 RESIGN = {"do": "resign"}

@@ -48,11 +48,12 @@ def test_a_match_is_played_and_followed(url: str, tokens: dict[str, str]) -> Non
         with pytest.raises(ProblemError) as refused:
             alice.move(1, "j7-m13")
         assert (refused.value.status, refused.value.code) == (409, "not-your-turn")
-        assert bob.command(1, {"do": "resign"}).seq == 3
+        assert bob.accept(1).seq == 3
+        assert bob.command(1, {"do": "resign"}).seq == 4
         assert alice.match(1)["result"]["winners"] == [0]
         types = [event["type"] for event in alice.events(1)]
-        assert types == ["match-started", "moved", "resigned", "ended"]
-        assert [event["seq"] for event in alice.events(1, 3)] == [3, 4]
+        assert types == ["match-proposed", "moved", "accepted", "resigned", "ended"]
+        assert [event["seq"] for event in alice.events(1, 4)] == [4, 5]
 
 
 def test_do_sends_the_token_that_proves_who_starts_a_match(
@@ -64,7 +65,7 @@ def test_do_sends_the_token_that_proves_who_starts_a_match(
     monkeypatch.setitem(server.env, "MATCHPOST_TOKEN", tokens["bob"])
     done = server.run("--url", url, "do", line)
     assert done.returncode == 0, done.stderr
-    assert "has started" in done.stdout
+    assert "Dark (bob) challenges Light (alice)" in done.stdout
     board = int(done.stdout.split()[1].rstrip(","))
     with Client(url) as anybody:
         (first,) = anybody.get(f"/api/matches/{board}/events")

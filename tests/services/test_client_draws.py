@@ -81,7 +81,7 @@ def test_a_terminal_far_away_commits_keeps_its_text_and_reveals_it_by_itself(
     assert (found["phase"], found["revealed"]) == ("reveal", [1])
     alice.do("games")
     assert types(alice, board) == [
-        "called", "committed", "sealed", "revealed", "revealed", "match-started",
+        "deal-proposed", "committed", "sealed", "revealed", "revealed", "match-started",
     ]  # fmt: skip
     texts = started(alice, board)["draw"]["texts"]
     assert len(bytes.fromhex(texts[0])) == 32
@@ -143,10 +143,8 @@ def test_a_repetition_with_its_key_commits_to_the_same_text(
     assert far(server, line, "--key", "k1") == far(server, line, "--key", "k1")
 
 
-def test_an_open_challenge_to_a_match_of_chance_gathers_and_both_commit(
-    alice: Client, bob: Client
-) -> None:
-    made = alice.open({"game": "powerdrain"})
+def test_to_an_open_challenge_with_a_sealed_deal_both_commit(alice: Client, bob: Client) -> None:
+    made = alice.open({"game": "powerdrain", "terms": ["--gather"]})
     assert "--gather" in made["terms"]
     board = bob.take(made["id"])["board"]
     assert types(bob, board) == ["called", "sealed", "revealed"]

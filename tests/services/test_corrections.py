@@ -35,7 +35,7 @@ class World(NamedTuple):
 
     def finished(self, count: int) -> list[int]:
         """Matches that bob has won, because alice resigned."""
-        boards = [self.api.match(self.alice, self.bob, game="torere") for _ in range(count)]
+        boards = [self.api.begun(self.alice, self.bob, game="torere") for _ in range(count)]
         for board in boards:
             self.alice.give(board, {"do": "resign"})
         return boards

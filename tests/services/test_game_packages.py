@@ -57,6 +57,8 @@ def test_a_game_of_another_distribution_is_played_taken_away_and_played_on(tmp_p
             "signup bob yes-we-can",
             "tictactoe challenge alice bob -misere",
             "pow2 challenge alice bob",
+            "tictactoe move 1 bob yes-we-can accept",
+            "pow2 move 2 bob yes-we-can accept",
             "tictactoe move 1 alice mad-hatter b2",
         )
         assert "tictactoe: Tic-tac-toe, for 2 players (X, O)" in line(served, "games")

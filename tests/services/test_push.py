@@ -106,7 +106,7 @@ def test_what_passed_meanwhile_is_not_told(api, service, mailer):
 def test_other_news_and_chat_are_told(api, service, mailer):
     eve, flo = api.player(name="eve"), api.player(name="flo")
     browser = allow(flo, service, "of-flo")
-    board = api.match(eve, flo, game="torere")
+    board = api.begun(eve, flo, game="torere")
     eve.post(f"/api/matches/{board}/chat", {"text": "hello"})
     eve.post(f"/api/matches/{board}/commands", {"do": "resign"})
     work_out(mailer)

@@ -65,7 +65,7 @@ def test_a_refused_move_has_a_receipt_too(server: Served, tmp_path: Path, flags:
     done = server.run(
         *(*flags, "do", "pow2 move 1 alice mad-hatter accept", "--receipt", str(tmp_path / "file"))
     )
-    assert (done.returncode, done.stderr.split(":")[0]) == (1, "no-offer")
+    assert (done.returncode, done.stderr.split(":")[0]) == (1, "offer-stands")
     assert opened(server, tmp_path / "file").board == 1
 
 

@@ -78,7 +78,7 @@ def by_api(api: Api) -> set[type]:
 def by_the_web(api: Api) -> set[type]:
     """A match played on its page."""
     one, other = api.players()
-    board = api.match(one, other)
+    board = api.begun(one, other)
     with Guest(api) as guest:
         assert guest.log_in(one.name).status_code == 303
         guest.move(board, "m13-j7")
@@ -266,7 +266,7 @@ def spelled_otherwise(position: object) -> str:
 
 def test_a_move_that_was_spelled_otherwise_than_it_is_written_holds(terminal):
     board = 1
-    assert not terminal.do("halves challenge alice bob -no_contract -tiles_each=9").refused
+    assert terminal.begin("halves challenge alice bob -no_contract -tiles_each=9") == board
     text = ""
     while not text:
         state = unpack_snapshot(terminal.app.store.snapshots([board])[0]).state

@@ -207,7 +207,7 @@ def test_news_as_objects(
         news = json.loads(watching.line())
         at = news.pop("at")
         assert news == {
-            "id": f"{at}-{board}-1-started", "kind": "started", "board": board, "seq": 1,
+            "id": f"{at}-{board}-1-challenged", "kind": "challenged", "board": board, "seq": 1,
         }  # fmt: skip
 
 

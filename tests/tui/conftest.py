@@ -18,4 +18,4 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 def pair(api: Api) -> tuple[Player, Player, int]:
     """Two players, and the board of their match of pow2."""
     one, other = api.players()
-    return one, other, api.match(one, other, terms=["--days=3"])
+    return one, other, api.begun(one, other, terms=["--days=3"])

@@ -32,7 +32,7 @@ def state(api: Api, board: int):
 def test_a_move_of_every_game_is_chosen_with_the_keyboard(api, tmp_path, name, players, size):
     game, *of = name.split()
     people = api.players(players)
-    board = api.match(*people, game=game, options=["-manual_start"] if of else [])
+    board = api.begun(*people, game=game, options=["-manual_start"] if of else [])
 
     async def steps(seen: Seen) -> None:
         for _ in range(6):
@@ -186,7 +186,7 @@ def test_clocks_tick_and_say_whose_turn_it_is(api, pair, tmp_path):
 
 def test_the_next_match_that_waits_is_opened(api, pair, tmp_path):
     one, other, board = pair
-    second = api.match(one, other, game="torere")
+    second = api.begun(one, other, game="torere")
     api.caught_up()
 
     async def steps(seen: Seen) -> None:

@@ -138,7 +138,7 @@ def test_a_move_whose_answer_is_lost_is_sent_again_and_played_once(api, wire, pa
         await seen.pilot.press("enter")
         # the client sends it three times by itself, and the board then goes on
         await seen.until(lambda: wire.lost >= 3 and "sent again" in seen.message)
-        assert events(api, board) == ["match-started", "moved"]
+        assert events(api, board) == ["match-proposed", "moved"]
         assert seen.app.sending
         await seen.pilot.press("enter")
         wire.swallows = False
@@ -148,7 +148,7 @@ def test_a_move_whose_answer_is_lost_is_sent_again_and_played_once(api, wire, pa
         assert seen.app.view.moves == ("m13-j7",)
 
     play(wire.url, board, one, tmp_path, steps)
-    assert events(api, board) == ["match-started", "moved"]
+    assert events(api, board) == ["match-proposed", "moved"]
 
 
 def test_a_move_that_was_never_sent_is_sent_when_the_connection_is_back(api, wire, pair, tmp_path):
@@ -159,12 +159,12 @@ def test_a_move_that_was_never_sent_is_sent_when_the_connection_is_back(api, wir
         wire.cut()
         await seen.pilot.press("enter")
         await seen.until(lambda: "It is sent again, and carried out once." in seen.message)
-        assert events(api, board) == ["match-started"]
+        assert events(api, board) == ["match-proposed"]
         wire.mend()
         await seen.until(lambda: seen.app.view.ply == 1)
 
     play(wire.url, board, one, tmp_path, steps)
-    assert events(api, board) == ["match-started", "moved"]
+    assert events(api, board) == ["match-proposed", "moved"]
 
 
 def test_a_server_that_does_not_answer_keeps_nobody_from_quitting(api, wire, pair, tmp_path):
@@ -177,4 +177,4 @@ def test_a_server_that_does_not_answer_keeps_nobody_from_quitting(api, wire, pai
         await seen.pilot.press("q")
 
     play(wire.url, board, one, tmp_path, steps)
-    assert events(api, board) == ["match-started"]
+    assert events(api, board) == ["match-proposed"]

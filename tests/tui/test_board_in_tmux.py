@@ -64,7 +64,7 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 @pytest.fixture
 def pair(api: Api) -> tuple[Player, Player, int]:
     one, other = api.players()
-    return one, other, api.match(one, other, terms=["--days=3"])
+    return one, other, api.begun(one, other, terms=["--days=3"])
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_a_terminal_without_colour_shows_what_can_be_chosen(pair, open_terminal,
 
 def test_the_match_that_waits_longest_is_opened(api, pair, open_terminal, wait_until):
     one, other, board = pair
-    api.match(one, other, game="torere")
+    api.begun(one, other, game="torere")
     api.caught_up()
     terminal = open_terminal(player=one)
     wait_until(lambda: f"{board} The Power of Two" in terminal.screen)

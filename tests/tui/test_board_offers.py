@@ -62,6 +62,6 @@ def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
         await seen.until(lambda: seen.app.view and seen.app.view.board != board)
         await seen.idle()
         assert seen.app.view.name(0) == other.name
-        assert f"It is {other.name}'s turn." in seen.message
+        assert seen.message == f"The match waits for {other.name}."
 
     play(api.url, board, one, tmp_path, steps)
