@@ -49,8 +49,11 @@ FREEZE: Final = "services.jobs.freeze"
 SCRUB: Final = "services.jobs.scrub"
 """Checks what is stored, for some minutes; it has no arguments."""
 
-ROBOT_MOVE: Final = "services.jobs.robot_move"
-"""Acts for a robot; its arguments are the board and the number of the match's last event."""
+ROBOT_MOVE: Final = "robot_move"
+"""Acts for a robot; its arguments are the board and the number of the match's last event.
+
+No name that can be imported: only the processes of robots run it, because they keep commands between two jobs.
+"""
 
 ANALYSE: Final = "services.jobs.analyse"
 """Analyses a match; its argument is the board."""

@@ -1,4 +1,4 @@
-"""The jobs by their real names, so that a stock RQ worker runs them too.
+"""The jobs by their real names, so that a stock RQ worker runs them too; only robots' moves have no function here.
 
     rq worker -S rq.serializers.JSONSerializer matchpost-commands
 
@@ -30,7 +30,6 @@ from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
 from services.app.push import vapid_key
-from services.app.robot_groups import answer
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
@@ -159,13 +158,6 @@ def scrub() -> None:
     """Check what is stored, for some minutes at most."""
     with App(load()) as parts:
         scrub_job.run(parts.settings, parts.store, parts.data, parts.queue)
-
-
-def robot_move(board: int, seq: int) -> bool:
-    """Act for a robot in a match whose last event had this number; return whether it has acted."""
-    del seq  # it makes the id of the job, and the match is read again
-    with App(load()) as parts:
-        return answer(parts, board)
 
 
 def analyse(board: int) -> Retry | None:

@@ -15,11 +15,10 @@ FEWEST, MOST = 30, 400
 
 SHARED = {
     "Ending": 7,
-    "PositionJson": 9,
 }
 """How many classes have one name, without a leading underscore: these numbers only get smaller.
 
-These stay, because each game has its own `Ending` and `_PositionJson`.
+These stay, because each game has its own `Ending`.
 """
 
 SHORT = {

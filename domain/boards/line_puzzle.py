@@ -4,12 +4,11 @@ They differ in the worth of a position and in the number of stones.
 """
 
 from abc import abstractmethod
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, read_pieces, stones_json
-from domain.rules.checks import STONES, bad_position, check_turn, read_position
+from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, STONES, stones_json
 from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.rules.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
 from domain.sentences import Sentences, Text, counted, words
@@ -101,17 +100,6 @@ def _read(text: str) -> LinePuzzleMove:
     if not text.isascii() or name not in INDEX:
         raise unreadable_move(text, FORM)
     return (_SET if name == word else _BACK)[INDEX[name]]
-
-
-class _BestJson(msgspec.Struct, forbid_unknown_fields=True):
-    lines: Annotated[int, msgspec.Meta(ge=0)]
-    stones: Annotated[int, msgspec.Meta(ge=0)]
-
-
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["o"]]
-    best: _BestJson
-    done: bool
 
 
 class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
@@ -210,23 +198,3 @@ class LinePuzzle(Puzzle[LinePuzzlePosition, LinePuzzleMove, NoOptions]):
             "best": {"lines": position.lines, "stones": position.fewest_stones},
             "done": position.done,
         }
-
-    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> LinePuzzlePosition:
-        """Read what `to_json` returned."""
-        del options
-        form = read_position(data, _PositionJson, self.key)
-        check_turn(to_move, self.key, players=1)
-        stones = read_pieces(form.board, "o", self.key)["o"]
-        self._check_best(stones, form.best.lines, form.best.stones)
-        return LinePuzzlePosition(stones, form.best.lines, form.best.stones, form.done)
-
-    def _check_best(self, stones: int, lines: int, fewest: int) -> None:
-        now, number = self.count_lines(stones), stones.bit_count()
-        if number > self.stone_limit:
-            raise bad_position(
-                self.key, f"there are {self.stone_limit} stones, and {number} on the board"
-            )
-        if lines > self.most_points or fewest > self.stone_limit or (lines > 0) != (fewest > 0):
-            raise bad_position(self.key, f"there is no best of {lines} lines by {fewest} stones")
-        if (now, -number) > (lines, -fewest):
-            raise bad_position(self.key, "the board is better than the best so far")

@@ -8,14 +8,13 @@ An intersection is an index from 0 to 63 in sorting order (column letter, then r
 a1 a5 a7 a9 a13 b4 ...). A set of intersections is an int with those bits set.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import combinations, pairwise
 from typing import Final
 
 from domain.boards.unions import union_over
-from domain.rules.checks import bad_position
 from domain.rules.protocol import UnreadableMove
-from domain.sentences import Form, Sentences, Text, words
+from domain.sentences import Form, Sentences, Text, counted, words
 
 Point = tuple[int, int]
 Reach = tuple[tuple[int, int], ...]
@@ -227,16 +226,6 @@ def intersection(name: str, form: Text) -> int:
         raise UnreadableMove(problem) from None
 
 
-def read_pieces(pieces: Mapping[str, str], letters: str, key: str) -> dict[str, int]:
-    """Return the sets of intersections by letter, from the JSON form of a position."""
-    boards = dict.fromkeys(letters, 0)
-    for name, letter in pieces.items():
-        if name not in INDEX:
-            raise bad_position(key, f"{name[:24]!r} is no intersection")
-        boards[letter] |= 1 << INDEX[name]
-    return boards
-
-
 def stones_json(light: int, dark: int = 0) -> dict[str, str]:
     """Return the stones of two colours by name, for JSON forms."""
     return {NAMES[at]: "o" if light >> at & 1 else "x" for at in bits(light | dark)}
@@ -265,3 +254,5 @@ def _names_joined(english: str, german: str) -> Form:
 ALL_PLACES: Final = _names_joined("and", "und")
 """The form of a set of intersections, as in `a13, b10 and d12`."""
 ANY_PLACE: Final = _names_joined("or", "oder")
+STONES: Final = counted("stone", "stones", german=("Stein", "Steine"))
+"""The form of a number of stones."""

@@ -47,4 +47,4 @@ class MissingRules(Rules[Any, Any, Any]):
     read_options = write_options = needs_draw = draw = start = refuse
     to_move = moves = count_moves = legal_moves = read = write = check = play = refuse
     why_illegal = refuse
-    outcome = remove_seat = check_offer = outcome_by_offer = score = to_json = from_json = refuse
+    outcome = remove_seat = check_offer = outcome_by_offer = score = to_json = refuse

@@ -24,6 +24,7 @@ from domain.sentences import Sentences, Text
 P = TypeVar("P", bound=msgspec.Struct)
 M = TypeVar("M")
 O = TypeVar("O", bound=msgspec.Struct)  # noqa: E741 - O for options, as P for positions
+S = TypeVar("S", bound=msgspec.Struct)
 T = TypeVar("T")
 
 Seat = int
@@ -320,7 +321,7 @@ class Rules(ABC, Generic[P, M, O]):
 
     @abstractmethod
     def to_json(self, position: P) -> dict[str, Any]:
-        """Return a JSON form from which `from_json` restores the position, keys in the game's order."""
+        """Return the JSON form of the position, keys in the game's order."""
 
     def public_json(self, position: P) -> dict[str, Any]:
         """Return the JSON form of the referee's protocol, which may leave out parts of the setup.
@@ -329,9 +330,18 @@ class Rules(ABC, Generic[P, M, O]):
         """
         return self.to_json(position)
 
-    @abstractmethod
-    def from_json(self, data: object, options: O, to_move: Seat) -> P:
-        """Read what `to_json` returned; raises `Refusal` with `bad-setup` if it is no position."""
+
+def bad_setup(key: str, problem: str) -> Refusal:
+    """Return the refusal of a JSON form that is no setup of the game."""
+    return Refusal(Code.BAD_SETUP, f"this does not fit {key}: {problem}")
+
+
+def read_setup(data: object, kind: type[S], key: str) -> S:
+    """Return a setup's JSON form as a struct, or refuse it."""
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        raise bad_setup(key, str(error)) from None
 
 
 def _number_word(players: int) -> str:

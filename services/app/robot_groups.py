@@ -33,11 +33,6 @@ _ATTEMPTS: Final = 3
 """How often a command is sent under another id, because another engine has used the one before."""
 
 
-def answer(app: App, board: int) -> bool:
-    """Act for a robot that is to act in a match; return whether one was, and its command is sent."""
-    return RobotGroup(app).answer(board)
-
-
 class RobotGroup:
     """The commands of one process that wait to be sent.
 
@@ -48,7 +43,7 @@ class RobotGroup:
     def __init__(
         self,
         app: App,
-        is_idle: Callable[[], bool] = lambda: True,
+        is_idle: Callable[[], bool],
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._app = app

@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
-from domain.engine.levels import LEVELS
 from services.bench.baselines.boardgame_io import NoPeerError
 
 _ABOUT: Final = {
@@ -20,19 +19,10 @@ _ABOUT: Final = {
     "rules": "legal moves and random play, beside python-chess",
     "replay": "events folded, and plies decided again by `verify`",
     "memory": "bytes of an active match in the server",
-    "start": "seconds until a server is ready, empty and with matches to load",
     "http": "moves over HTTP until their durable outcome",
-    "neighbours": "moves of ten players, alone and beside a player who floods the server",
     "lone": "server commands, log bytes and latency of one move on an idle server",
-    "active": "memory, moves, projections and start of one server with more and more matches",
-    "archive": "memory of matches that are over, and time to read them back from the archive",
     "cluster": "moves on a cluster, by nodes and workers, with the commands and bytes of each node",
-    "pages": "bytes and time until the first board of a page, on a slow line",
-    "rebuild": "leaves read a second by a rebuild of all projections, by where they are",
     "robots": "people's moves over HTTP, alone and beside matches of robots",
-    "rows": "memory of the rows of finished matches, and time to read them from row pages",
-    "scaling": "cost of a move as matches grow in number and length",
-    "strength": "matches between robots of different levels, and random moves",
     "verify": "matches and logs that `verify --all` checks a second",
 }
 
@@ -75,19 +65,10 @@ def _parser() -> argparse.ArgumentParser:
         "rules": _rules,
         "replay": lambda one: _add(one, "--matches", 1_000, "whole games of pow2"),
         "memory": _memory,
-        "start": _start,
         "http": _http,
-        "neighbours": _neighbours,
         "lone": _lone,
-        "active": _active,
-        "archive": _archive,
         "cluster": _cluster,
-        "pages": _pages,
-        "rebuild": _rebuild,
         "robots": _robots,
-        "rows": _rows,
-        "scaling": _scaling,
-        "strength": _strength,
         "verify": _verify,
     }
     for name, about in _ABOUT.items():
@@ -128,11 +109,6 @@ def _memory(parser: Any) -> None:
     _add(parser, "--plies", 40, "plies of each")
 
 
-def _start(parser: Any) -> None:
-    _add(parser, "--matches", 1_000, "matches to load")
-    _add(parser, "--plies", 40, "plies of each")
-
-
 def _http(parser: Any) -> None:
     _add(parser, "--clients", 32, "keep-alive connections, one move a request")
     _add(parser, "--matches", 4, "whole games of pow2 for each client and speed")
@@ -146,33 +122,10 @@ def _http(parser: Any) -> None:
     )
 
 
-def _neighbours(parser: Any) -> None:
-    _add(
-        parser, "--matches", 2, "whole games of pow2 for each neighbour, alone and beside the flood"
-    )
-    _add(parser, "--connections", 32, "connections of the player who floods")
-    _add(parser, "--command-rate", 300, "commands a minute that the server takes from an account")
-
-
 def _lone(parser: Any) -> None:
     _add(parser, "--moves", 16, "moves at each speed of the disk, one at a time")
     _add(parser, "--pause", 3, "seconds from one move to the next")
     _add(parser, "--settle", 12, "seconds until all that follows from a move is done and counted")
-
-
-def _active(parser: Any) -> None:
-    parser.add_argument(
-        "--counts", type=_counts, default=[1_000, 10_000, 100_000], metavar="N,N",
-        help="numbers of active matches (default 1000,10000,100000)",
-    )  # fmt: skip
-    _add(parser, "--plies", 10, "plies of each")
-    _add(parser, "--moves", 20_000, "moves measured at each point", dest="timed")
-
-
-def _archive(parser: Any) -> None:
-    _add(parser, "--matches", 10_000, "matches that are retired")
-    _add(parser, "--plies", 40, "plies of each")
-    _add(parser, "--reads", 1_000, "matches that are read back")
 
 
 def _cluster(parser: Any) -> None:
@@ -192,21 +145,6 @@ def _cluster(parser: Any) -> None:
     _add(parser, "--shards", 64, "shards, 64 of which the settings recommend for a cluster")
 
 
-def _pages(parser: Any) -> None:
-    _add(parser, "--kilobits", 1_000, "kbit/s of the line")
-    _add(parser, "--repeats", 20, "answers timed for each page")
-
-
-def _rebuild(parser: Any) -> None:
-    _add(parser, "--matches", 2_000, "matches that are over")
-    _add(parser, "--plies", 40, "plies of each")
-
-
-def _rows(parser: Any) -> None:
-    _add(parser, "--matches", 20_000, "finished matches")
-    _add(parser, "--players", 10, "players, who meet by chance")
-
-
 def _robots(parser: Any) -> None:
     _add(parser, "--matches", 1_000, "matches of robots at a time")
     _add(parser, "--seconds", 40, "seconds of people's moves, alone and beside the robots")
@@ -218,59 +156,6 @@ def _robots(parser: Any) -> None:
 def _verify(parser: Any) -> None:
     _add(parser, "--matches", 10_000, "matches that are over")
     _add(parser, "--plies", 20, "plies of each")
-
-
-def _scaling(parser: Any) -> None:
-    parser.add_argument(
-        "--counts", type=_counts, default=[1_000, 10_000, 100_000], metavar="N,N",
-        help="numbers of active matches (default 1000,10000,100000)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--lengths", type=_counts, default=[10, 50, 100, 200, 500], metavar="N,N",
-        help="plies of every match (default 10,50,100,200,500)",
-    )  # fmt: skip
-    _add(parser, "--moves", 20_000, "moves measured at each point", dest="timed")
-    parser.add_argument(
-        "--plot", type=Path, help="plot both into this file, .svg or .png (needs matplotlib)"
-    )
-
-
-def _strength(parser: Any) -> None:
-    pairings = ("hard-easy", "hard-medium", "easy-random", "hard-medium-easy")
-    parser.add_argument("--game", dest="key", metavar="KEY", help="which game (default all)")
-    parser.add_argument(
-        "--pairings", type=_pairings, default=pairings, metavar="A-B,A-B",
-        help=f"who meets in games for so many (default {','.join(pairings)})",
-    )  # fmt: skip
-    _add(parser, "--games", 20, "matches of each pairing", dest="matches")
-    parser.add_argument(
-        "--skip", type=int, default=0, metavar="N",
-        help="the first matches, which another run plays (default 0)",
-    )  # fmt: skip
-    _add(parser, "--processes", 1, "processes that play")
-    parser.add_argument(
-        "--claims", action="store_true",
-        help="a match is drawn when a position stands for the third time",
-    )  # fmt: skip
-    parser.add_argument(
-        "--merge", type=_file, nargs="+", default=[], metavar="FILE",
-        help="play nothing, and add up what earlier runs printed with --json",
-    )  # fmt: skip
-
-
-def _pairings(text: str) -> list[str]:
-    players = {*LEVELS, "random"}
-    pairings = text.split(",")
-    if any(len(pair := one.split("-")) < 2 or not players.issuperset(pair) for one in pairings):  # noqa: PLR2004
-        raise ValueError
-    return pairings
-
-
-def _file(text: str) -> Path:
-    path = Path(text)
-    if not path.is_file():
-        raise ValueError
-    return path
 
 
 def _count(text: str) -> int:
@@ -293,7 +178,5 @@ def _milliseconds(text: str) -> float:
 
 # argparse puts these into "invalid ... value"
 _count.__name__ = "count"
-_file.__name__ = "file"
-_pairings.__name__ = "list of pairings"
 _counts.__name__ = "list of counts"
 _milliseconds.__name__ = "number of milliseconds"

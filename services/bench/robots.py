@@ -20,7 +20,6 @@ from domain.rules import latest_rules, rules_id
 from infra.settings import Settings
 from services.app.context import App
 from services.bench.harness import BenchEnvironment
-from services.bench.neighbours import ask, connect
 from services.bench.report import Report, median_and_p99
 from services.bench.served import serving, start_matches
 from services.bench.workload import endless
@@ -127,14 +126,28 @@ async def _person(url: str, requests: list[bytes], rate: int, number: int) -> li
     A latency counts from the time at which the move was due, so that no delay hides the next one.
     """
     latencies = []
-    reader, writer = await connect(url)
+    reader, writer = await _connect(url)
     begin = time.perf_counter() + number / (PEOPLE * rate)
     for at, request in enumerate(requests):
         due = begin + at / rate
         await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        status = await ask(reader, writer, request)
+        status = await _ask(reader, writer, request)
         latencies.append(time.perf_counter() - due)
         if status != b"200":
             raise RuntimeError(f"a move was answered with {status.decode()}")
     writer.close()
     return latencies
+
+
+async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Return a connection to the server at `url`."""
+    host, _, port = url.removeprefix("http://").rpartition(":")
+    return await asyncio.open_connection(host, int(port))
+
+
+async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
+    """Send a request and return the status of the answer."""
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split(b"\r")[0]))
+    return head.split(b" ", 2)[1]

@@ -41,7 +41,7 @@ API_PLACES = (
     "/chat",
     "/replies",
 )
-PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/film.svg", "/compare")
+PAGES = ("", "/2", "/match.json", "/match.txt", "/2/board.svg", "/compare")
 _VOLATILE = re.compile(
     r'name="(csrf|key)" value="[^"]*"|"X-CSRF-Token": "[^"]*"|"now":[0-9]+'
     # how much of the match is published

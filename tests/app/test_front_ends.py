@@ -94,7 +94,6 @@ USE_CASES: Final[dict[str, Row]] = {
     "exports.export_match": Row((API, WEB), "a document is no answer to a line of text"),
     "exports.match_document": WITHIN,
     "exports.export_record": OPERATOR,
-    "robot_groups.answer": Row((), "a job calls it for an account of the server"),
     "robots.choose": WITHIN,
     "imports.seats_of": OPERATOR,
     "imports.plan_import": OPERATOR,

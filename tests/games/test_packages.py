@@ -23,7 +23,7 @@ from domain.rules import (
     unpack_position,
 )
 from domain.rules.option_form import Bilingual
-from domain.rules.protocol import AnyRules, NoOptions
+from domain.rules.protocol import AnyRules
 from tests.games.completeness import lacking
 from tests.golden.make_games import path_of
 
@@ -88,9 +88,6 @@ def test_a_game_has_all_that_it_needs(game: GamePackage) -> None:
 class Forgetful(TorereRules):
     """Mū tōrere with rules that leave things out."""
 
-    def from_json(self, data: object, options: NoOptions, to_move: int) -> TorerePosition:
-        return msgspec.structs.replace(super().from_json(data, options, to_move), turn=0)
-
     def check(self, position: TorerePosition, move: TorereMove) -> TorereMove:
         if self.to_move(position) is None:
             raise IllegalMove("no")
@@ -137,7 +134,7 @@ WITHOUT_DE = tuple(
         (replace(POW2, options_form=POW2.options_form[1:]), {"option form"}),
         (replace(POW2, options_form=game_by_key("goliath").options_form), {"option form"}),
         (replace(POW2, options_form=WITHOUT_DE), {"option form"}),
-        (replace(TORERE, versions=(Forgetful(),)), {"JSON round trip", "illegal-move sentence"}),
+        (replace(TORERE, versions=(Forgetful(),)), {"illegal-move sentence"}),
     ],
 )
 def test_what_a_game_lacks_is_noticed(game: GamePackage, missing: set[str]) -> None:
@@ -149,7 +146,6 @@ def test_a_game_without_tests_and_records_is_noticed() -> None:
         "record",
         "reference",
         "board on file",
-        "JSON round trip",
         "illegal-move sentence",
     }
 
@@ -157,7 +153,6 @@ def test_a_game_without_tests_and_records_is_noticed() -> None:
 def test_a_family_of_options_without_recorded_games_is_noticed() -> None:
     assert lacking(game_by_key("one"), "tests.games.two") == {
         "recorded games",
-        "JSON round trip",
         "illegal-move sentence",
     }
 

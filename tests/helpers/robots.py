@@ -16,7 +16,7 @@ from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
 from infra.store.robot_failures import RobotFailures
 from services.app.context import App
-from services.app.robot_groups import answer
+from services.app.robot_groups import RobotGroup
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE
 
@@ -64,7 +64,7 @@ class RobotBench(Bench):
 
     def answer(self, board: int = 1) -> bool:
         """Have a robot act."""
-        return answer(self.app, board)
+        return RobotGroup(self.app, lambda: True).answer(board)
 
     def history(self, board: int = 1) -> list[EventEnvelope]:
         """Return the events of a match."""

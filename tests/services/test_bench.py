@@ -67,30 +67,12 @@ def test_publishing_is_measured_alone_and_beside_the_path() -> None:
         assert alone.keys() <= beside.keys() <= alone.keys() | {"publisher"}
 
 
-@pytest.mark.long
-def test_rows_of_finished_matches_take_less_memory_in_pages() -> None:
-    found = bench("rows", "--matches", "2000", "--players", "3")
-    details = found["details"]
-    kept = details["the same after moving rows to pages"]
-    assert 0 < kept < details["bytes of rows and lists a match in the server"] - 100
-    assert details["bytes a match in the object store"] > 0
-
-
 @pytest.mark.slow
 def test_the_rules_are_measured_beside_python_chess() -> None:
     found = bench("rules", "--plies", "200")
     assert found["unit"] == "random plies"
     assert set(found["peers"]) == {"python_chess"}
     assert found["details"]["perft leaves"] == 105_300
-
-
-@pytest.mark.long
-def test_neighbours_are_measured_alone_and_beside_a_flood() -> None:
-    found = bench("neighbours", "--matches", "1", "--connections", "4")
-    details = found["details"]
-    assert details["moves"] == sum(len(game.moves) for game in games(20)[10:])
-    alone, beside = details["latency alone, us"], details["latency beside the flood, us"]
-    assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
 
 
 @pytest.mark.long
@@ -102,18 +84,6 @@ def test_people_are_measured_alone_and_beside_robots() -> None:
     assert details["matches of robots"] == 20
     alone, beside = details["latency alone, us"], details["latency beside the robots, us"]
     assert details["p99 ratio"] == pytest.approx(beside["p99"] / alone["p99"], abs=0.01)
-
-
-@pytest.mark.long
-def test_the_bytes_until_the_first_board_fit_a_slow_line() -> None:
-    found = bench("pages", "--repeats", "2")
-    sizes = found["details"]["bytes until the first board"]
-    assert set(sizes) == {"a match", "the first page", "a game"}
-    for name, each in sizes.items():
-        assert each["br"] < each["gzip"] < each["identity"], name
-        # a line of 1 Mbit/s carries so many bytes in 0.3 s
-        assert each["br"] < 37_500, name
-    assert found["ratios"]["without compression"] > 3
 
 
 @pytest.mark.long
@@ -172,52 +142,6 @@ def test_memory_says_what_a_match_takes_and_where() -> None:
     assert sorted({found["details"][name] for name in names}) == [
         found["details"][name] for name in reversed(names)
     ]
-
-
-@pytest.mark.long
-@pytest.mark.slow
-def test_start_is_measured_empty_and_with_matches() -> None:
-    found = bench("start", "--matches", "20", "--plies", "5")
-    assert len(found["details"]["seconds until ready, empty directory"]) == 5
-    assert found["details"]["server's load seconds"] > 0
-
-
-@pytest.mark.long
-def test_scaling_gives_a_cost_for_each_point() -> None:
-    found = bench("scaling", "--counts", "20,40", "--lengths", "4,8", "--moves", "200")
-    assert set(found["details"]["us a move, by active matches"]) == {"20", "40"}
-    assert set(found["details"]["us a move, by plies of every match"]) == {"4", "8"}
-    used = found["details"]["processor us a move, by plies of every match"]
-    assert {role for point in used.values() for role in point} == {"valkey-server", "worker"}
-
-
-@pytest.mark.long
-def test_one_server_is_measured_with_more_and_more_matches() -> None:
-    words = ("--counts", "20,60", "--plies", "3", "--moves", "100")
-    points = bench("active", *words)["details"]["by active matches"]
-    assert set(points) == {"20", "60"}
-    for point in points.values():
-        assert min(point.values()) > 0
-    assert points["60"]["log_bytes"] > points["20"]["log_bytes"]
-
-
-def test_the_memory_that_retired_matches_leave_and_reading_them_is_measured() -> None:
-    details = bench("archive", "--matches", "100", "--plies", "6", "--reads", "10")["details"]
-    full, left = "bytes a match in the server", "the same after retiring, bits included"
-    # what the server itself needs is shared by few matches
-    assert details[left] < details[full]
-    assert min(details["bytes a match in the object store"].values()) > 100
-    assert details["us to read a match"]["median"] > 0
-
-
-@pytest.mark.long
-def test_rebuilds_are_measured_by_where_the_leaves_are() -> None:
-    found = bench("rebuild", "--matches", "40", "--plies", "6")
-    assert found["unit"] == "leaves"
-    assert set(found["peers"]) == {"from_the_server", "of_retired_matches"}
-    # the start, six moves, the resignation and the end
-    assert found["details"]["leaves"] == 40 * 9
-    assert min(found["details"]["processor time a leaf, us"].values()) > 0
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])

@@ -92,7 +92,6 @@ def stock_worker(
         rq_jobs.REBUILD,
         rq_jobs.CHECK,
         rq_jobs.ANALYSE,
-        rq_jobs.ROBOT_MOVE,
     ],
 )
 def test_every_job_is_a_function_that_rq_can_import(name: str) -> None:

@@ -5,15 +5,13 @@ import random
 import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 from services.app.games import game_keys
 from services.app.matches import load_state
-from services.http.web.views.animated_svg import animate_match
-from tests.services.matches_by_form import moves, start, turn, whole_match
+from tests.services.matches_by_form import moves, start, whole_match
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 
@@ -175,12 +173,11 @@ def test_the_referee_reads_a_match_that_was_taken_away(come, pair, game):
     assert (answer["result"] or {}).get("winners") == (result or {}).get("winners")
 
 
-def test_a_film_opens_in_the_browser_and_text_is_a_download(pair, come):
+def test_a_match_as_text_is_a_download(pair, come):
     one, two = pair
     board = start(one, two)
     one.move(board, "m13-m5:l4")
-    film, text = (come().get(f"/m/{board}/{name}") for name in ("film.svg", "match.txt"))
-    assert film.headers["content-disposition"].startswith("inline")
+    text = come().get(f"/m/{board}/match.txt")
     assert text.headers["content-disposition"].startswith("attachment")
 
 
@@ -189,53 +186,3 @@ def test_a_match_as_text_has_every_board(come, pair):
     text = come().get(f"/m/{board}/match.txt").text
     assert len(re.findall(r"^#\d+  ", text, re.MULTILINE)) == 16
     assert pair[0].name in text
-
-
-@pytest.mark.parametrize("game", ["pow2", "powerdrain", "halves"])
-def test_a_moving_picture_shows_at_each_time_what_a_board_shows(api, come, pair, game):
-    one, two = pair
-    board = start(one, two, game=game)
-    chance = random.Random(3)
-    for _ in range(5):
-        mover = one if turn(one, board) == "Your turn" else two
-        mover.move(board, chance.choice(moves(one, board)))
-    answer = come().get(f"/m/{board}/film.svg")
-    root = ET.fromstring(answer.text)
-    state = load_state(api.parts, board)
-    assert len(answer.text) < 6 * 25_000
-    svg = "{http://www.w3.org/2000/svg}"
-    moving = [part for part in root if part.find(f"{svg}animate") is not None]
-    assert moving
-    for part in moving:
-        animate = part.find(f"{svg}animate")
-        times = [float(at) for at in animate.get("keyTimes").split(";")]
-        assert times == sorted(times)
-        assert times[0] == 0
-        assert len(times) == len(animate.get("values").split(";"))
-    names = [one.name, two.name]
-    for ply in range(state.ply + 1):
-        shown = _shown_at(moving, (ply + 0.5) / (state.ply + 4), svg)
-        alone = ET.fromstring(one.get(f"/m/{board}/{ply}/board.svg").text)
-        wanted = {_plain(part) for part in alone}
-        there = {_plain(part) for part in [*shown, *(p for p in root if p not in moving)]}
-        missing = {
-            part for part in wanted - there if "title" not in part[:60] and "desc" not in part[:60]
-        }
-        if game == "halves":  # whose last move only the board before it tells all of
-            continue
-        assert not missing, (ply, names)
-    assert animate_match(state, names) == answer.text
-
-
-def _shown_at(moving, time: float, svg: str):
-    for part in moving:
-        animate = part.find(f"{svg}animate")
-        times = [float(at) for at in animate.get("keyTimes").split(";")]
-        values = animate.get("values").split(";")
-        now = [value for at, value in zip(times, values, strict=True) if at <= time][-1]
-        if now == "inline":
-            yield next(iter(part))
-
-
-def _plain(part) -> str:
-    return ET.tostring(part, encoding="unicode").strip()

@@ -57,7 +57,7 @@ def test_who_has_logged_in_is_counted_by_account(tmp_path):
         assert taken(one.http, "/games", 63) == 60
         assert taken(one.http, "/games/pow2/try/moves", 3) == 0
         asset = re.search(r'href="(/static/[^"]+)"', other.page("/games"))
-        assert taken(other.http, f"/m/{board}/film.svg", 4) == 1
+        assert taken(other.http, f"/m/{board}/match.txt", 8) == 5
         assert asset
         assert one.get(asset[1]).status_code == 200
 

@@ -9,19 +9,13 @@
 Notation: `c3`, the intersection for the next colour; `done`.
 """
 
-from typing import Any, Final, Literal
-
-import msgspec
+from typing import Any, Final
 
 from domain.boards.pow2_board import (
     INDEX,
     NAMES,
-    ON_COMMON_LINE,
     bits,
-    names_of,
-    read_pieces,
     stones_json,
-    unopposed,
 )
 from domain.games.duo.illegal import why_illegal
 from domain.games.duo.position import (
@@ -34,18 +28,11 @@ from domain.games.duo.position import (
     play,
 )
 from domain.games.duo.sentences import SAY
-from domain.rules.checks import bad_position, check_turn, read_position
 from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
 from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = SAY("form")
 LIMIT: Final = SAY("limit")
-
-
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["o", "x"]]
-    colour: Literal["light", "dark"] | None
-    done: bool
 
 
 class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
@@ -113,26 +100,3 @@ class DuoRules(Puzzle[DuoPosition, Intersection, NoOptions]):
             "colour": COLOURS[position.colour],
             "done": position.done,
         }
-
-    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> DuoPosition:
-        """Read what `to_json` returned."""
-        del options
-        form = read_position(data, _PositionJson, self.key)
-        check_turn(to_move, self.key, players=1)
-        boards = read_pieces(form.board, "ox", self.key)
-        colour = COLOURS.index(form.colour)
-        position = DuoPosition(boards["o"], boards["x"], colour, form.done)
-        self._check_position(position)
-        return position
-
-    def _check_position(self, position: DuoPosition) -> None:
-        for at in bits(position.light):
-            if shared := ON_COMMON_LINE[at] & position.dark:
-                problem = f"{NAMES[at]} and {names_of(shared)[0]} are of two colours on one line"
-                raise bad_position(self.key, problem)
-        light, dark, colour = position.light, position.dark, position.colour
-        if position.done or not (unopposed(light, dark) or unopposed(dark, light)):
-            if colour != NEITHER:
-                raise bad_position(self.key, "it is over, and no colour is placed any more")
-        elif not places(position):
-            raise bad_position(self.key, f"{COLOURS[colour] or 'no colour'} can't be placed next")

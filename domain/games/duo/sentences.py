@@ -1,7 +1,6 @@
 """The sentences of Cooperative That's My Line: refused moves, scores, and the words of drawings."""
 
-from domain.boards.pow2_board import ALL_PLACES
-from domain.rules.checks import STONES
+from domain.boards.pow2_board import ALL_PLACES, STONES
 from domain.sentences import Sentences, words
 
 SAY = Sentences(

@@ -14,11 +14,11 @@ Notation: `m13-h8:i9`, `m13-h8:c3>i9` (the stone at c3 is picked up), `m13-h8`.
 
 from collections.abc import Iterator
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES, intersection, read_pieces
+from domain.boards.pow2_board import INDEX, NAMES, intersection
 from domain.errors import Code, Refusal
 from domain.games.goliath.illegal import FORM, why_illegal
 from domain.games.goliath.position import (
@@ -37,7 +37,6 @@ from domain.games.goliath.position import (
     write,
 )
 from domain.games.goliath.sentences import SAY
-from domain.rules.checks import bad_position, check_turn, read_position
 from domain.rules.protocol import GameOutcome, Rules, Seat, unreadable_move
 from domain.sentences import Text
 
@@ -77,25 +76,6 @@ def _read(text: str) -> GoliathMove:
     return GoliathMove(*ends, stone=intersection(stone, FORM), target=intersection(target, FORM))
 
 
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["D", "G", "o", "x"]]
-    supply: tuple[int, int]
-
-
-def _from_json(data: object, options: GoliathOptions, to_move: Seat) -> GoliathPosition:
-    form = read_position(data, _PositionJson, KEY)
-    boards = read_pieces(form.board, "DGox", KEY)
-    if boards["D"].bit_count() != 1 or boards["G"].bit_count() != 1:
-        raise bad_position(KEY, "there has to be one D and one G")
-    light, dark = boards["o"], boards["x"]
-    left = (STONES - light.bit_count(), STONES - dark.bit_count())
-    if min(left) < 0 or form.supply != left:
-        raise bad_position(KEY, f"board and supply don't make {STONES} stones each")
-    check_turn(to_move, KEY)
-    david, goliath = (boards[letter].bit_length() - 1 for letter in "DG")
-    return GoliathPosition(david, goliath, light, dark, to_move, options.count)
-
-
 def _outcome_by_count(position: GoliathPosition) -> GameOutcome | None:
     """Return the ending by a count; None unless the figures are separated and one region is larger."""
     winner = seat_with_larger_region(position)
@@ -129,7 +109,6 @@ class GoliathRules(Rules[GoliathPosition, GoliathMove, GoliathOptions]):
     write = staticmethod(write)
     play = staticmethod(play)
     outcome = staticmethod(_outcome)
-    from_json = staticmethod(_from_json)
 
     def start(self, options: GoliathOptions, players: int, setup: object | None) -> GoliathPosition:
         """Return the first position."""

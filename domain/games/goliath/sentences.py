@@ -1,8 +1,7 @@
 """The sentences of David and Goliath: refused moves, endings, and the words of drawings."""
 
-from domain.boards.pow2_board import PLACE
+from domain.boards.pow2_board import PLACE, STONES
 from domain.games.goliath.position import SIDES, GoliathMove, write
-from domain.rules.checks import STONES
 from domain.sentences import Sentences, counted, words
 
 _BITS = 7

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from domain.errors import Code, Refusal
 from domain.games.halves.illegal import FORM, why_illegal
-from domain.games.halves.json import KEY, from_json, position_of_setup, setup_json, to_json
+from domain.games.halves.json import KEY, position_of_setup, setup_json, to_json
 from domain.games.halves.outcome import outcome
 from domain.games.halves.position import (
     FIRST_CELLS,
@@ -64,7 +64,6 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
     remove_seat = staticmethod(leave)
     outcome = staticmethod(outcome)
     to_json = staticmethod(to_json)
-    from_json = staticmethod(from_json)
 
     def option_warning(self, options: HalvesOptions) -> Text:
         """Return a warning if all tiles may lack the free edges."""

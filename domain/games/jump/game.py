@@ -13,11 +13,11 @@ Chains with the same result are one move: the shortest, of equals the first in s
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 
-from domain.boards.pow2_board import INDEX, NAMES, intersection, read_pieces, stones_json
+from domain.boards.pow2_board import INDEX, NAMES, intersection, stones_json
 from domain.games.jump.illegal import why_illegal
 from domain.games.jump.position import (
     FINISH,
@@ -32,7 +32,6 @@ from domain.games.jump.position import (
     play,
 )
 from domain.games.jump.sentences import SAY
-from domain.rules.checks import bad_position, check_turn, quantity, read_position
 from domain.rules.protocol import GameOutcome, PuzzleScore, Seat, illegal_move, unreadable_move
 from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
@@ -86,12 +85,6 @@ def _score(position: JumpPosition) -> PuzzleScore:
         return PuzzleScore((-left, left, 0), SAY("set", stones=left), MARK)
     said = SAY("all", stones=STONES, left=left, plies=plies)
     return PuzzleScore((-STONES, left, plies), said, MARK)
-
-
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["O", "o"]]
-    plies: Annotated[int, msgspec.Meta(ge=0, lt=STONES)]
-    done: bool
 
 
 class JumpRules(Puzzle[JumpPosition, JumpMove, JumpOptions]):
@@ -154,36 +147,3 @@ class JumpRules(Puzzle[JumpPosition, JumpMove, JumpOptions]):
         if position.jumper != NOBODY:
             board[NAMES[position.jumper]] = "O"
         return {"board": board, "plies": position.plies, "done": position.done}
-
-    def from_json(self, data: object, options: JumpOptions, to_move: Seat) -> JumpPosition:
-        """Read what `to_json` returned."""
-        form = read_position(data, _PositionJson, self.key)
-        check_turn(to_move, self.key, players=1)
-        boards = read_pieces(form.board, "Oo", self.key)
-        stones, jumper = boards["O"] | boards["o"], boards["O"].bit_length() - 1
-        if boards["O"].bit_count() > 1:
-            raise bad_position(self.key, "there is one jumper at most")
-        position = JumpPosition(
-            stones,
-            jumper if boards["O"] else NOBODY,
-            form.plies,
-            len(options.solitaire),
-            form.done,
-        )
-        self._check_position(position, options)
-        return position
-
-    def _check_position(self, position: JumpPosition, options: JumpOptions) -> None:
-        number, plies = position.stones.bit_count(), position.plies
-        if position.jumper != NOBODY or not (number or position.solitaire_stones):
-            if plies or position.solitaire_stones or number >= STONES:
-                raise bad_position(self.key, "it has a jumper in part two")
-            return
-        off = (position.solitaire_stones or STONES) - number
-        if not number or off < plies or (off > 0) != (plies > 0):
-            raise bad_position(
-                self.key, f"{quantity(number, 'stone')} can't be left after so many plies"
-            )
-        first = self.start(options, 1, None).stones
-        if position.solitaire_stones and not plies and position.stones != first:
-            raise bad_position(self.key, "it doesn't begin with the stones of -solitaire")

@@ -1,7 +1,6 @@
 """The sentences of Get a Jump On: refused moves, scores, and the words of drawings."""
 
-from domain.boards.pow2_board import PLACE
-from domain.rules.checks import STONES
+from domain.boards.pow2_board import PLACE, STONES
 from domain.sentences import Sentences, counted
 
 SAY = Sentences(

@@ -10,17 +10,14 @@ Notation: `c3`, the intersection.
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from domain.boards.pow2_board import (
     INDEX,
     NAMES,
-    ON_COMMON_LINE,
     bits,
-    names_of,
-    read_pieces,
     stones_json,
 )
 from domain.games.line.illegal import why_illegal
@@ -29,11 +26,9 @@ from domain.games.line.position import (
     Intersection,
     LinePosition,
     open_places,
-    open_places_of,
     play,
 )
 from domain.games.line.sentences import SAY
-from domain.rules.checks import bad_position, read_position
 from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
 from domain.sentences import Text
 
@@ -55,27 +50,6 @@ class Ending(StrEnum):
     """Neither player can place a stone; the player with more stones wins."""
     LAST_STONE = "last-stone"
     """Neither player can place a stone, and both have equally many; the last to place wins."""
-
-
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["o", "x"]]
-    stones: tuple[int, int]
-
-
-def _check_position(position: LinePosition, counts: tuple[int, int]) -> None:
-    light, dark, to_move = position.light, position.dark, position.turn
-    if counts != (light.bit_count(), dark.bit_count()):
-        raise bad_position(KEY, "stones are not as many as on the board")
-    if position.limit and max(counts) > position.limit:
-        raise bad_position(KEY, f"a player has more stones than {position.limit} (-stones)")
-    for at in bits(light):
-        if shared := ON_COMMON_LINE[at] & dark:
-            pair = f"{NAMES[at]} and {names_of(shared)[0]}"
-            raise bad_position(KEY, f"{pair} are opposing stones on one line")
-    if to_move not in (0, 1) or (
-        not open_places(position) and open_places_of(position, 1 - to_move)
-    ):
-        raise bad_position(KEY, f"it can't be the turn of seat {to_move}")
 
 
 class LineRules(Rules[LinePosition, Intersection, LineOptions]):
@@ -143,11 +117,3 @@ class LineRules(Rules[LinePosition, Intersection, LineOptions]):
             "board": stones_json(light, dark),
             "stones": [light.bit_count(), dark.bit_count()],
         }
-
-    def from_json(self, data: object, options: LineOptions, to_move: Seat) -> LinePosition:
-        """Read what `to_json` returned."""
-        given = read_position(data, _PositionJson, KEY)
-        boards = read_pieces(given.board, "ox", KEY)
-        position = LinePosition(boards["o"], boards["x"], to_move, options.stones)
-        _check_position(position, given.stones)
-        return position

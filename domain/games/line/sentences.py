@@ -1,8 +1,7 @@
 """The sentences of That's My Line: refused moves, endings, and the words of drawings."""
 
-from domain.boards.pow2_board import ALL_PLACES
+from domain.boards.pow2_board import ALL_PLACES, STONES
 from domain.games.line.position import SIDES
-from domain.rules.checks import STONES
 from domain.sentences import Sentences, words
 
 SAY = Sentences(

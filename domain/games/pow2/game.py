@@ -14,11 +14,10 @@ Notation: `m13-j7`, `a13-c11:a13,d10` (the new pieces, sorted), `c3` (placing wi
 
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
-from domain.boards.pow2_board import INDEX, intersection
+from domain.boards.pow2_board import INDEX, NAMES, intersection
 from domain.games.pow2.illegal import FORM, why_illegal
-from domain.games.pow2.json import KEY, from_json, to_json
 from domain.games.pow2.position import (
     HAND,
     PIECES,
@@ -32,6 +31,7 @@ from domain.games.pow2.position import (
     count_moves,
     flags_of,
     is_legal,
+    letters,
     moves,
     play,
     write,
@@ -84,7 +84,7 @@ def _read(text: str) -> Pow2Move:
 class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
     """The Power of Two, version 1."""
 
-    key = KEY
+    key = "pow2"
     title = "The Power of Two"
     sides: tuple[str, ...] = SIDES
     displays: tuple[str, ...] = ("large", "small")
@@ -95,8 +95,6 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
     read = staticmethod(_read)
     write = staticmethod(write)
     play = staticmethod(play)
-    to_json = staticmethod(to_json)
-    from_json = staticmethod(from_json)
 
     def side_text(self, seat: Seat) -> Text:
         """Return the name of a side, in the language of the reader."""
@@ -135,3 +133,12 @@ class Pow2Rules(Rules[Pow2Position, Pow2Move, Pow2Options]):
         if not can_move(position):
             return GameOutcome((other,), Ending.NO_MOVE, SAY("no-move", mover=mover))
         return None
+
+    def to_json(self, position: Pow2Position) -> dict[str, Any]:
+        """Return the pieces on the board and the number each player has left to place."""
+        light = (position.light_fresh | position.light_aged).bit_count()
+        dark = (position.dark_fresh | position.dark_aged).bit_count()
+        return {
+            "board": {NAMES[at]: letter for at, letter in letters(position).items()},
+            "supply": [PIECES - light, PIECES - dark],
+        }

@@ -16,7 +16,7 @@ import re
 from typing import Any, Final
 
 from domain.games.powerdrain.illegal import why_illegal
-from domain.games.powerdrain.json import KEY, first_position, from_json, to_json
+from domain.games.powerdrain.json import KEY, first_position, to_json
 from domain.games.powerdrain.outcome import final_outcome
 from domain.games.powerdrain.position import (
     DIGITS,
@@ -35,8 +35,7 @@ from domain.games.powerdrain.position import (
     play,
 )
 from domain.games.powerdrain.sentences import SAY
-from domain.rules.checks import bad_setup
-from domain.rules.protocol import Chance, GameOutcome, Rules, Seat, unreadable_move
+from domain.rules.protocol import Chance, GameOutcome, Rules, Seat, bad_setup, unreadable_move
 from domain.sentences import Text
 
 FORM: Final = SAY("form")
@@ -57,7 +56,6 @@ class PowerdrainRules(Rules[PowerdrainPosition, PowerdrainMove, PowerdrainOption
     play = staticmethod(play)
     why_illegal = staticmethod(why_illegal)
     to_json = staticmethod(to_json)
-    from_json = staticmethod(from_json)
 
     def needs_draw(self, options: PowerdrainOptions, players: int) -> bool:
         """Return whether chance draws edges or hands."""

@@ -1,6 +1,6 @@
 """Setups and positions of Powerdrain in their JSON form."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +12,7 @@ from domain.games.powerdrain.position import (
     PLUG,
     PLUGS,
     SECTION,
+    SECTIONS,
     SIDES,
     EdgeOrder,
     PowerdrainOptions,
@@ -21,8 +22,7 @@ from domain.games.powerdrain.position import (
     plug_names,
     remaining_volts,
 )
-from domain.rules.checks import bad_setup, read_setup
-from domain.rules.protocol import Seat
+from domain.rules.protocol import bad_setup, read_setup
 
 KEY: Final = "powerdrain"
 
@@ -32,10 +32,6 @@ class _PowerdrainSetupJson(msgspec.Struct, forbid_unknown_fields=True):
     top: tuple[int, int, int, int, int]
     hands: tuple[list[str], list[str]] | None = None
     pool: list[str] | None = None
-
-
-class _PositionJson(_PowerdrainSetupJson, kw_only=True):
-    grid: dict[str, tuple[str, Seat]]
 
 
 def _check_edges(form: _PowerdrainSetupJson, order: EdgeOrder) -> None:
@@ -70,48 +66,18 @@ def _plugs(listed: Iterable[str]) -> int:
     return found
 
 
-def _checked_grid(grid: Mapping[str, tuple[str, Seat]]) -> bytes:
-    """Return the grid's bytes, after a check of each plug."""
-    for section, (name, seat) in grid.items():
-        if section not in SECTION:
-            raise bad_setup(KEY, f"{section[:24]!r} is no section")
-        if name not in PLUG:
-            raise bad_setup(KEY, f"{name[:24]!r} is no plug")
-        if seat not in (0, 1):
-            raise bad_setup(KEY, f"plug {name} is of seat {seat}")
-    return grid_bytes((section, name, seat) for section, (name, seat) in grid.items())
-
-
-def _check_dealt(position: PowerdrainPosition) -> None:
+def _check_dealt(hands: Sequence[int]) -> None:
     """Refuse missing and repeated plugs, and players with too many or too few."""
-    plugged = grid_of(position).values()
-    used = _plugs(name for name, _ in plugged)
-    together = used
-    for hand in position.hands:
+    together = 0
+    for hand in hands:
         if together & hand:
             raise bad_setup(KEY, f"plug {plug_names(together & hand)[0]} is there twice")
         together |= hand
     if missing := plug_names((1 << len(PLUGS)) - 1 & ~together):
         raise bad_setup(KEY, f"plug {missing[0]} is missing")
-    played = [sum(seat == own for _, seat in plugged) for own in (0, 1)]
-    if played[0] - played[1] != position.turn:
-        raise bad_setup(
-            KEY, f"{played[0]} and {played[1]} plugs are not from turns taken alternately"
-        )
-    for own, hand in enumerate(position.hands):
-        if len(position.hands) > 1 and played[own] + hand.bit_count() != HAND:
+    for own, hand in enumerate(hands):
+        if len(hands) > 1 and hand.bit_count() != HAND:
             raise bad_setup(KEY, f"{SIDES[own]} does not have {HAND} plugs in all")
-
-
-def _position(
-    form: _PowerdrainSetupJson, options: PowerdrainOptions, grid: Mapping[str, tuple[str, Seat]]
-) -> PowerdrainPosition:
-    """Return the position of a setup or of a position's JSON form, or refuse it."""
-    _check_edges(form, options.order)
-    hands = _hands(form, options)
-    position = PowerdrainPosition(form.left, form.top, _checked_grid(grid), hands)
-    _check_dealt(position)
-    return position
 
 
 def _plugs_left_json(position: PowerdrainPosition) -> dict[str, Any]:
@@ -131,7 +97,11 @@ def volts_left(position: Mapping[str, Any]) -> dict[str, int]:
 
 def first_position(data: object, options: PowerdrainOptions) -> PowerdrainPosition:
     """Return the position with an empty grid, from a setup that chance has drawn."""
-    return _position(read_setup(data, _PowerdrainSetupJson, KEY), options, {})
+    form = read_setup(data, _PowerdrainSetupJson, KEY)
+    _check_edges(form, options.order)
+    hands = _hands(form, options)
+    _check_dealt(hands)
+    return PowerdrainPosition(form.left, form.top, bytes(len(SECTIONS)), hands)
 
 
 def to_json(position: PowerdrainPosition) -> dict[str, Any]:
@@ -139,12 +109,3 @@ def to_json(position: PowerdrainPosition) -> dict[str, Any]:
     grid = {section: list(plugged) for section, plugged in grid_of(position).items()}
     edges = {"left": list(position.left), "top": list(position.top)}
     return {**edges, "grid": grid, **_plugs_left_json(position)}
-
-
-def from_json(data: object, options: PowerdrainOptions, to_move: Seat) -> PowerdrainPosition:
-    """Read what `to_json` returned; the seat to move follows from the plugs in the grid."""
-    form = read_setup(data, _PositionJson, KEY)
-    position = _position(form, options, form.grid)
-    if not position.over and to_move != position.turn:
-        raise bad_setup(KEY, f"it can't be the turn of seat {to_move}")
-    return position

@@ -12,16 +12,13 @@ Notation: `4-0`, from where to where.
 
 import re
 from enum import StrEnum
-from typing import Any, Final, Literal
-
-import msgspec
+from typing import Any, Final
 
 from domain.games.torere.illegal import why_illegal
 from domain.games.torere.position import (
     PLACES,
     SIDES,
     START,
-    STONES,
     TorereMove,
     TorerePosition,
     movable,
@@ -30,7 +27,6 @@ from domain.games.torere.position import (
     play,
 )
 from domain.games.torere.sentences import SAY
-from domain.rules.checks import bad_position, check_turn, read_position
 from domain.rules.protocol import GameOutcome, NoOptions, Rules, Seat, unreadable_move
 from domain.sentences import Text
 
@@ -44,10 +40,6 @@ class Ending(StrEnum):
 
     NO_MOVE = "no-move"
     """The player to move can't move a stone, and loses."""
-
-
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["o", "x"]]
 
 
 class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
@@ -104,19 +96,3 @@ class TorereRules(Rules[TorerePosition, TorereMove, NoOptions]):
         light, dark = position.light, position.dark
         board = {PLACES[at]: "o" if light >> at & 1 else "x" for at in places(light | dark)}
         return {"board": board}
-
-    def from_json(self, data: object, options: NoOptions, to_move: Seat) -> TorerePosition:
-        """Read what `to_json` returned."""
-        del options
-        given = read_position(data, _PositionJson, self.key)
-        boards = {"o": 0, "x": 0}  # in the order of SIDES
-        for name, letter in given.board.items():
-            if len(name) != 1 or name not in PLACES:
-                raise bad_position(self.key, f"{name[:24]!r} is no place")
-            boards[letter] |= 1 << int(name)
-        for side, stones in zip(SIDES, boards.values(), strict=True):
-            if stones.bit_count() != STONES:
-                problem = f"{side} has {stones.bit_count()} stones, not {STONES}"
-                raise bad_position(self.key, problem)
-        check_turn(to_move, self.key)
-        return TorerePosition(boards["o"], boards["x"], to_move)

@@ -45,7 +45,6 @@ from services.http.web.pages.challenges import (
 )
 from services.http.web.pages.exports import (
     download_document,
-    export_film,
     export_json,
     export_text,
     show_picture,
@@ -186,7 +185,6 @@ PAGES: Final[tuple[Any, ...]] = (
     export_json,
     download_document,
     export_text,
-    export_film,
     export_receipt,
     export_proof,
     export_move_receipt,

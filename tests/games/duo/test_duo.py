@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
-from domain.games.duo.position import FINISH
+from domain.games.duo.position import FINISH, DuoPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.duo import reference
@@ -39,8 +39,7 @@ def split(at):
 
 
 def position(board, colour, *, done=False):
-    data = {"board": board, "colour": colour, "done": done}
-    return RULES.from_json(data, RULES.read_options([]), 0)
+    return DuoPosition(*playing.sets(board, "ox"), COLOURS.index(colour), done)
 
 
 @st.composite
@@ -189,41 +188,9 @@ def test_random_play_ends():
 
 
 @given(positions(), st.booleans())
-def test_positions_pass_through_json_and_messagepack_unchanged(at, done):
+def test_positions_are_packed_and_unpacked_unchanged(at, done):
     at = play(at, "done") if done else at
-    playing.passes_unchanged("duo/1", at, RULES.read_options([]), 0, 21)
-
-
-def test_a_position_without_places_passes_through_json_unchanged():
-    at, text = list(random_match("duo", (), 3))[-1]
-    over = play(at, text)
-    assert RULES.from_json(RULES.to_json(over), RULES.read_options([]), 0) == over
-
-
-@pytest.mark.parametrize(
-    ("data", "to_move", "problem"),
-    [
-        (None, 0, "Expected `object`, got `null`"),
-        ({"board": {}, "colour": "light"}, 0, "missing required field `done`"),
-        ({"board": {}, "colour": "red", "done": False}, 0, "Invalid enum value 'red'"),
-        ({"board": {"a1": "O"}, "colour": "light", "done": False}, 0, "Invalid enum value 'O'"),
-        ({"board": {"a2": "o"}, "colour": "light", "done": False}, 0, "'a2' is no intersection"),
-        ({"board": {"a1": "o", "a9": "x"}, "colour": "light", "done": False}, 0,
-         "a1 and a9 are of two colours on one line"),
-        ({"board": {}, "colour": "light", "done": True}, 0,
-         "it is over, and no colour is placed any more"),
-        ({"board": dict.fromkeys(NAMES, "o"), "colour": "light", "done": False}, 0,
-         "it is over, and no colour is placed any more"),
-        ({"board": dict.fromkeys(NAMES[:63], "o"), "colour": "dark", "done": False}, 0,
-         "dark can't be placed next"),
-        ({"board": {}, "colour": None, "done": False}, 0, "no colour can't be placed next"),
-        ({"board": {}, "colour": "light", "done": False}, 1, "it can't be the turn of seat 1"),
-    ],
-)  # fmt: skip
-def test_what_is_no_position_is_refused(data, to_move, problem):
-    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options([]), to_move)
-    assert sentence.startswith("this is no position of duo: ")
-    assert problem in sentence
+    playing.passes_unchanged("duo/1", at, 21)
 
 
 def test_duo_is_solved_by_one_without_a_setup_and_without_options():

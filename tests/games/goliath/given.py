@@ -6,6 +6,7 @@ from itertools import product
 
 from hypothesis import strategies as st
 
+from domain.games.goliath.position import GoliathPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.pow2.reference import order
@@ -36,13 +37,10 @@ def pieces(david, goliath, light="", dark=""):
     return figures | dict.fromkeys(light.split(), "o") | dict.fromkeys(dark.split(), "x")
 
 
-def json(board):
-    letters = list(board.values())
-    return {"board": board, "supply": [15 - letters.count("o"), 15 - letters.count("x")]}
-
-
 def position(board, seat, *flags):
-    return RULES.from_json(json(board), options(*flags), seat)
+    david, goliath, light, dark = playing.sets(board, "DGox")
+    figures = david.bit_length() - 1, goliath.bit_length() - 1
+    return GoliathPosition(*figures, light, dark, seat, options(*flags).count)
 
 
 def random_game(flags, seed):

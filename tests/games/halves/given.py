@@ -4,8 +4,17 @@ import random
 from functools import partial
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from domain.games.halves.position import KeepRule
+from domain.boards.hexes import cell
+from domain.games.halves.position import (
+    OVER,
+    HalvesPhase,
+    HalvesPosition,
+    KeepRule,
+    advance_turn,
+    pack_tiles,
+)
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.halves import reference
@@ -13,6 +22,7 @@ from tests.golden.make_games import RandomChance
 
 RULES = latest_rules("halves")
 A, B, C = 0, 1, 2
+PHASES = {"wax": HalvesPhase.GROW, "contract": HalvesPhase.CONTRACT, "wane": HalvesPhase.SHRINK}
 
 play = partial(playing.play, RULES)
 legal = partial(playing.legal, RULES)
@@ -38,7 +48,29 @@ def position(tiles, turn, *flags, colours=(0, 1), phase="wane", **more):
     ordered = enumerate(reference.reading(cells), 1)
     listed = [[*at, cells[at], None if phase == "wax" else n] for n, at in ordered]
     data = {"phase": phase, "colours": list(colours), "tiles": listed, **more}
-    return RULES.from_json(data, options(*flags), turn)
+    return of_json(data, turn, *flags)
+
+
+def of_json(form, turn, *flags):
+    """Return the position of a JSON form; it is over if its last phase says so."""
+    there = {cell(q, r): colour for q, r, colour, _ in form["tiles"]}
+    cells = tuple(sorted([*there, *(cell(q, r) for q, r, _ in form.get("gone", []))]))
+    tiles = [
+        sum(1 << number for number, at in enumerate(cells) if there.get(at) == colour)
+        for colour in range(len(form["colours"]))
+    ]
+    at = HalvesPosition(
+        options(*flags),
+        PHASES[form["phase"]],
+        cells,
+        pack_tiles(tiles, len(cells)),
+        tuple(form["colours"]),
+        turn,
+        sum(1 << seat for seat in form.get("out", [])),
+    )
+    if at.phase is HalvesPhase.SHRINK and advance_turn(replace(at, turn=0)).turn == OVER:
+        return replace(at, turn=OVER)
+    return at
 
 
 WANING = ("w 0,2", "w 1,1", "w 2,0", "b 2,1", "b 3,0")

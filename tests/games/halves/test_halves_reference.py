@@ -1,6 +1,5 @@
 """Halves against a slow second opinion, and what holds in any position."""
 
-import json
 import random
 
 import pytest
@@ -18,6 +17,7 @@ from tests.games.halves.given import (
     A,
     legal,
     numbers,
+    of_json,
     options,
     parsed,
     play,
@@ -82,8 +82,6 @@ def test_the_largest_matches_start_and_come_to_an_end():
     rng = random.Random(0)
     while RULES.outcome(at) is None:
         at = RULES.play(at, rng.choice(RULES.moves(at)))
-        shown = json.loads(json.dumps(RULES.to_json(at)))
-        assert RULES.from_json(shown, options("-tiles_each=60"), RULES.to_move(at)) == at
         assert unpack_position("halves/1", pack_position(at)) == at
         assert len(pack_position(at)) < 1000
     assert RULES.outcome(at).winners
@@ -141,7 +139,7 @@ def test_a_mirrored_position_has_the_mirrored_moves(drawn):
     if shown["phase"] != "wane":
         return
     after, new = mirrored(shown)
-    other = RULES.from_json(after, options(*flags), at.turn)
+    other = of_json(after, at.turn, *flags)
     expected = set()
     for text in legal(at):
         first, comma, kept = text.partition(",")
@@ -152,10 +150,9 @@ def test_a_mirrored_position_has_the_mirrored_moves(drawn):
 
 
 @given(positions())
-def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
-    flags, at = drawn
-    most = 60 + 4 * len(at.cells)
-    playing.passes_unchanged("halves/1", at, options(*flags), RULES.to_move(at), most)
+def test_positions_are_packed_and_unpacked_unchanged(drawn):
+    _, at = drawn
+    playing.passes_unchanged("halves/1", at, 60 + 4 * len(at.cells))
 
 
 def test_keys_and_tiles_of_the_json_form_come_in_the_games_own_order():
@@ -163,59 +160,6 @@ def test_keys_and_tiles_of_the_json_form_come_in_the_games_own_order():
     assert list(shown) == ["phase", "colours", "tiles", "gone", "out"]
     assert shown["gone"] == [[1, 1, 2], [0, 2, 4]]
     assert numbers(play(position(WANING, A), "2")) == [1, 3, 5]
-
-
-WAX = {"phase": "wax", "colours": [0, 1], "tiles": [[0, 0, 0, None], [0, 1, 1, None]]}
-
-
-PAIR = {"phase": "wane", "colours": [0, 1], "tiles": [[0, 0, 0, 1], [0, 1, 1, 2]]}
-
-
-@pytest.mark.parametrize(
-    ("data", "flags", "to_move", "problem"),
-    [
-        (None, (), 0, "Expected `object`, got `null`"),
-        ({"phase": "wane"}, (), 0, "missing required field `colours`"),
-        (PAIR | {"phase": "moon"}, (), 0, "Invalid enum value 'moon'"),
-        (PAIR | {"more": 1}, (), 0, "unknown field `more`"),
-        (PAIR | {"colours": [0]}, (), 0, "the colours can't be [0]"),
-        (PAIR | {"colours": [0, 0]}, (), 0, "the colours can't be [0, 0]"),
-        (PAIR | {"colours": [1, 0]}, ("-no_contract",), 0, "the colours can't be [1, 0]"),
-        (PAIR | {"colours": [0, 1, 2, 3]}, (), 0, "the colours can't be [0, 1, 2, 3]"),
-        (PAIR | {"colours": [2, 1, 0]}, (), 0, "the colours can't be [2, 1, 0]"),
-        (WAX | {"colours": [1, 0]}, ("-manual_start",), 0, "the colours can't be [1, 0]"),
-        (PAIR | {"out": [0]}, (), 1, "the seats that are out can't be [0] while a match goes on"),
-        (PAIR | {"colours": [0, 1, 2], "out": [0, 1]}, (), 0, "the seats that are out can't be [0, 1]"),
-        (PAIR | {"tiles": [[0, 0, 0, 1], [0, 0, 1, 2]]}, (), 0, "a cell is named twice"),
-        (PAIR | {"gone": [[0, 0, 3]]}, (), 0, "a cell is named twice"),
-        (PAIR | {"gone": [[0, -1, 3]]}, (), 0, "the tile at (0,-1) has number 1"),
-        (PAIR | {"tiles": [[0, 0, 0, 1], [0, 1, 1, 3]]}, (), 0, "the tile at (0,1) has number 2"),
-        (WAX | {"tiles": PAIR["tiles"]}, ("-manual_start",), 0, "the tile at (0,0) has no number"),
-        (PAIR | {"tiles": [[0, 0, 0, 1], [0, 1, 2, 2]]}, (), 0, "no colour 2 among 2 players"),
-        (PAIR | {"tiles": [[0, 0, 0, 1], [0, 2, 1, 2]]}, (), 0, "the tiles are not all connected"),
-        (PAIR | {"tiles": []}, (), 0, "the tiles are not all connected"),
-        (PAIR | {"tiles": [[0, 0, 0, 1], [0, 2000, 1, 2]]}, (), 0, "as far as (0,2000)"),
-        (PAIR | {"tiles": [[0, r, 0, r + 1] for r in range(3)]}, ("-tiles_each=2",), 0,
-         "no colour has more than 2 tiles"),
-        (PAIR | {"gone": [[0, r, r + 1] for r in range(2, 5)]}, ("-tiles_each=2",), 0,
-         "there are at most 2 tiles for each"),
-        (PAIR, (), 2, "it can't be the turn of seat 2"),
-        (PAIR, (), None, "it can't be the turn of seat None"),
-        (PAIR | {"phase": "contract"}, (), 0, "no contract is due"),
-        (PAIR | {"phase": "contract"}, ("-no_contract",), 0, "no contract is due"),
-        (WAX, (), 0, "the players place tiles with -manual_start only"),
-        (WAX, ("-manual_start",), 1, "not from turns taken one after the other"),
-        (WAX, ("-manual_start",), 2, "it can't be the turn of seat 2"),
-        (WAX | {"cells": []}, ("-manual_start",), 0, "the free cells are others"),
-        (WAX | {"colours": [0, 1, 2]}, ("-manual_start",), 0, "not from turns taken"),
-        (WAX | {"tiles": [[0, r, r % 2, None] for r in range(4)]},
-         ("-manual_start", "-tiles_each=2"), 0, "all tiles are placed"),
-    ],
-)  # fmt: skip
-def test_what_is_no_position_is_refused(data, flags, to_move, problem):
-    sentence = playing.bad_setup(RULES.from_json, data, options(*flags), to_move)
-    assert sentence.startswith("this does not fit halves: ")
-    assert problem in sentence
 
 
 def test_flags_that_name_a_default_are_the_defaults():

@@ -4,6 +4,7 @@ import json
 from functools import partial
 from pathlib import Path
 
+from domain.games.jump.position import NOBODY, JumpPosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.puzzles import random_match
@@ -33,8 +34,10 @@ def start(*flags):
 
 
 def position(board, plies=0, flags=(), *, done=False):
-    data = {"board": board, "plies": plies, "done": done}
-    return RULES.from_json(data, RULES.read_options(flags), 0)
+    jumper, others = playing.sets(board, "Oo")
+    place = jumper.bit_length() - 1 if jumper else NOBODY
+    solitaire = len(RULES.read_options(flags).solitaire)
+    return JumpPosition(jumper | others, place, plies, solitaire, done)
 
 
 def split(at):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from domain.boards.pow2_board import INDEX, NAMES
 from domain.errors import Code, Refusal
 from tests.games import playing
-from tests.games.jump.given import RULES, SMALL, board, play, positions, start
+from tests.games.jump.given import RULES, board, play, positions, start
 
 
 def test_the_stones_of_solitaire_are_recorded_in_sorting_order():
@@ -39,49 +39,16 @@ def test_jump_is_solved_by_one_without_a_setup():
 
 
 @given(positions(), st.booleans())
-def test_positions_pass_through_json_and_messagepack_unchanged(drawn, done):
-    flags, at = drawn
+def test_positions_are_packed_and_unpacked_unchanged(drawn, done):
+    _, at = drawn
     at = play(at, "done") if done else at
-    playing.passes_unchanged("jump/1", at, RULES.read_options(flags), 0, 16)
+    playing.passes_unchanged("jump/1", at, 16)
 
 
 @given(positions())
 def test_json_lists_the_stones_in_sorting_order(drawn):
     names = list(board(drawn[1]))
     assert names == sorted(names, key=INDEX.get)
-
-
-@pytest.mark.parametrize(
-    ("data", "flags", "to_move", "problem"),
-    [
-        (None, [], 0, "Expected `object`, got `null`"),
-        ({"board": {}, "plies": 0}, [], 0, "missing required field `done`"),
-        ({"board": {}, "plies": -1, "done": False}, [], 0, "Expected `int` >= 0"),
-        ({"board": {}, "plies": 32, "done": False}, [], 0, "Expected `int` <= 31"),
-        ({"board": {"a1": "X"}, "plies": 0, "done": False}, [], 0, "Invalid enum value 'X'"),
-        ({"board": {"a2": "o"}, "plies": 0, "done": False}, [], 0, "'a2' is no intersection"),
-        ({"board": {}, "plies": 0, "done": False}, [], 1, "it can't be the turn of seat 1"),
-        ({"board": {}, "plies": 1, "done": False}, [], 0, "it has a jumper in part two"),
-        ({"board": {"a1": "O", "m1": "O"}, "plies": 0, "done": False}, [], 0, "one jumper at most"),
-        ({"board": {"a1": "O"}, "plies": 3, "done": False}, [], 0, "it has a jumper in part two"),
-        ({"board": {"a1": "O"}, "plies": 0, "done": False}, [SMALL], 0, "a jumper in part two"),
-        ({"board": dict.fromkeys(NAMES[:32], "o") | {"a1": "O"}, "plies": 0, "done": False}, [], 0,
-         "it has a jumper in part two"),
-        ({"board": {"a1": "o"}, "plies": 0, "done": False}, [], 0,
-         "1 stone can't be left after so many plies"),
-        ({"board": dict.fromkeys(NAMES[:31], "o"), "plies": 2, "done": False}, [], 0,
-         "31 stones can't be left after so many plies"),
-        ({"board": dict.fromkeys(NAMES[:33], "o"), "plies": 0, "done": False}, [], 0,
-         "33 stones can't be left after so many plies"),
-        ({"board": {}, "plies": 2, "done": False}, [SMALL], 0, "0 stones can't be left"),
-        ({"board": dict.fromkeys(NAMES[:5], "o"), "plies": 0, "done": False}, [SMALL], 0,
-         "it doesn't begin with the stones of -solitaire"),
-    ],
-)  # fmt: skip
-def test_what_is_no_position_is_refused(data, flags, to_move, problem):
-    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options(flags), to_move)
-    assert sentence.startswith("this is no position of jump: ")
-    assert problem in sentence
 
 
 def test_nobody_leaves_or_offers_anything_in_a_puzzle():

@@ -3,6 +3,7 @@
 import random
 from functools import partial
 
+from domain.games.line.position import LinePosition
 from domain.rules import latest_rules
 from tests.games import playing
 
@@ -24,8 +25,7 @@ def start(*flags):
 
 def position(light, dark, seat, *flags):
     board = dict.fromkeys(light.split(), "o") | dict.fromkeys(dark.split(), "x")
-    data = {"board": board, "stones": [len(light.split()), len(dark.split())]}
-    return RULES.from_json(data, options(*flags), seat)
+    return LinePosition(*playing.sets(board, "ox"), seat, options(*flags).stones)
 
 
 def random_game(flags, seed):

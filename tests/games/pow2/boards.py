@@ -14,8 +14,8 @@ def json(board):
 
 FIGURE_3 = pieces(X="a1 a13", x="c5", O="m1 e3 l10 d12 j12 m13", o="b10 j10")
 
-NO_MOVE = json(pieces(X="a1 a13", O="a5 b4 c3 d2 e1 a9 b10 c11 d12 e13"))
+NO_MOVE = pieces(X="a1 a13", O="a5 b4 c3 d2 e1 a9 b10 c11 d12 e13")
 """Dark is shut in at both corners."""
 
-WON = json(pieces(X="a1 a13", O="e1 e5 e9 e13 g1 g5 g9 g13 i1 i5 i9 i13 m1 m5 m9", o="m13"))
+WON = pieces(X="a1 a13", O="e1 e5 e9 e13 g1 g5 g9 g13 i1 i5 i9 i13 m1 m5 m9", o="m13")
 """Light has all sixteen on the board."""

@@ -4,9 +4,9 @@ import random
 from functools import partial
 from itertools import product
 
+from domain.games.pow2.position import Pow2Position, flags_of
 from domain.rules import latest_rules
 from tests.games import playing
-from tests.games.pow2.boards import json
 
 RULES = latest_rules("pow2")
 OPTION_SETS = [
@@ -30,7 +30,8 @@ def start(*flags):
 
 
 def position(board, seat, *flags):
-    return RULES.from_json(json(board), options(*flags), seat)
+    """Return a position after the placing phase."""
+    return Pow2Position(*playing.sets(board, "OoXx"), seat, flags_of(options(*flags)))
 
 
 def random_game(flags, seed, longest=400):

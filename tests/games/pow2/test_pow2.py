@@ -222,7 +222,7 @@ def test_sixteen_pieces_before_ageing_do_not_win():
 
 
 def test_the_player_who_cannot_move_loses():
-    at = RULES.from_json(NO_MOVE, options(), DARK)
+    at = position(NO_MOVE, DARK)
     outcome = RULES.outcome(at)
     assert (outcome.winners, outcome.reason) == ((LIGHT,), "no-move")
     assert outcome.detail == "Dark has no legal move"

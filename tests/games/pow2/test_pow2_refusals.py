@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from domain.games.pow2.position import Pow2Move, can_move, count_moves, moves
 from tests.games import playing
 from tests.games.pow2.boards import FIGURE_3, WON, pieces
-from tests.games.pow2.given import DARK, LIGHT, RULES, options, position, refused, start
+from tests.games.pow2.given import DARK, LIGHT, RULES, position, refused, start
 
 FORM = "a move is written from-to or from-to:p1,p2, such as m13-j7 or m13-m5:l4"
 
@@ -56,7 +56,7 @@ def test_an_illegal_move_is_refused_by_the_rule_it_breaks(at, text, sentence):
 
 
 def test_no_move_is_legal_after_the_end():
-    won = RULES.from_json(WON, options(), DARK)
+    won = position(WON, DARK)
     assert playing.over(RULES, won).winners == (LIGHT,)
     assert moves(won) == []
     assert count_moves(won) == 0

@@ -11,6 +11,7 @@ from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
 from tests.games.pow2.boards import FIGURE_3, NO_MOVE, WON
+from tests.games.pow2.given import DARK, position
 
 GOLDEN = Path(__file__).parent
 RULES = latest_rules("pow2")
@@ -101,7 +102,6 @@ def test_an_unknown_display_is_refused(display):
     [(WON, "Light has all 16 pieces on the board"), (NO_MOVE, "Dark has no legal move")],
 )
 def test_a_finished_position_is_drawn_with_the_reason_of_its_result(board, detail):
-    position = RULES.from_json(board, RULES.read_options([]), 1)
-    drawn = draw_text(RULES, position, "small").split("\n")
+    drawn = draw_text(RULES, position(board, DARK), "small").split("\n")
     assert drawn[-2:] == ["", detail]
     assert len(drawn) == 19

@@ -4,7 +4,7 @@ import random
 from functools import partial
 from pathlib import Path
 
-from domain.games.powerdrain.position import PLUGS
+from domain.games.powerdrain.position import PLUG, PLUGS, PowerdrainPosition, grid_bytes
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.golden.make_games import RandomChance
@@ -53,8 +53,16 @@ def dealt():
     return RULES.start(options(), 2, SETUP)
 
 
+def position(form):
+    """Return the position of a JSON form."""
+    grid = grid_bytes((section, plug, seat) for section, (plug, seat) in form["grid"].items())
+    hands = form.get("hands") or [form["pool"]]
+    sets = tuple(sum(1 << PLUG[plug] for plug in hand) for hand in hands)
+    return PowerdrainPosition(tuple(form["left"]), tuple(form["top"]), grid, sets)
+
+
 def printed():
-    return RULES.from_json(PRINTED_JSON, options(), POSITIVE)
+    return position(PRINTED_JSON)
 
 
 def random_game(flags, seed):

@@ -26,8 +26,8 @@ from tests.games.powerdrain.given import (
     RULES,
     dealt,
     legal,
-    options,
     play,
+    position,
     positions,
     printed,
     random_game,
@@ -69,7 +69,7 @@ def test_the_two_plugs_of_the_illustration_drain_each_other():
     grid = {"75": ["24", 0], "95": ["82", 1]}
     left = [plug for plug in PLUGS if plug not in ("24", "82")]
     data = {"left": [7, 9, 1, 3, 5], "top": [5, 1, 3, 7, 9], "grid": grid, "pool": left}
-    at = RULES.from_json(data, options("-p"), POSITIVE)
+    at = position(data)
     drawn = draw_text(RULES, at, "grid").split("\n")
     assert drawn[2:4] == ["7  | <2 4^ |       |       |       |       |",
                           "   |+6  +2 |       |       |       |       |"]  # fmt: skip

@@ -10,15 +10,11 @@ from domain.games.powerdrain.position import PLUGS, SECTIONS, remaining_volts
 from tests.games import playing
 from tests.games.powerdrain import reference
 from tests.games.powerdrain.given import (
-    COUNTING,
-    HANDS,
     OPTION_SETS,
     RULES,
-    SETUP,
-    dealt,
     legal,
-    options,
     play,
+    position,
     positions,
     start,
 )
@@ -72,8 +68,8 @@ def turned(shown):
 
 @given(positions())
 def test_a_turned_grid_has_the_turned_moves_and_the_same_end(drawn):
-    flags, at = drawn
-    other = RULES.from_json(turned(RULES.to_json(at)), options(*flags), at.turn)
+    _, at = drawn
+    other = position(turned(RULES.to_json(at)))
     assert set(legal(other)) == {f"{text[1::-1]}-{text[:2:-1]}" for text in legal(at)}
     assert RULES.outcome(other) == RULES.outcome(at)
 
@@ -85,7 +81,7 @@ def test_edges_read_backwards_drain_alike(drawn):
     if not any(flag.startswith("-o") for flag in flags):
         shown = RULES.to_json(at)
         shown["left"].reverse()
-        other = RULES.from_json(shown, options(*flags), at.turn)
+        other = position(shown)
         assert remaining_volts(other.left, other.top, other.grid) == remaining_volts(
             at.left, at.top, at.grid
         )
@@ -95,36 +91,6 @@ def test_edges_read_backwards_drain_alike(drawn):
 
 
 @given(positions())
-def test_positions_pass_through_json_and_messagepack_unchanged(drawn):
-    flags, at = drawn
-    playing.passes_unchanged("powerdrain/1", at, options(*flags), at.turn, 48)
-
-
-def mid_game(**change):
-    return RULES.to_json(play(dealt(), "22-11", "24-99", "26-97")) | change
-
-
-@pytest.mark.parametrize(
-    ("data", "to_move", "problem"),
-    [
-        (None, 0, "Expected `object`, got `null`"),
-        ({**SETUP}, 0, "missing required field `grid`"),
-        (mid_game(more=1), 1, "unknown field `more`"),
-        (mid_game(), 0, "it can't be the turn of seat 0"),
-        (mid_game(grid={"11": ["22", 0], "12": ["24", 1], "97": ["26", 0]}), 1,
-         "'12' is no section"),
-        (mid_game(grid={"11": ["22", 0], "99": ["25", 1], "97": ["26", 0]}), 1, "'25' is no plug"),
-        (mid_game(grid={"11": ["22", 2]}), 1, "plug 22 is of seat 2"),
-        (mid_game(grid={"11": ["22", 0], "13": ["22", 1]}), 1, "plug 22 is there twice"),
-        (mid_game(grid={"11": ["22", 0], "13": ["26", 0], "15": ["24", 0]}), 1,
-         "3 and 0 plugs are not from turns taken alternately"),
-        (mid_game(hands=[HANDS[0][3:], sorted([*HANDS[1][1:], "42"])]), 1,
-         "Positive does not have 8 plugs in all"),
-        (mid_game(grid={}), 0, "plug 22 is missing"),
-        (mid_game(left=COUNTING[:4]), 1, "Expected `array` of length 5"),
-    ],
-)  # fmt: skip
-def test_what_is_no_position_is_refused(data, to_move, problem):
-    sentence = playing.bad_setup(RULES.from_json, data, options(), to_move)
-    assert sentence.startswith("this does not fit powerdrain: ")
-    assert problem in sentence
+def test_positions_are_packed_and_unpacked_unchanged(drawn):
+    _, at = drawn
+    playing.passes_unchanged("powerdrain/1", at, 48)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from domain.drawing import draw_text
 from domain.errors import Code, Refusal
 from domain.games.torere.game import Ending
+from domain.games.torere.position import TorerePosition
 from domain.rules import latest_rules
 from tests.games import playing
 from tests.games.torere import reference
@@ -33,8 +34,10 @@ def start():
 
 def position(letters, seat):
     """Return a position by the nine letters of the places 0 to 8."""
-    board = {str(at): letter for at, letter in enumerate(letters) if letter != "*"}
-    return RULES.from_json({"board": board}, RULES.read_options([]), seat)
+    light, dark = (
+        sum(1 << at for at, letter in enumerate(letters) if letter == one) for one in "ox"
+    )
+    return TorerePosition(light, dark, seat)
 
 
 def letters(at):
@@ -198,35 +201,12 @@ def test_exactly_the_legal_moves_are_accepted(at):
 
 
 @given(positions)
-def test_positions_pass_through_json_and_messagepack_unchanged(at):
-    playing.passes_unchanged("torere/1", at, RULES.read_options([]), at.turn, 8)
+def test_positions_are_packed_and_unpacked_unchanged(at):
+    playing.passes_unchanged("torere/1", at, 8)
 
 
 def test_a_position_that_comes_about_again_is_the_same():
     assert played("4-0 5-4 0-5 4-0 5-4 0-5") == start()
-
-
-STONES = RULES.to_json(start())["board"]
-
-
-@pytest.mark.parametrize(
-    ("data", "to_move", "problem"),
-    [
-        (None, 0, "Expected `object`, got `null`"),
-        ({}, 0, "missing required field `board`"),
-        ({"board": STONES, "more": 1}, 0, "unknown field `more`"),
-        ({"board": STONES | {"1": "O"}}, 0, "Invalid enum value 'O'"),
-        ({"board": STONES | {"9": "o"}}, 0, "'9' is no place"),
-        ({"board": STONES | {"": "o"}}, 0, "'' is no place"),
-        ({"board": STONES | {"0": "o"}}, 0, "Light has 5 stones, not 4"),
-        ({"board": {"1": "o", "2": "o", "3": "o", "4": "o"}}, 0, "Dark has 0 stones, not 4"),
-        ({"board": STONES}, 2, "it can't be the turn of seat 2"),
-    ],
-)
-def test_what_is_no_position_is_refused(data, to_move, problem):
-    sentence = playing.bad_setup(RULES.from_json, data, RULES.read_options([]), to_move)
-    assert sentence.startswith("this is no position of torere: ")
-    assert problem in sentence
 
 
 # --- the drawing and the help

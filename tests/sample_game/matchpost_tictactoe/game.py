@@ -8,12 +8,11 @@ Notation: `b2`, the square.
 """
 
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
 from domain.rules import GameOutcome, Seat, UnreadableMove
-from domain.rules.checks import bad_position, check_turn, read_position
 from domain.rules.protocol import Rules
 
 KEY: Final = "tictactoe"
@@ -49,10 +48,6 @@ class Ending(StrEnum):
     """A player has three in a row."""
     FULL = "full"
     """The board is full, and nobody has three in a row."""
-
-
-class _PositionJson(msgspec.Struct, forbid_unknown_fields=True):
-    board: dict[str, Literal["x", "o"]]
 
 
 class TicTacToe(Rules[TicTacToePosition, int, TicTacToeOptions]):
@@ -128,18 +123,3 @@ class TicTacToe(Rules[TicTacToePosition, int, TicTacToeOptions]):
                 if squares >> at & 1
             }
         }
-
-    def from_json(
-        self, data: object, options: TicTacToeOptions, to_move: Seat
-    ) -> TicTacToePosition:
-        """Read what `to_json` returned."""
-        marks = {"x": 0, "o": 0}
-        for name, mark in read_position(data, _PositionJson, KEY).board.items():
-            if name not in SQUARES:
-                raise bad_position(KEY, f"{name[:24]!r} is no square")
-            marks[mark] |= 1 << SQUARES.index(name)
-        check_turn(to_move, KEY)
-        position = TicTacToePosition(marks["x"], marks["o"], options.misere)
-        if position.turn not in (0, 1) or (not self.outcome(position) and position.turn != to_move):
-            raise bad_position(KEY, "it does not come about by turns taken one after the other")
-        return position

@@ -21,7 +21,6 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.session import Visitor
-from services.http.web.views.animated_svg import animate_match
 from services.http.web.views.board_theme import with_board_theme
 from services.http.web.views.match_view import MatchView
 from services.language.render.match_text import NamedMatch, summary
@@ -117,20 +116,6 @@ def show_picture(
     table.check_ply(ply)
     svg = with_board_theme(board_svg(table.state, ply, table.names, plates=not plain), theme)
     return Response(svg, media_type="image/svg+xml", headers={"Cache-Control": _FOR_A_DAY})
-
-
-@get("/m/{board:int}/film.svg", sync_to_thread=True, opt={WEIGHT: 30})
-def export_film(
-    board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
-    """Return a match as an animated picture."""
-    table = _load_with_position(context, board, visitor)
-    film = animate_match(_shorten(table.state), table.names)
-    headers = {
-        "Content-Disposition": f'inline; filename="match-{board}.svg"',
-        "Cache-Control": "private, no-cache",
-    }
-    return Response(film, media_type="image/svg+xml", headers=headers)
 
 
 def _shorten(state: MatchState) -> MatchState:
