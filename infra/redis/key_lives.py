@@ -62,7 +62,6 @@ KEY_LIVES: Final = (
     ),
     KeyLife("{boards}:id:<hex>", _NUMBERS, "newer starts", "1,000,000"),
     KeyLife("{boards}:ids", _NUMBERS, "newer starts", "1,000,000"),
-    KeyLife("{boards}:upgrade", "infra.store.upgrade", "the upgrade ends", _ONE),
     KeyLife("{u:<name>}", "infra.people.accounts.usernames", _ACCOUNT, "accounts"),
     KeyLife("{l:<hex>}", "infra.people.accounts.lookalikes", "a year later", "accounts"),
     KeyLife("{users}", "infra.people.accounts.usernames", _ACCOUNT, "accounts"),

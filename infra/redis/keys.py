@@ -35,7 +35,6 @@
 | `{boards}:words` | secret of the texts that the server keeps for players: `infra.draw_texts` |
 | `{boards}:shape` | hash: the layout, see `infra.store.layout` |
 | `{boards}:secrets` | hash: name of a secret -> its fingerprint: `infra.secret_record` |
-| `{boards}:upgrade` | set while `matchpost upgrade` deletes the keys of an earlier format |
 | `{u:<name>}` | account id |
 | `{l:<hex>}` | what a userid looks like; for a year also that of a deleted account: `infra.people.accounts.lookalikes` |
 | `{users}` | sorted set, all of score 0: userids in alphabetical order |
@@ -120,7 +119,6 @@ BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
 LAYOUT: Final = "{boards}:shape"
 SECRETS: Final = "{boards}:secrets"
-UPGRADE: Final = "{boards}:upgrade"
 CLOCK: Final = "{clock}"
 DAMAGED: Final = "{damaged}"
 ROBOT_FAILURES: Final = "{robots}:failed"

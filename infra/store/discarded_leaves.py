@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import redis
 
+from domain.match.audit import verify
 from domain.match.decide import Decision
 from domain.match.events import (
     AnchorLeaf,
@@ -19,14 +20,15 @@ from domain.match.events import (
     decode_event,
     decode_refusal,
 )
+from domain.match.history import Snapshot, pack_snapshot
+from domain.match.state import MatchState, next_due
 from infra.redis import keys
 from infra.store import locators
 from infra.store.closed_shards import rolled_back
 from infra.store.log_gate import read_ends
 from infra.store.outcomes import parse
 from infra.store.port import Store, refusal_field
-from infra.store.snapshots import REFUSALS_MARK
-from infra.store.upgrade import write_events
+from infra.store.snapshots import REFUSALS_MARK, with_marks
 
 CHUNK = 4_096
 
@@ -114,11 +116,29 @@ def _cut_match(pipe: Any, store: Store, shard: int, board: int, first: int) -> N
         pipe.hdel(keys.outcomes(shard, board), *wrong)
     if indexes:
         pipe.set(keys.locator(shard, board), locators.encode(indexes))
-    ply = write_events(pipe, shard, board, events).ply if events else 0
+    ply = _write_events(pipe, shard, board, events).ply if events else 0
     for leaf in refused:
         pipe.hincrby(keys.refusals(shard, board), refusal_field(leaf.actor, ply), 1)
     if refused and events:
         pipe.setrange(keys.snapshot(shard, board), *REFUSALS_MARK)
+
+
+def _write_events(pipe: Any, shard: int, board: int, events: Sequence[bytes]) -> MatchState:
+    """Write a match's events, and what follows from them: snapshot, due time and end; return the state."""
+    audit = verify(board, events)
+    state = audit.state
+    packed = pack_snapshot(Snapshot(audit.head, state))
+    pipe.set(keys.snapshot(shard, board), with_marks(packed.state, b""))
+    if packed.moves:
+        pipe.set(keys.moves(shard, board), packed.moves)
+    if packed.turns:
+        pipe.set(keys.turns(shard, board), packed.turns)
+    pipe.rpush(keys.events(shard, board), *events)
+    if due := next_due(state):
+        pipe.zadd(keys.due(shard), {str(board): due})
+    if state.over:
+        pipe.zadd(keys.ended(shard), {str(board): state.at})
+    return state
 
 
 def _cut_draws(pipe: Any, found: DiscardedLeaves) -> None:

@@ -2,7 +2,7 @@
 
 | field of `{boards}:shape` | what | changes |
 |---|---|---|
-| `format` | version of keys and values | by `matchpost upgrade` |
+| `format` | version of keys and values | never |
 | `shards` | number of shards | never |
 | `tags` | the hash tags of the shards | never |
 | `numbering` | how boards are numbered: `infra.store.board_numbers` | never |
@@ -24,10 +24,7 @@ FORMAT: Final = "2"
 """Version of the keys and values; data of another format are refused."""
 
 OLD_FORMAT: Final = "1"
-"""The format that `matchpost upgrade` reads."""
-
-UPGRADING: Final = "1 to 2"
-"""The format of data whose upgrade has begun and not ended: no version reads them."""
+"""The format of the data of matchpost 0.2 and earlier."""
 
 
 class Numbering(StrEnum):
@@ -90,22 +87,18 @@ def create_layout(client: redis.Redis, layout: Layout) -> None:
     """Record a layout, unless one is recorded already."""
     if client.exists(keys.LAYOUT):
         return
-    with client.pipeline(transaction=True) as pipe:
-        # field by field, because another process may record another layout at the same time
-        for field, value in layout_fields(layout).items():
-            pipe.hsetnx(keys.LAYOUT, field, value)
-        pipe.execute()
-
-
-def layout_fields(layout: Layout) -> dict[str, str]:
-    """Return the fields that record a layout."""
-    return {
+    fields = {
         "format": FORMAT,
         "shards": str(layout.shards),
         "tags": keys.shard_tags(layout.shards),
         "numbering": layout.numbering,
         "lanes": str(layout.lanes),
     }
+    with client.pipeline(transaction=True) as pipe:
+        # field by field, because another process may record another layout at the same time
+        for field, value in fields.items():
+            pipe.hsetnx(keys.LAYOUT, field, value)
+        pipe.execute()
 
 
 def decode_layout(found: Mapping[bytes, bytes]) -> Layout:
@@ -115,13 +108,8 @@ def decode_layout(found: Mapping[bytes, bytes]) -> Layout:
     theirs = found[b"format"].decode()
     if theirs == OLD_FORMAT:
         raise LookupError(
-            f"the data has format {theirs}, and this version reads {FORMAT}; stop the server, copy the "
-            "data to a safe place, and run `matchpost upgrade`"
-        )
-    if theirs == UPGRADING:
-        raise LookupError(
-            f"the data has no whole format yet: its upgrade to {FORMAT} was begun and has not ended; "
-            "run `matchpost upgrade` again"
+            f"the data has format {theirs}, which matchpost 0.2 and earlier wrote, and this version reads only "
+            f"{FORMAT}; use the version of matchpost that wrote it"
         )
     if theirs != FORMAT:
         raise LookupError(

@@ -1,6 +1,5 @@
 """The store on Redis or Valkey: scripts that write, and pipelines that read."""
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -64,7 +63,7 @@ DEAD_LETTERS_KEPT: int = 1_000
 class RedisStore:
     """See `infra.store.port.Store`.
 
-    `clock` returns the received time in ms, for tests; `layout` is for data that has none recorded yet.
+    `clock` returns the received time in ms, for tests.
     `replicas` is how many replicas a commit waits for in the mode `replicated`.
     Leaves that were trimmed are read from the published logs that `open_logs` returns.
     """
@@ -75,7 +74,6 @@ class RedisStore:
         mode: Mode,
         cap: int = 100_000,
         clock: Clock | None = None,
-        layout: Layout | None = None,
         open_logs: "Callable[[], PublishedLogs] | None" = None,
         *,
         replicas: int = 1,
@@ -85,8 +83,8 @@ class RedisStore:
         self.published: Callable[[int], int] = lambda _: 0
         self._cap = cap
         self._clock = clock
-        self._layout = layout
-        self._layout_due = math.inf if layout else 0.0
+        self._layout: Layout | None = None
+        self._layout_due = 0.0
         """When the layout is read again, by the monotonic clock."""
         self._leaves = LeafReader(client, self._durably, TrimmedLeaves(open_logs))
         self._watermarks = WatermarkReader(client, clock)

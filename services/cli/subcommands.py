@@ -215,12 +215,6 @@ SUBCOMMANDS: Final = (
         }),),
     ),
     Subcommand(
-        "upgrade",
-        "turn data of an earlier format into this version's, once",
-        "Turn data of the first format into the format of this version, while no server and no "
-        "worker runs. It can be stopped and run again. Exit code 1: the data can't be upgraded.",
-    ),
-    Subcommand(
         "prepare",
         "create what a server on several machines needs, once",
         "Create the layout of the data, the keys and the robots' accounts on servers of your own, and record "

@@ -92,11 +92,13 @@ def test_data_of_another_format_is_refused(redis_client: Redis) -> None:
         RedisStore(redis_client, Mode.FSYNC).layout()
 
 
-def test_data_of_the_first_format_are_to_be_upgraded(redis_client: Redis) -> None:
+def test_data_of_the_first_format_are_refused(redis_client: Redis) -> None:
     redis_client.hset(keys.LAYOUT, mapping={"format": "1", "shards": "8", "lanes": "1"})
     store = RedisStore(redis_client, Mode.FSYNC)
     for use in (store.layout, lambda: store.create(Layout(8, 1))):
-        with pytest.raises(LookupError, match=r"has format 1, .*run `matchpost upgrade`"):
+        with pytest.raises(
+            LookupError, match=r"has format 1, which matchpost 0\.2 and earlier wrote"
+        ):
             use()
     assert len(redis_client.hgetall(keys.LAYOUT)) == 3, "nothing was added"
 
@@ -327,7 +329,8 @@ def test_shards_are_spread_evenly_over_the_slots(shards: int) -> None:
 def test_leaves_are_durable_when_each_node_that_has_shown_some_confirms_a_write(
     cluster: Cluster, cluster_client: Redis
 ) -> None:
-    store = RedisStore(cluster_client, Mode.FSYNC, layout=Layout(8, 1, Numbering.SHARD))
+    store = RedisStore(cluster_client, Mode.FSYNC)
+    store.create(Layout(8, 1, Numbering.SHARD))
     for shard in range(8):
         cluster_client.xadd(keys.log(shard), {"l": b"leaf"}, id="0-1")
     for node in cluster.primaries:

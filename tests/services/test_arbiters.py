@@ -33,13 +33,3 @@ def test_arbiters_are_listed_until_they_are_dismissed_or_deleted(api, capsys):
     assert listed(api, capsys) == ["barney"]
     assert api.parts.data.scard(keys.ARBITERS) == 1
     assert run("nobody", is_arbiter=True, settings=api.settings) == 1
-
-
-def test_arbiters_of_an_older_program_are_found_again(api, capsys):
-    api.player(name="dino")
-    assert run("dino", is_arbiter=True, settings=api.settings) == 0
-    before = listed(api, capsys)
-    api.parts.data.delete(keys.ARBITERS)
-    assert listed(api, capsys) == []
-    api.parts.accounts.index_arbiters()
-    assert listed(api, capsys) == before

@@ -344,7 +344,9 @@ def test_data_of_another_format_is_bad(settings: Settings, redis_client: Redis) 
     redis_client.hset(keys.LAYOUT, "format", "9")
     assert said(found(settings), Level.BAD, "the data has format 9")
     redis_client.hset(keys.LAYOUT, "format", "1")
-    assert said(found(settings), Level.BAD, "the data has format 1, and this version reads 2")
+    assert said(
+        found(settings), Level.BAD, "the data has format 1, which matchpost 0.2 and earlier wrote"
+    )
 
 
 def test_a_queue_that_does_not_answer_is_bad(settings: Settings) -> None:

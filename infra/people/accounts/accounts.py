@@ -59,8 +59,6 @@ ID_BYTES: Final = 8
 UNCLAIMED_SECONDS: Final = 3600
 """How long a record lasts before a name points to it, because nobody could delete it."""
 
-_INDEXED_AT_ONCE: Final = 500
-
 
 class Accounts:
     """The accounts in Redis. Errors of the server pass through; thread-safe.
@@ -217,14 +215,6 @@ class Accounts:
         members: Any = self._client.smembers(keys.ARBITERS)
         profiles = [(account, self.record_of(account)) for account in sorted(members)]
         return [account for account, profile in profiles if profile and profile.arbiter]
-
-    def index_arbiters(self) -> None:
-        """Add all arbiters to their index, for data of a program that had none."""
-        for start in range(0, self.count(), _INDEXED_AT_ONCE):
-            for name in self.names(start, _INDEXED_AT_ONCE):
-                found = self._users.read(name)
-                if found is not None and decode_profile(found[1]).arbiter:
-                    self._client.sadd(keys.ARBITERS, found[0])
 
     def delete(self, name: str, password: str, erase: Callable[[AccountId], None]) -> AccountId:
         """Delete an account and free its userid; return the id that it had.

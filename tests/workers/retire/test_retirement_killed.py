@@ -41,10 +41,9 @@ class DyingObjects:
 
 def killed_runs(bench: Bench, archiving: Archiving) -> Iterator[Retirement]:
     """Runs that are killed before one more step each time: of the store, then of the objects."""
-    layout = bench.store.layout()
     for trips in range(40):
         client: Any = DyingClient(bench.client, trips)
-        store = RedisStore(client, Mode.NONE, layout=layout)
+        store = RedisStore(client, Mode.NONE)
         yield Retirement(
             store,
             PageStore(archiving.objects),
