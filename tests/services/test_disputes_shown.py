@@ -100,7 +100,15 @@ def test_a_stream_goes_on_with_a_match_that_was_over(api: Api, dispute: Dispute)
     dispute.do(ARBITER, rule(None, back_to=1))
     with api.stream(f"/api/matches/{dispute.board}/events") as told:
         kinds = [next(told).event for _ in range(7)]
-        assert kinds == ["match-proposed", "accepted", "moved", "resigned", "ended", "ruled", "set-back"]
+        assert kinds == [
+            "match-proposed",
+            "accepted",
+            "moved",
+            "resigned",
+            "ended",
+            "ruled",
+            "set-back",
+        ]
         assert other.move(dispute.board, "a13-d7").is_success
         dispute.do(ARBITER, rule(None, annul=True))
         rest = [one.event for one in told if not one.comment]

@@ -143,6 +143,7 @@ def by_mail(api: Api) -> set[type]:
     del api
     office = FakeOffice()
     board = office.challenge()
+    office.take(office.seat(board, 1, "bob"), "accept\n")
     office.take(office.seat(board, 0, "alice"), "m13-j7\n")
     office.take(office.seat(board, 1, "bob"), "propose draw\n")
     office.take(office.seat(board, 0, "alice"), "accept\n")
