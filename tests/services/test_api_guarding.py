@@ -361,7 +361,7 @@ def erased(player: Player) -> None:
 @pytest.mark.parametrize("end", [revoked, erased])
 def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
     player, other = api.players()
-    board = api.begun(player, other)
+    board = api.match(player, other)
     path = f"/api/matches/{board}/events"
     with (
         api.stream("/api/account/events", player) as own,
@@ -377,7 +377,7 @@ def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
         assert not [told for told in own if told.event]  # it ends
         assert not [told for told in seen if told.event]
         if end is revoked:
-            assert {told.event for told in anybodys if told.event} >= {"resigned", "ended"}
+            assert {told.event for told in anybodys if told.event} >= {"declined", "ended"}
 
 
 # the address of who asks

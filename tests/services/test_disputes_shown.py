@@ -35,7 +35,7 @@ class Dispute:
     def __init__(self, api: Api) -> None:
         self.api = api
         self.players = api.players()
-        self.board = api.match(*self.players, terms=["--days=3"])
+        self.board = api.begun(*self.players, terms=["--days=3"])
         assert self.players[0].move(self.board, "m13-j7").is_success
         assert self.players[1].give(self.board, {"do": "resign"}).is_success
         self.sent = 0
@@ -99,14 +99,22 @@ def test_a_stream_goes_on_with_a_match_that_was_over(api: Api, dispute: Dispute)
     other = dispute.players[1]
     dispute.do(ARBITER, rule(None, back_to=1))
     with api.stream(f"/api/matches/{dispute.board}/events") as told:
-        kinds = [next(told).event for _ in range(6)]
-        assert kinds == ["match-proposed", "moved", "resigned", "ended", "ruled", "set-back"]
+        kinds = [next(told).event for _ in range(7)]
+        assert kinds == [
+            "match-proposed",
+            "accepted",
+            "moved",
+            "resigned",
+            "ended",
+            "ruled",
+            "set-back",
+        ]
         assert other.move(dispute.board, "a13-d7").is_success
         dispute.do(ARBITER, rule(None, annul=True))
         rest = [one.event for one in told if not one.comment]
     assert rest == ["moved", "ruled", "result-changed"]
     dispute.do(other.account, MakeClaim(ply=1, text=TEXT))
-    with api.stream(f"/api/matches/{dispute.board}/events", Last_Event_ID="9") as told:
+    with api.stream(f"/api/matches/{dispute.board}/events", Last_Event_ID="10") as told:
         assert [one.event for one in told if not one.comment] == ["claimed"]
 
 

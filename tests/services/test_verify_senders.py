@@ -72,7 +72,9 @@ def by_api(api: Api) -> set[type]:
     assert other.give(gathering, {"do": "accept", "entropy": "ours"}).json()["accepted"]
     declined = api.match(one, other, game="powerdrain", terms=["--gather"])
     assert other.give(declined, {"do": "reject"}).json()["accepted"]
-    return kinds_of(api.parts.store, board, gathering, declined)
+    made = one.post("/api/challenges", {"game": "powerdrain"}).json()["id"]
+    opened = other.post(f"/api/challenges/{made}/accept").json()["board"]
+    return kinds_of(api.parts.store, board, gathering, declined, opened)
 
 
 def by_the_web(api: Api) -> set[type]:
@@ -124,7 +126,7 @@ def heard(api: Api, board: int, wanted: set[type]) -> None:
 def by_the_scheduler(api: Api) -> set[type]:
     """A match in which a reminder came, a move was played, and a flag fell."""
     one, other = api.players()
-    board = api.match(one, other, terms=TIMED)
+    board = api.begun(one, other, terms=TIMED)
     assert one.move(board, "m13-j7").is_success
     for kind in (Nagged, Flagged):
         keep(api, board, kind)
@@ -142,6 +144,7 @@ def by_mail(api: Api) -> set[type]:
     del api
     office = FakeOffice()
     board = office.challenge()
+    office.take(office.seat(board, 1, "bob"), "accept\n")
     office.take(office.seat(board, 0, "alice"), "m13-j7\n")
     office.take(office.seat(board, 1, "bob"), "propose draw\n")
     office.take(office.seat(board, 0, "alice"), "accept\n")
