@@ -48,8 +48,6 @@ FAILPOINTS: Final = (
     "publish.recorded",
     "publish.released",
     "publish.left",
-    "trim.read",
-    "trim.removed",
     "restore.closed",
     "restore.written",
     "restore.opened",

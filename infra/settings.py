@@ -196,15 +196,6 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             "40",
         ),
     ] = 40
-    keep_events: Annotated[
-        Literal["all", "unpublished"],
-        about(
-            "all or unpublished",
-            "Which events of matches stay in the server's memory. With `unpublished` those in the published "
-            "log leave it, half of what a match takes; replays and exports read the object store.",
-            "`all`",
-        ),
-    ] = "all"
     scrub_percent: Annotated[
         Annotated[int, msgspec.Meta(ge=0, le=100)],
         about(

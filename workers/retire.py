@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from msgspec.structs import replace
-
 from domain.errors import Refusal
 from domain.match.disputes import may_be_ruled_on
 from domain.match.history import unpack_snapshot
@@ -29,7 +27,6 @@ from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.archive.objects import PageStore
 from infra.failpoints import failpoint
 from infra.store import locators
-from infra.store.kept_events import read_kept
 from infra.store.port import Store
 
 logger = logging.getLogger(__name__)
@@ -167,8 +164,6 @@ class Retirement:
                 if read
                 else self._log.leaves_at(self._shard, indexes)
             )
-            if read_kept(match.events):  # the leaves first, because these are in the same store
-                match = replace(match, events=self._store.events(board))
             entry = describe(board, match)
             require_same(board, match, restore(entry, leaves))
             # by the chain, a proof of the last event is one of all

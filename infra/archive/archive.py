@@ -6,21 +6,15 @@ What is read of a match never changes, so the last used matches and entries are 
 import logging
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
-from threading import Lock
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from cachetools import LRUCache, cached
-
 from domain.errors import Code, Refusal
-from domain.match.events import decode_event, is_event, leaf_hash
 from infra.archive.archived_match import ArchivedMatch, ArchiveError, restore
 from infra.archive.directory_pages import DirectoryEntry, page_number
 from infra.objects.port import ObjectStoreError
 from infra.redis.keys import shard_of
 from infra.sentences import SAY
 from infra.store import locators
-from infra.store.kept_events import KeptEvents
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore
@@ -63,10 +57,6 @@ class Archive:
         # errors are raised, so they are not kept
         self._match = lru_cache(MATCHES_KEPT)(self._read_match)
         self._entry = lru_cache(ENTRIES_KEPT)(self._read_entry)
-        # what was trimmed is published, so it never changes; the locator does
-        self._between = cached(
-            LRUCache(MATCHES_KEPT), key=lambda board, count, *_: (board, count), lock=Lock()
-        )(self._read_between)
 
     def match(self, board: int) -> ArchivedMatch:
         """Return a match, made again from its leaves and checked against its entry."""
@@ -79,34 +69,6 @@ class Archive:
     def prove(self, board: int) -> None:
         """Check that a signed checkpoint of the published log covers a match: its last event, and so all."""
         self._checked(board, self._prove)
-
-    def all_events(self, board: int, kept: KeptEvents, indexes: Sequence[int]) -> list[bytes]:
-        """Return all events of a match of which Redis has only some, and whose leaves are at these indexes."""
-        between = self._checked(
-            board, lambda _: self._between(board, kept.trimmed, kept, tuple(indexes))
-        )
-        return [kept.first, *between, *kept.last]
-
-    def _read_between(
-        self, board: int, count: int, kept: KeptEvents, indexes: Sequence[int]
-    ) -> list[bytes]:
-        """Return the events that were trimmed, which lead from the first one to those in Redis."""
-        _, log = self._objects()
-        shard = shard_of(board, self._shards())
-        found: list[bytes] = []
-        at, wanted = 0, count + 1
-        while len(found) < wanted:  # there may be refusals among them
-            more = indexes[at : at + wanted - len(found)]
-            if not more:
-                raise ArchiveError(f"its locator has fewer than {wanted} events")
-            found += filter(is_event, log.leaves_at(shard, more))
-            at += len(more)
-        for before, event in pairwise([kept.first, *found[1:], *kept.last[:1]]):
-            if decode_event(event).prev != leaf_hash(before):
-                raise ArchiveError(
-                    f"events 2 to {wanted} in the published log do not fit those in Redis"
-                )
-        return found[1:]
 
     def _prove(self, board: int) -> None:
         match, shard = self._match(board), shard_of(board, self._shards())

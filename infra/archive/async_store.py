@@ -12,9 +12,7 @@ from infra.archive.archive import Archive
 from infra.archive.store import IN_ARCHIVE, answer_from_archive
 from infra.redis import keys
 from infra.redis.autopipeline import CommandPipeline, raise_errors
-from infra.store import locators
 from infra.store.async_store import AsyncStore
-from infra.store.kept_events import KeptEvents
 from infra.store.layout import Layout
 from infra.store.port import Submission, SubmitResult
 
@@ -61,14 +59,6 @@ class AsyncStoreWithArchive(AsyncStore):
         if not found and await self._in_archive([board]):
             return (await to_thread(self._archive.match, board)).events[start - 1 :]
         return found
-
-    async def _all_events(self, board: int, kept: KeptEvents) -> list[bytes]:
-        """Return all events of a match, of which Redis has only some."""
-        name = keys.locator(self._shard(board), board)
-        (locator,) = raise_errors(await self._pipe.send([("GET", name)]))
-        if locator is None:  # the match has been retired meanwhile
-            return (await to_thread(self._archive.match, board)).events
-        return await to_thread(self._archive.all_events, board, kept, locators.decode(locator))
 
     async def event_counts(self, boards: Sequence[int]) -> list[int]:
         """Return how many events each match has."""

@@ -17,7 +17,6 @@ from infra.archive.archived_match import ArchivedMatch
 from infra.archive.directory_pages import DirectoryEntry
 from infra.durability import Mode
 from infra.redis import keys
-from infra.store.kept_events import KeptEvents
 from infra.store.port import (
     AlreadyDecided,
     CommitArchived,
@@ -116,13 +115,6 @@ class StoreWithArchive(RedisStore):
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""
         return self._one(board, super().events(board), lambda m: list(m.events))
-
-    def _all_events(self, board: int, kept: KeptEvents) -> list[bytes]:
-        """Return all events of a match, of which Redis has only some."""
-        indexes = super().leaf_indexes(board)
-        if not indexes:  # the match has been retired meanwhile
-            return list(self._archive.match(board).events)
-        return self._archive.all_events(board, kept, indexes)
 
     def leaf_indexes(self, board: int) -> list[int]:
         """Return the indexes of a match's leaves."""

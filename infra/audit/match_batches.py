@@ -21,7 +21,6 @@ from infra.audit.leaf_totals import NO_TOTAL, TotalsSlice, add_numbers, leaf_num
 from infra.audit.shard_log import ShardLog
 from infra.audit.stored_match import CheckedMatch, StoredMatch, check_match, check_stored
 from infra.store import locators
-from infra.store.kept_events import read_kept
 from infra.store.port import Store
 from infra.store.trimmed_leaves import TrimmedLeavesError
 from infra.store.whole_matches import WholeMatch
@@ -146,7 +145,7 @@ class MatchBatches:
         self, log: _TotalledLog, whole: WholeMatch | None, total: tuple[int, int]
     ) -> CheckedMatch | None:
         """Return an intact match; None for one that must be read by itself."""
-        if whole is None or read_kept(whole.events) is not None:
+        if whole is None:
             return None
         try:
             indexes = locators.decode(whole.locator)

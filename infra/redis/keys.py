@@ -8,7 +8,7 @@
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
 | `{s07.a1y}:log` | stream with ids `<index>-1`: `l` the bytes of a leaf |
-| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `fault` why it stopped, `trimmed` the leaf below which events of matches were trimmed, `lost` the last loss of leaves; a copy of `size` and `root` is on the queue server, and `end`, where the log ended after the last commit that was announced |
+| `{s07.a1y}:published` | hash: `size` and `root` of the published log, `fault` why it stopped, `lost` the last loss of leaves; a copy of `size` and `root` is on the queue server, and `end`, where the log ended after the last commit that was announced |
 | `{s07.a1y}:shown` | hash: `from` the index from which leaves were last read by a follower of the log, which waits until this write is durable: `infra.store.leaf_reader` |
 | `{s07.a1y}:closed` | hash: why the shard takes no command, and whether it can be restored: `infra.store.closed_shards` |
 | `{s07.a1y}:over` | sorted set: board of a match that is over and not retired, by the ms of its last event |
@@ -20,7 +20,7 @@
 | `{s07.a1y}:boards` | the counter of the shard's boards, where each shard numbers its own |
 | `{s07.a1y}:given:<hex>` | the number allocated to a command id there, as long as that is in `{s07.a1y}:ids` |
 | `{s07.a1y}:ids` | list of the command ids with an allocated number, the last of them |
-| `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1; where some were trimmed, a mark stands for those: `infra.store.kept_events` |
+| `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1 |
 | `{s07.a1y}:m:<board>:at` | string: where the leaves of the match are in the log: `infra.store.locators` |
 | `{s07.a1y}:m:<board>:out` | hash: command id -> stored outcome |
 | `{s07.a1y}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |

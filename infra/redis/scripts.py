@@ -60,7 +60,6 @@ SET_CONDITIONAL_MOVES: Final = Script("set_conditional_moves")
 SET_FIELDS: Final = Script("set_fields")
 SUBMIT: Final = Script("submit")
 TOKEN_EXTEND: Final = Script("token_extend")
-TRIM_EVENTS: Final = Script("trim_events")
 WATERMARK: Final = Script("watermark")
 WRITE_ACCOUNT: Final = Script("write_account")
 

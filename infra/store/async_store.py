@@ -10,11 +10,9 @@ from domain.match.history import PackedSnapshot
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import CommandPipeline, CommandWords, raise_errors
 from infra.store import snapshots
-from infra.store.kept_events import MARK_PLACE, KeptEvents, count_events, is_mark, read_kept
 from infra.store.layout import Layout, decode_layout
 from infra.store.port import Submission, SubmitResult
 from infra.store.store_calls import read_submit_reply, submit_call
-from infra.store.trimmed_leaves import not_read
 
 
 class AsyncStore:
@@ -76,29 +74,15 @@ class AsyncStore:
     async def events(self, board: int, start: int) -> list[bytes]:
         """Return a match's events from the one with sequence number `start` on."""
         name = keys.events(self._shard(board), board)
-        # not by the client, because each of many streams would open a connection; the mark is read
-        # last, because events may be trimmed between the two
-        found, element = raise_errors(
-            await self._pipe.send([("LRANGE", name, start - 1, -1), ("LINDEX", name, MARK_PLACE)])
-        )
-        if not is_mark(element):
-            return list(found)
-        (whole,) = raise_errors(await self._pipe.send([("LRANGE", name, 0, -1)]))
-        kept = read_kept(whole)
-        if kept is None:  # the match has been retired meanwhile
-            return list(whole[start - 1 :])
-        found = kept.from_seq(start)
-        return (await self._all_events(board, kept))[start - 1 :] if found is None else found
+        # not by the client, because each of many streams would open a connection
+        (found,) = raise_errors(await self._pipe.send([("LRANGE", name, start - 1, -1)]))
+        return list(found)
 
     async def leaf(self, board: int, index: int) -> bytes | None:
         """Return the leaf with this index of the log that a match is in; None if Redis has it no longer."""
         shard, id_ = self._shard(board), f"{index}-1"
         (found,) = raise_errors(await self._pipe.send([("XRANGE", keys.log(shard), id_, id_)]))
         return bytes(found[0][1][1]) if found else None
-
-    async def _all_events(self, board: int, kept: KeptEvents) -> list[bytes]:
-        """Return all events of a match, of which Redis has only some."""
-        raise not_read(board, kept)
 
     async def inbox_size(self) -> int:
         """Count the commands in all inboxes."""
@@ -115,13 +99,8 @@ class AsyncStore:
 
     async def event_counts(self, boards: Sequence[int]) -> list[int]:
         """Return how many events each match has, in one round trip."""
-        names = [keys.events(self._shard(board), board) for board in boards]
-        words = [one for name in names for one in (("LLEN", name), ("LINDEX", name, MARK_PLACE))]
-        found = raise_errors(await self._pipe.send(words))
-        return [
-            count_events(length, element)
-            for length, element in zip(found[::2], found[1::2], strict=True)
-        ]
+        words = [("LLEN", keys.events(self._shard(board), board)) for board in boards]
+        return raise_errors(await self._pipe.send(words))
 
     def _shard(self, board: int) -> int:
         return keys.shard_of(board, self._shape.shards)

@@ -12,7 +12,7 @@ import redis
 from infra.failpoints import failpoint
 from infra.redis import keys, scripts
 
-_FIELDS: Final = ("size", "root", "fault", "trimmed")
+_FIELDS: Final = ("size", "root", "fault")
 
 
 class PublishedSize(msgspec.Struct, frozen=True):
@@ -23,8 +23,6 @@ class PublishedSize(msgspec.Struct, frozen=True):
     """Empty before anything was published."""
     fault: str = ""
     """Why nothing is published now, in a sentence; empty if all is well."""
-    trimmed_events: int = 0
-    """Events of matches below this leaf were trimmed in Redis; beside the data only."""
 
 
 class PublishedSizes:
@@ -67,16 +65,8 @@ def read_published_sizes(client: redis.Redis, shards: int) -> list[PublishedSize
         return [_read(row) for row in pipe.execute()]
 
 
-def record_trimmed_events(client: redis.Redis, shard: int, end: int) -> None:
-    """Record that the events of matches below leaf `end` were trimmed."""
-    scripts.set_fields(client, keys.published(shard), {"trimmed": str(end)})
-
-
 def _read(row: Any) -> PublishedSize:
-    size, root, fault, trimmed = row
+    size, root, fault = row
     return PublishedSize(
-        int(size or 0),
-        bytes.fromhex((root or b"").decode()),
-        (fault or b"").decode(),
-        int(trimmed or 0),
+        int(size or 0), bytes.fromhex((root or b"").decode()), (fault or b"").decode()
     )

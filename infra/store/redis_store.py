@@ -15,7 +15,6 @@ from infra.redis.reads import read_one, streams_in_one_command
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
-from infra.store.kept_events import KeptEvents, read_kept
 from infra.store.layout import Layout, check_lanes, create_layout, read_layout
 from infra.store.leaf_reader import LeafReader
 from infra.store.log_gate import read_ends
@@ -46,7 +45,7 @@ from infra.store.store_calls import (
     retire_call,
     submit_call,
 )
-from infra.store.trimmed_leaves import TrimmedLeaves, not_read
+from infra.store.trimmed_leaves import TrimmedLeaves
 from infra.store.watermarks import WatermarkReader
 from infra.store.whole_matches import WholeMatch, read_matches
 
@@ -318,12 +317,7 @@ class RedisStore:
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""
         found: Any = self._client.lrange(keys.events(self._shard(board), board), 0, -1)
-        kept = read_kept(found)
-        return list(found) if kept is None else self._all_events(board, kept)
-
-    def _all_events(self, board: int, kept: KeptEvents) -> list[bytes]:
-        """Return all events of a match, of which Redis has only some."""
-        raise not_read(board, kept)
+        return list(found)
 
     def leaf_indexes(self, board: int) -> list[int]:
         """Return the indexes of a match's leaves."""

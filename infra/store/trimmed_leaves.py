@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from infra.settings import Settings
-from infra.store.kept_events import KeptEvents
 
 if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs
@@ -74,14 +73,6 @@ class TrimmedLeaves:
                 f"leaf {index} of shard {shard} was trimmed, and can't be read from the published log: "
                 f"{error}"
             ) from error
-
-
-def not_read(board: int, kept: KeptEvents) -> TrimmedLeavesError:
-    """Return the error of a process that reads a match, and no published log."""
-    return TrimmedLeavesError(
-        f"events 2 to {kept.trimmed + 1} of match {board} were trimmed, and this process does not read the "
-        "published log"
-    )
 
 
 def published_logs(settings: Settings) -> "PublishedLogs":

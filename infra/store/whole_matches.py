@@ -17,7 +17,6 @@ class WholeMatch(msgspec.Struct, frozen=True):
 
     snapshot: PackedSnapshot
     events: list[bytes]
-    """As the list has them: see `infra.store.kept_events`."""
     outcomes: Mapping[CommandId, bytes]
     locator: bytes
     """See `infra.store.locators`; damaged bytes are returned as they are."""

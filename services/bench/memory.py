@@ -1,9 +1,8 @@
 """Memory of a match in the server: all its keys, and its share of the log.
 
-Then the log is published and trimmed, and last the events that are published.
+Then the log is published and trimmed.
 """
 
-import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,17 +10,15 @@ from pathlib import Path
 import redis
 
 from domain.clocks.time_control import TimeControl
-from infra.log.published_log import CACHE_BYTES
 from infra.redis import keys
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from services.bench.baselines.redis_only import decide_all, submit_and_commit
-from services.bench.harness import SHARDS, BenchEnvironment, new_store
-from services.bench.published import publish, published_logs
+from services.bench.harness import BenchEnvironment, new_store
+from services.bench.published import publish
 from services.bench.report import Report
 from services.bench.workload import PlannedGame, endless, moves, starts
 from workers.commands.drain import BATCH
-from workers.log.trim_events import EventTrimmer
 
 
 def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
@@ -41,9 +38,7 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
             bench.progress.advance(task, len(played))
         full = used_memory(client) - before
         parts = _parts(client, played)
-        without_log, without_events = (
-            used - before for used in _trim(client, store, bench.folder / "log")
-        )
+        without_log = _trim(client, store, bench.folder / "log") - before
     return Report(
         rate=matches * (plies + 1) / seconds,
         unit="commits",
@@ -53,7 +48,6 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
             "plies": plies,
             "bytes a match": round(full / matches),
             "with the log trimmed": round(without_log / matches),
-            "and the events that are published": round(without_events / matches),
             "of which, by MEMORY USAGE of one match": parts,
             **bench.disk(),
         },
@@ -65,15 +59,13 @@ def used_memory(client: redis.Redis) -> int:
     return int(client.info("memory")["used_memory"])
 
 
-def _trim(client: redis.Redis, store: RedisStore, folder: Path) -> tuple[int, int]:
-    """Trim the log, then the events; return the bytes that the server has allocated after each."""
+def _trim(client: redis.Redis, store: RedisStore, folder: Path) -> int:
+    """Trim the log; return the bytes that the server has allocated then."""
     sizes = PublishedSizes(client, client)
     for shard, size in enumerate(publish(store, folder)):
         sizes.record(shard, size, b"")
         client.xtrim(keys.log(shard), minid=f"{size}-0", approximate=False)
-    without_log = used_memory(client)
-    EventTrimmer(client, published_logs(folder, CACHE_BYTES).__getitem__).trim(SHARDS, math.inf)
-    return without_log, used_memory(client)
+    return used_memory(client)
 
 
 def _parts(client: redis.Redis, played: Sequence[PlannedGame]) -> dict[str, int]:

@@ -28,7 +28,6 @@ from services.doctor.memory import check_memory
 from services.doctor.processes import check_outgoing_mail, check_processes, check_secrets
 from services.doctor.published_log import (
     check_archive,
-    check_events,
     check_published_log,
     check_witnesses,
 )
@@ -370,7 +369,7 @@ def _draws(facts: Facts) -> Iterator[Finding]:
 CHECKS: Final[tuple[Check, ...]] = (
     _server, _owner, check_clocks, _shape, _workers, check_processes, check_secrets, _lanes, _inboxes, _entries, _damage,
     check_scrub, check_robots,
-    _projections, check_published_log, check_witnesses, check_events, check_archive, check_outgoing_mail, _disk, check_memory,
+    _projections, check_published_log, check_witnesses, check_archive, check_outgoing_mail, _disk, check_memory,
     _files, _draws,
 )  # fmt: skip
 """In the order of the report."""

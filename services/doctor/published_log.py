@@ -85,19 +85,6 @@ def check_witnesses(facts: Facts) -> Iterator[Finding]:
             yield ok("witnesses", f"{one.name} has cosigned {one.leaves} of {published} leaves")
 
 
-def check_events(facts: Facts) -> Iterator[Finding]:
-    """Report whether events of matches are read from the published log."""
-    server = facts.server
-    if server is None:
-        return
-    if sum(one.trimmed_events for one in server.published):
-        yield ok(
-            "events", "those in the published log are not kept in memory, and are read from there"
-        )
-    elif facts.settings.keep_events == "unpublished":
-        yield note("events", "all are still in memory; those in full bundles of the log leave it")
-
-
 def check_archive(facts: Facts) -> Iterator[Finding]:
     """Report how many matches are in the archive, and whether some should be that are not."""
     server = facts.server

@@ -72,10 +72,8 @@ class Archived(NamedTuple):
         return reads(self.everywhere, self.one, self.other, self.board)
 
 
-def reads(
-    everywhere: Everywhere, one: Player, other: Player, board: int, *, over: bool = True
-) -> Mapping[str, Any]:
-    """What every way of reading a match answers; streams only of one that is over, where they end."""
+def reads(everywhere: Everywhere, one: Player, other: Player, board: int) -> Mapping[str, Any]:
+    """What every way of reading a match that is over answers."""
     api, found = everywhere.api, dict[str, Any]()
     address = f"/api/matches/{board}"
     for place in API_PLACES:
@@ -85,13 +83,12 @@ def reads(
             answer.headers.get("etag"),
             _VOLATILE.sub("", answer.text),
         )
-    for kind in ("application/x-ndjson", "text/event-stream") if over else ():
+    for kind in ("application/x-ndjson", "text/event-stream"):
         found[f"events as {kind}"] = api.http.get(
             f"{address}/events", headers={"Accept": kind}
         ).text
-    if over:
-        after = {"Accept": "text/event-stream", "Last-Event-ID": "2"}
-        found["the rest of a stream"] = api.http.get(f"{address}/events", headers=after).text
+    after = {"Accept": "text/event-stream", "Last-Event-ID": "2"}
+    found["the rest of a stream"] = api.http.get(f"{address}/events", headers=after).text
     for who in (one, other):
         for page in PAGES:
             answer = everywhere.guest(who).get(f"/m/{board}{page}")

@@ -17,7 +17,6 @@ from infra.store.log_gate import LogGate
 from infra.store.scrub_notes import LISTS, NotedFault, ScrubNotes, ScrubRecord
 from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer
 from tests.helpers.server_copy import dump_of, restore
-from workers.log.trim_events import EventTrimmer
 from workers.projections import maintenance
 from workers.scrub import tables
 from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber
@@ -306,11 +305,6 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
     assert failed == []
     assert found == []
     assert int(server.client.get(keys.BOARDS) or 0) > before  # type: ignore[arg-type]
-    assert server.scrub() == []
-
-
-def test_no_false_alarm_after_events_were_trimmed(server: ScrubbedServer) -> None:
-    assert EventTrimmer(server.client, server.parts().log_of, bundle=4).trim(SHARDS) > 0
     assert server.scrub() == []
 
 

@@ -138,10 +138,7 @@ def test_memory_says_what_a_match_takes_and_where() -> None:
     parts = found["details"]["of which, by MEMORY USAGE of one match"]
     assert set(parts) == {"snapshot", "moves", "turns", "ev", "at", "out"}
     assert found["details"]["bytes a match"] >= sum(parts.values()) / 2
-    names = ("bytes a match", "with the log trimmed", "and the events that are published")
-    assert sorted({found["details"][name] for name in names}) == [
-        found["details"][name] for name in reversed(names)
-    ]
+    assert found["details"]["with the log trimmed"] < found["details"]["bytes a match"]
 
 
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])

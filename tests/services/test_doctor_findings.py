@@ -275,16 +275,6 @@ def test_a_leaf_that_waits_for_minutes_to_be_published_is_told() -> None:
     assert worst(judge(new)) is Level.OK
 
 
-def test_where_the_events_of_matches_are_is_reported() -> None:
-    def about(facts: Facts) -> list[Level]:
-        return [one.level for one in judge(facts) if one.about == "events"]
-
-    assert about(FACTS) == []
-    trimmed = with_("server", published=(PublishedSize(512, trimmed_events=256), PublishedSize()))
-    assert about(trimmed) == [Level.OK]
-    assert about(with_("settings", keep_events="unpublished")) == [Level.NOTE]
-
-
 def about_the_archive(facts: Facts) -> list[tuple[Level, str]]:
     return [(one.level, one.what) for one in judge(facts) if one.about == "archive"]
 

@@ -14,7 +14,6 @@ from infra.archive.objects import open_archive
 from infra.archive.store import StoreWithArchive
 from infra.durability import Mode
 from infra.log.key_files import generate_keys
-from infra.log.published_logs import PublishedLogs
 from infra.redis import keys
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedKind, ClosedShards
@@ -29,7 +28,6 @@ from workers import retire_job
 from workers.log.job import make_publisher
 from workers.log.publisher import Publisher
 from workers.log.trim import trim
-from workers.log.trim_events import EventTrimmer
 
 SHARD, OVER, ACTIVE = 1, 1, 5
 
@@ -127,17 +125,16 @@ def test_matches_retire(
     assert read_back(settings, bench).events(OVER) == before
 
 
-def test_logs_and_events_are_trimmed(settings: Settings, bench: Bench, queue: Redis) -> None:
+def test_logs_are_trimmed(
+    settings: Settings, bench: Bench, queue: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("workers.log.trim.WIDTH", 1)
     publisher_of(settings, bench, queue).round(0)
     catch_up(bench.store, bench.client)
-    before = bench.store.events(ACTIVE)
-    trimmer = EventTrimmer(bench.client, PublishedLogs(settings).of, bundle=1)
     with full(bench.client):
-        assert trimmer.trim(4) > 0
-        assert read_published_sizes(bench.client, 4)[SHARD].trimmed_events > 0
-        trim(bench.client, 4)
-    assert bench.client.llen(keys.events(SHARD, ACTIVE)) == 3
-    assert read_back(settings, bench).events(ACTIVE) == before
+        limit = trim(bench.client, 4, kept=1)[SHARD]
+    assert limit > 0
+    assert bench.client.xrange(keys.log(SHARD), count=1)[0][0] == b"%d-1" % limit
 
 
 def test_a_shard_is_restored_as_soon_as_there_is_memory(

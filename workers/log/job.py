@@ -24,7 +24,6 @@ from workers.log.publisher import Publisher
 from workers.log.recovery import LogRecovery
 from workers.log.restore import ShardRestorer
 from workers.log.trim import trim
-from workers.log.trim_events import EventTrimmer
 from workers.log.witnessing import Witnessing
 from workers.rq_worker import ListedWorker
 
@@ -61,18 +60,11 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
     default = INTERVAL_SECONDS if is_local(settings.store) else CLOUD_INTERVAL_SECONDS
     store = RedisStore(data, settings.durability, replicas=settings.replicas)
     logs, closed = PublishedLogs(settings), ClosedShards(data)
-    events = EventTrimmer(data, logs.of)
 
     def restorer(shard: int) -> ShardRestorer:
         log = logs.of(shard)
         log.refresh()
         return ShardRestorer(store, RestoredLeaves(data, store.layout()), closed, log)
-
-    def trim_all() -> None:
-        shards = store.layout().shards
-        if settings.keep_events == "unpublished":
-            events.trim(shards)
-        trim(data, shards)
 
     return Publisher(
         store,
@@ -80,7 +72,7 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
         open_objects(settings.store, settings.data),
         partial(read_keys, keys_folder(settings)),
         settings.publish_seconds or default,
-        trim_all,
+        lambda: trim(data, store.layout().shards),
         recovery=LogRecovery(closed, restorer),
     )
 

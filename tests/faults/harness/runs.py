@@ -34,9 +34,9 @@ class Run(msgspec.Struct, frozen=True):
 
 
 ELSEWHERE = tuple(
-    p for p in FAILPOINTS if p.startswith(("trim.", "offload.", "scrub.", "robot.", "analysis."))
+    p for p in FAILPOINTS if p.startswith(("offload.", "scrub.", "robot.", "analysis."))
 )
-"""Points that tests of their own kill at: test_trim_events.py, test_offload_job.py, tests/scrub/test_job.py,
+"""Points that tests of their own kill at: test_offload_job.py, tests/scrub/test_job.py,
 test_robots_killed.py and test_analysis_job.py."""
 
 LOG_POINTS = (
