@@ -21,6 +21,7 @@ from domain.match.commands import (
     RevealText,
 )
 from domain.match.decide import OFFER_KINDS, seat_of
+from domain.match.offers import DEAL
 from domain.match.state import MatchState
 from domain.rules import AnyRules, rules_by_id
 from infra.store.gateway import WAIT_SECONDS, OutcomePending
@@ -161,7 +162,7 @@ def _command(app: App, actor: Actor, board: int, state: MatchState, action: Acti
 
 def _offer(rules: AnyRules, kind: str) -> commands.MakeOffer:
     kinds = (*OFFER_KINDS, *rules.offers)
-    if kind not in kinds:
+    if kind not in (*kinds, DEAL):
         raise Refusal(
             Code.UNKNOWN_OFFER,
             f"{kind[:24]!r} can't be proposed; write one of {', '.join(kinds)}",
