@@ -141,6 +141,7 @@ def test_a_whole_match_is_played_by_every_way_in(nodes: Nodes) -> None:
     chance = random.Random(GAME)
     body = {"game": GAME, "players": list(NAMES)}
     board = nodes.api("POST", "/api/matches", body, 0)["board"]
+    nodes.api("POST", f"/api/matches/{board}/commands", {"do": "accept"}, 1)
     turns = cycle(nodes.ways.items())
     while not (state := nodes.state(board)).over:
         legal = list(rules_by_id(state.rules).legal_moves(position_of(state)))

@@ -65,3 +65,40 @@ def test_a_rematch_is_started_from_the_end(api, pair, tmp_path):
         assert seen.message == f"The match waits for {other.name}."
 
     play(api.url, board, one, tmp_path, steps)
+
+
+def test_an_invitation_is_found_and_accepted_and_nothing_is_proposed_before(api, tmp_path):
+    one, other = api.players()
+    board, second = api.match(one, other), api.match(one, other, game="torere")
+    api.caught_up()
+
+    async def steps(seen: Seen) -> None:
+        assert seen.message == "The match waits for you: a accepts it, r declines it."
+        await seen.press("o")
+        assert seen.message == "Nothing can be proposed before all have accepted the match."
+        await seen.press("a")
+        await seen.until(lambda: seen.app.view.match["state"] == "active")
+        assert f"It is {one.name}'s turn." in seen.message
+        await seen.press("n")
+        await seen.until(lambda: seen.app.view and seen.app.view.board == second)
+        await seen.idle()
+        await seen.press("r", "y")
+        await seen.until(lambda: seen.app.view.is_over)
+
+    play(api.url, board, other, tmp_path, steps)
+    assert state(api, second)["result"]["reason"] == "declined"
+
+
+def test_in_a_sealed_match_the_deal_of_the_server_is_proposed(api, tmp_path):
+    one, other = api.players()
+    terms = {"terms": ["--gather"], "commitment": "ab" * 32}
+    board = api.begun(one, other, game="powerdrain", **terms)
+
+    async def steps(seen: Seen) -> None:
+        await seen.press("o", "enter")
+        await seen.until(lambda: state(api, board)["offer"] is not None)
+        assert other.accept(board) == board
+        assert state(api, board)["state"] == "active"
+        await seen.until(lambda: seen.app.view.has_board)
+
+    play(api.url, board, one, tmp_path, steps)
