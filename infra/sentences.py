@@ -69,8 +69,8 @@ SAY: Final = Sentences(
             "ein Passwort beginnt und endet nicht mit einem Leerzeichen",
         ),
         "password-name": (
-            "this password is little more than the userid; choose another",
-            "dieses Passwort ist kaum mehr als der Name; bitte ein anderes wählen",
+            "this password is little more than the userid, or words that everybody here knows; choose another",
+            "dieses Passwort ist kaum mehr als der Name oder Wörter, die hier alle kennen; bitte ein anderes wählen",
         ),
         "password-common": (
             "this is one of the 10,000 passwords that are tried first; choose another",

@@ -73,6 +73,17 @@ def test_a_link_leads_to_a_page_and_a_heading_that_exist(page: Path) -> None:
         assert not anchor or anchor in anchors(target), link
 
 
+def test_the_security_standard_is_answered_by_tests_that_exist() -> None:
+    named = set(re.findall(r"`(test_\w+)::(test_\w+)`", (DOCS / "asvs.md").read_text()))
+    assert len(named) > 30
+    defined = {
+        (file.stem, name)
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.MULTILINE)
+    }
+    assert named - defined == set()
+
+
 @pytest.mark.parametrize("figure", FIGURES, ids=name_of)
 def test_a_figure_names_modules_that_exist(figure: Path) -> None:
     modules = [

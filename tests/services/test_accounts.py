@@ -77,7 +77,8 @@ def test_names_of_good_form_are_read(name):
 @pytest.mark.parametrize(
     "password",
     ["", "nine-long", "x" * 129, " at its end ", "a\ttab in it", "nul\0byte-here", "half\udc80pair-here",
-     "alice", "alice-alice", "12alice345", "Password123", "wonderland", "qwertyuiop", "correct horse\xa0"],
+     "alice", "alice-alice", "12alice345", "Password123", "wonderland", "qwertyuiop", "correct horse\xa0",
+     "Matchpost1", "matchpost-2026", "Powerdrain12", "pow2-pow2-alice", "my-password"],
 )  # fmt: skip
 def test_what_can_not_be_a_password_is_refused(accounts, password):
     sentence = refused(Code.BAD_PASSWORD, accounts.signup, "alice", password)
@@ -86,7 +87,8 @@ def test_what_can_not_be_a_password_is_refused(accounts, password):
 
 
 @pytest.mark.parametrize(
-    "password", ["correct horse battery", "x" * 128, "påßwörd-10", "alice-i-am"]
+    "password",
+    ["correct horse battery", "x" * 128, "påßwörd-10", "alice-i-am", "a powerdrain a day"],
 )
 def test_passwords_of_good_form_are_taken(password):
     check_password(password, "alicia")

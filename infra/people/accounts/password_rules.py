@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Final
 
 from domain.errors import Code, Refusal
+from domain.rules import all_rules
 from infra.sentences import SAY
 
 PASSWORD_LENGTHS: Final = range(10, 129)
@@ -19,8 +20,11 @@ PASSWORD_LENGTHS: Final = range(10, 129)
 SHORTEST_PASSWORD: Final = 6
 """Fewest characters of any password, because older accounts keep theirs."""
 
-_BESIDE_NAME: Final = 6
-"""Fewest characters that a new password has beside the userid."""
+_BESIDE_NAMES: Final = 6
+"""Fewest characters that a new password has beside the userid and the words that are known here."""
+
+_SHORTEST_WORD: Final = 4
+"""Fewest letters of a game's name that counts as such a word."""
 
 
 def check_password(password: str, name: str) -> None:
@@ -35,11 +39,20 @@ def check_password(password: str, name: str) -> None:
         raise Refusal(
             Code.BAD_PASSWORD, SAY("password-length", least=least, most=most, length=length)
         )
-    folded = password.lower()
-    if len(folded.replace(name.lower(), "")) < _BESIDE_NAME:
+    folded = rest = password.lower()
+    for word in (name.lower(), *_known_words()):
+        rest = rest.replace(word, "")
+    if len(rest) < _BESIDE_NAMES:
         raise Refusal(Code.BAD_PASSWORD, SAY("password-name"))
     if folded in _common_passwords():
         raise Refusal(Code.BAD_PASSWORD, SAY("password-common"))
+
+
+@cache
+def _known_words() -> tuple[str, ...]:
+    """Return words that anybody would try on such a server, the longest first."""
+    games = {rules.key for rules in all_rules() if len(rules.key) >= _SHORTEST_WORD}
+    return tuple(sorted({"matchpost", "password", *games}, key=lambda one: (-len(one), one)))
 
 
 @cache
