@@ -22,6 +22,7 @@ from infra.people.messages import MessageStore
 from infra.people.notes import Notes
 from infra.people.pending_starts import PendingStarts
 from infra.people.push_subscriptions import PushSubscriptions
+from infra.people.seen_texts import SeenTexts
 from infra.people.sessions import Sessions
 from infra.people.statements import Statements
 from infra.people.tokens import Tokens
@@ -85,6 +86,7 @@ class FakeApp:
         self.notes = Notes(self.client)
         self.statements = Statements(self.client, lambda: 4)
         self.words = DrawTexts(self.client)
+        self.seen_texts = SeenTexts(self.client)
         self.objects = MemoryObjects()
         self._lanes = LaneLeases(self.client, self._drain)
         self.gateway = CommandGateway(self.store, self._lanes, self.client)

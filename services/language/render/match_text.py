@@ -244,7 +244,8 @@ def _describe_event(scene: NamedMatch, event: Event, *, by_server: bool) -> Text
         case Declined() if by_server:
             gather = scene.state.gather
             unseen = gather is not None and gather.seal is not None
-            return SAY("unrevealed" if unseen else "lapsed", player=scene.who(event.seat))
+            player = scene.who(event.seat)
+            return SAY("unrevealed", player=player) if unseen else SAY("lapsed", player=player)
         case Declined():
             return SAY("declined", player=scene.who(event.seat))
         case Claimed():

@@ -9,8 +9,8 @@ from infra.store import outcomes
 from tests.fakes.memory_store import MemoryStore
 
 BOARD = 1
-EVENTS = 8
-"""Start, four moves, an offer, its answer, a move."""
+EVENTS = 9
+"""Start, its acceptance, four moves, an offer, its answer, a move."""
 
 
 def broken(store: MemoryStore) -> BrokenHistory:
@@ -20,8 +20,8 @@ def broken(store: MemoryStore) -> BrokenHistory:
     return caught.value
 
 
-REFUSAL = 1
-"""The log index of the refusal, after the first event."""
+REFUSAL = 2
+"""The log index of the refusal, after the first two events."""
 
 
 def the_refusal(store) -> tuple[bytes, outcomes.CommandOutcome]:

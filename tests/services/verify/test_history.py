@@ -19,7 +19,7 @@ from tests.services.verify.checked_match import BOARD, EVENTS, broken
 
 def test_an_untouched_match_holds(store):
     assert check(store, BOARD) == (
-        "match 1 holds: 8 events in sequence, chained, and decided again by pow2/1 "
+        "match 1 holds: 9 events in sequence, chained, and decided again by pow2/1 "
         "with the same result; snapshot, outcomes and log agree; 1 refusal decided again with the same sentence"
     )
 
@@ -42,7 +42,7 @@ def test_a_match_that_is_over_holds():
     terminal = Terminal(app)
     terminal.challenge()
     terminal.move(BOARD, "bob", "decline")
-    assert check(app.store, BOARD).startswith("match 1 holds: 3 events")
+    assert check(app.store, BOARD).startswith("match 1 holds: 4 events")
     app.close()
 
 
@@ -94,7 +94,7 @@ def test_dropping_the_last_events_is_found(store, count):
     del store._matches[BOARD].events[-count:]
     found = broken(store)
     assert found.seq == EVENTS - count + 1
-    assert "it is missing: the snapshot was made after 8 events" in found.sentence
+    assert "it is missing: the snapshot was made after 9 events" in found.sentence
 
 
 @pytest.mark.parametrize("first", range(EVENTS))

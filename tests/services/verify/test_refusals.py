@@ -27,9 +27,9 @@ from tests.services.verify.checked_match import BOARD, EVENTS, REFUSAL, broken, 
         {"code": ""},
         {"code": "illegal-move"},
         {"seq": 0},
-        {"seq": 2},
+        {"seq": 3},
         {"index": 0},
-        {"index": 2},
+        {"index": 1},
         {"index": 99},
     ],
 )
@@ -51,8 +51,8 @@ def test_a_refusals_leaf_that_was_changed_is_found(store, other):
     log[REFUSAL] = encode_event(msgspec.structs.replace(leaf, **other)) if other else b"nothing"
     found = broken(store)
     assert (found.seq, found.sentence) == (
-        1,
-        "leaf 1 of shard 1's log, for a refusal after it, is a different one",
+        2,
+        "leaf 2 of shard 1's log, for a refusal after it, is a different one",
     )
 
 
@@ -60,9 +60,9 @@ def test_a_refusal_without_its_outcome_is_found(store):
     command, _ = the_refusal(store)
     del store._matches[BOARD].outcomes[command]
     found = broken(store)
-    assert found.seq == 1
+    assert found.seq == 2
     assert found.sentence == (
-        "leaf 1 of shard 1's log is a refusal after it, and no outcome is stored for its command "
+        "leaf 2 of shard 1's log is a refusal after it, and no outcome is stored for its command "
         f"{command.hex()}"
     )
 
@@ -76,7 +76,7 @@ def test_a_changed_sentence_of_a_refusal_is_found(store, text):
         was.digest, was.index, outcomes.tail(was.code, was.seq, text)
     )
     found = broken(store)
-    assert found.seq == 1
+    assert found.seq == 2
     assert f"its stored sentence is {str(text)!r}, not {was.sentence!r}" in found.sentence
 
 
