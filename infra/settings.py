@@ -244,7 +244,8 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         about(
             _POSITIVE,
             "How many requests without a token a minute may come from one address to one process "
-            "of the HTTP API; further ones are refused as `too-fast`.",
+            "of the HTTP API; further ones are refused as `too-fast`. The networks of one /48 of IPv6 "
+            "have ten times as many together.",
             "600",
         ),
     ] = 600

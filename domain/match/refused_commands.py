@@ -94,8 +94,8 @@ def known_commands(
         return
     if leaf.actor == SERVER_ACCOUNT:
         yield from _clock_commands(state, words)
-    # a sealed match accepts the offer of a deal, and did not before there was one
-    deal = () if state.sealed else (DEAL,)
+    # a sealed match accepts the first offer of a deal, and refused each before there was one
+    deal = () if state.sealed and state.offer is None else (DEAL,)
     kinds = (*OFFER_KINDS, *deal, *(rules_by_id(state.rules).offers if state.started else ()))
     quoted = [word for word in words if isinstance(word, str)]
     yield from (AnswerOffer(accept=True), AnswerOffer(accept=False), ResignMatch())

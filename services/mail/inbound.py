@@ -203,12 +203,19 @@ class InboundMail:
         return reply, self._directory.own(player.account, sender)
 
     def _by_outdated_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
-        """Return the answer with the address that is valid now, which only the player may get."""
+        """Return the answer with the address that is valid now, which only the player may get.
+
+        A suspended player reads that instead, because nothing would be carried out there either.
+        """
         player = seat.player
         _note_seat_mail(player, "outdated")
         if not self._directory.is_own(player.account, sender):
             raise UnfitError("this address is outdated; reply to the newest e-mail about the match")
         reason = Refusal(Code.NOT_ALLOWED, SAY("outdated-seat"))
+        try:
+            refuse_suspended(own_profile(self._app, player.account))
+        except Refusal as suspended:
+            reason = suspended
         said = _refused(reason, self._app.accounts.language_of(player.account))
         reply = MailReply(mail, (said,), seat.address, clean_subject(player.title))
         return reply, self._directory.own(player.account, sender)

@@ -80,9 +80,10 @@ def test_the_python_client_plays_on_it(url):
             client.move(board, "m1-i3")
         assert (refused.value.status, refused.value.code) == (409, "not-your-turn")
         assert client.match(board)["moves"] == ["m13-j7"]
+        assert client.do(f"pow2 move {board} dave sing-along accept").code == ""
         assert client.do(f"pow2 move {board} dave sing-along resign").code == ""
         types = [event["type"] for event in client.events(board)]
-        assert types == ["match-started", "moved", "resigned", "ended"]
+        assert types == ["match-proposed", "moved", "accepted", "resigned", "ended"]
     http.close()
 
 

@@ -120,7 +120,9 @@ def test_readyz_notes_that_the_log_is_not_published(api: Api):
 
 
 def test_the_page_shows_the_latest_checkpoints(api: Api):
-    page = api.http.get("/log").text
+    answer = api.http.get("/log")
+    assert answer.headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
+    page = answer.text
     assert "play.example.org/log/s01\n700\n" in page
     assert "<dt>Entries</dt><dd>700</dd>" in page
     assert "cosigned by" not in page

@@ -50,7 +50,7 @@ def test_each_command_of_the_page_answers_as_it_says(tmp_path: Path):
             "pow2 move 1 alice mad-hatter m13-m9",
             "pow2 move 1 bob yes-we-can a13-c11",
         )
-        servers["b"].do("signup anna anna-password", "signup ben ben-password")
+        servers["b"].do("signup anna blue-teapot", "signup ben red-lantern")
         commands = 0
         for name, block in BLOCK.findall(PAGE.read_text()):
             for part in block.removeprefix("$ ").split("\n$ "):

@@ -34,12 +34,11 @@ WORDS = st.text(min_size=1, max_size=30).filter(lambda text: text.split() == [te
 
 
 def replaced(line: str, word: str) -> str:
-    """The line with another word in the place of its password."""
-    password = parse(line).get("password")
-    written = [one.removeprefix("--password=") for one in line.split()]
-    at = written.index(password)
-    word = line.split()[at].removesuffix(password) + word
-    return " ".join([*line.split()[:at], word, *line.split()[at + 1 :]])
+    """The line with another word in the place of its password, and of the quotation marks around it."""
+    password = re.escape(parse(line).get("password"))
+    written = rf'(?<!\S)(--password=)?("?){password}\2(?!\S)'
+    before, flag, _, after = re.split(written, line, maxsplit=1)
+    return f"{before}{flag or ''}{word}{after}"
 
 
 def test_every_form_with_a_password_has_an_example():

@@ -186,7 +186,7 @@ def by_commands_of_before_commitments(api: Api) -> set[type]:
 def by_arbiters(api: Api) -> set[type]:
     """A claim, a ruling by which the match goes on, an appeal, and a result; with refusals in between."""
     one, other = api.players()
-    board = api.match(one, other, terms=TIMED)
+    board = api.begun(one, other, terms=TIMED)
     assert one.move(board, "m13-j7").is_success
     assert other.give(board, {"do": "resign"}).is_success
     (player, rival), text = seats_of(api, board), bytes(32)

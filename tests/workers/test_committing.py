@@ -39,6 +39,7 @@ from infra.audit.stored_match import check
 from infra.draw_texts import DrawTexts
 from infra.durability import Mode
 from infra.people.accounts import Accounts
+from infra.people.seen_texts import SeenTexts
 from infra.projections.standings import StandingsQuery
 from infra.redis import keys
 from infra.store.port import CommitResult, Write
@@ -241,16 +242,23 @@ def test_three_players_of_halves_commit_and_reveal(bench: Bench) -> None:
 def test_a_match_declined_in_each_phase_holds(bench: Bench) -> None:
     bench.send(ALICE, call(to(ALICE), NOBODY), 3)
     bench.send(BOB, DeclineMatch(), 3)
-    seal(bench, 7)
-    reveal(bench, 7, BOB)
-    bench.send(ALICE, DeclineMatch(), 7)
+    for board in (7, 11):
+        seal(bench, board)
+        reveal(bench, board, BOB)
+        bench.send(ALICE, DeclineMatch(), board)
+    # a browser with the text of one match was seen, and none with that of the other
+    SeenTexts(bench.client).note(ALICE, [7], BEGIN)
     bench.drain()
-    assert bodies(bench, 3, Declined) == [Declined(seat=1)]
-    assert bodies(bench, 7, Withheld) == [Withheld(seat=0)]
+    assert [bodies(bench, board, Declined | Withheld) for board in (3, 7, 11)] == [
+        [Declined(seat=1)],
+        [Withheld(seat=0)],
+        [Declined(seat=0)],
+    ]
     assert "because seat 1 did not reveal a text" in check(bench.store, 7)
-    assert "did not reveal" not in check(bench.store, 3)
-    # its seed is used up, and draws nothing else
-    assert plain(bench, 11).draw.k == 2
+    for board in (3, 11):
+        assert "did not reveal" not in check(bench.store, board)
+    # their seeds are used up, and draw nothing else
+    assert plain(bench, 15).draw.k == 3
 
 
 # with clocks
@@ -262,16 +270,21 @@ def timed(redis_client: Redis, tmp_path: Path) -> TimedBench:
 
 
 def test_the_scheduler_ends_a_match_whose_players_do_not_reveal(timed: TimedBench) -> None:
-    timed.send(ALICE, call(to(ALICE), to(BOB), terms=SHORT), 1)
-    timed.send(BOB, RevealText(text=TEXTS[BOB]), 1)
+    for board in (1, 2):
+        timed.send(ALICE, call(to(ALICE), to(BOB), terms=SHORT), board)
+        timed.send(BOB, RevealText(text=TEXTS[BOB]), board)
     timed.drain()
+    SeenTexts(timed.client).note(ALICE, [1], BEGIN)
     keeper = timed.keeper()
     timed.tick(keeper, 3 * DAY - 1)
     assert not timed.state().over
     timed.tick(keeper, 3 * DAY)
-    assert bodies(timed, 1, Withheld) == [Withheld(seat=0)]
-    assert decode_event(timed.store.events(1)[-1]).actor == SERVER_ACCOUNT
-    assert "holds" in check(timed.store, 1)
+    assert bodies(timed, 1, Declined | Withheld) == [Withheld(seat=0)]
+    # of the other match no browser with alice's text was seen
+    assert bodies(timed, 2, Declined | Withheld) == [Declined(seat=0)]
+    for board in (1, 2):
+        assert decode_event(timed.store.events(board)[-1]).actor == SERVER_ACCOUNT
+        assert "holds" in check(timed.store, board)
     assert timed.store.due_boards(1, BEGIN + 99 * DAY, 10) == []
     timed.tick(keeper, 4 * DAY)
     assert timed.waits() == 0

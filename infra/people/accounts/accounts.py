@@ -163,11 +163,11 @@ class Accounts:
         `bad-password` for a new one that can't be a password.
         """
         check_password(new, name)
-        account = self.verify(name, old)
+        account, data = self._verified_record(name, old)
         # before the change, because a process killed after it could not do this
         end_opened(self._client, account, session=session, tokens=tokens)
         hashed = self._passwords.hash(new)
-        self.change(name, old, lambda a: with_next_mail_turn(replace(a, password=hashed)))
+        self._store(account, data, lambda a: with_next_mail_turn(replace(a, password=hashed)))
         # those that the old password has opened meanwhile
         end_opened(self._client, account, session=session, tokens=tokens)
         return account
