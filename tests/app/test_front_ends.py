@@ -117,6 +117,15 @@ USE_CASES: Final[dict[str, Row]] = {
     "password_reset.check_link": BY_LINK,
     "password_reset.reset_password": BY_LINK,
     "accounts.erase_account": WITHIN,
+    "accounts.set_suspended": OPERATOR,
+    "accounts.end_if_suspended": Row(
+        (API, WEB), "only a token or a session that was just made may have to end again"
+    ),
+    "userids.claimed_userid": WITHIN,
+    "userids.check_signups": Row((WEB,), "a page says so before its form; the others refuse"),
+    "deals.staff_at_deal": Row((WEB,), "the page of a match says who could have chosen the deal"),
+    "deals.was_sealed": Row((WEB,), "a page asks for a text before it starts a rematch"),
+    "invitations.count_from": Row((WEB,), "the others decline all of a player by name"),
     "push.vapid_key": BY_BROWSERS,
     "push.subscribe": BY_BROWSERS,
     "push.unsubscribe": BY_BROWSERS,
@@ -256,10 +265,11 @@ def test_what_a_front_end_does_not_offer_has_a_reason():
 
 
 def test_mail_offers_use_cases_by_the_language_alone():
-    assert called_by("mail") & USE_CASES.keys() <= {"names.names_of"}
+    assert called_by("mail") & USE_CASES.keys() <= {"names.names_of", "accounts.own_profile"}
 
 
 def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_operator():
     own = {name for name, row in USE_CASES.items() if not row.offered}
     also = {"commands.finish", "exports.export_match", "matches.load_state"}
+    also |= {"accounts.log_out_everywhere"}
     assert called_by("cli") & USE_CASES.keys() <= own | also
