@@ -12,7 +12,6 @@ from infra.redis import keys
 from services.app.names import shown_name
 from services.app.recent_password import FRESH_MS
 from services.http.web.session import SESSION_COOKIE
-from services.mail.reply import SHORT_REPLY
 from tests.fakes.front_ends import joined, plain, sentence
 from tests.helpers.api import PASSWORD
 
@@ -143,7 +142,7 @@ def refused_signups(person, name):
     page = re.search(r'id="wrong-userid">([^<]+)<', said["web"].text)
     found = (
         said["terminal"].sentence,
-        joined(said["mail"].partition(SHORT_REPLY)[0]).partition(": ")[2],
+        joined(said["mail"]).partition(": ")[2],
         sentence(said["api"]),
         html.unescape(page[1]),
     )

@@ -53,7 +53,10 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     assert counted(SecurityEvent.ACCOUNT_SUSPENDED) == before + 1
 
     link = PasswordResets(api.parts.data).issue(one.account)
-    said = same({way: everywhere.act(way, one, board, MOVE) for way in (TERMINAL, MAIL, SEAT)})
+    said = same(
+        {way: everywhere.act(way, one, board, MOVE) for way in (TERMINAL, MAIL, SEAT)}
+        | {"mail to a seat's former address": everywhere.seat(one, board, MOVE.words, turn=0)}
+    )
     assert said.code == "suspended"
     assert f"the account of {one.name} is suspended" in said.sentence.lower()
     token = api.http.post("/api/tokens", json={"userid": one.name, **TOKEN})
@@ -72,6 +75,7 @@ def test_no_way_leads_into_a_suspended_account_until_it_is_reinstated(everywhere
     assert everywhere.state(board).ply == 0
 
     assert run(one.name, is_suspended=False, settings=api.settings) == 0
+    assert everywhere.seat(one, board, MOVE.words, turn=0).code == "not-allowed"
     assert everywhere.act(SEAT, one, board, MOVE).code == ""
     assert api.http.post("/api/tokens", json={"userid": one.name, **TOKEN}).status_code == 201
 

@@ -15,6 +15,7 @@ from domain.match.state import MatchState
 from infra.mail.addresses import ServerAddresses
 from infra.mail.outbox import Outbox
 from infra.people.accounts import MailAddress
+from infra.people.accounts.access import mail_turn_of
 from services.app.error_codes import CODE_INFO
 from services.http.web.render import sentence as as_sentence
 from services.language import LOCAL, Answer, Language
@@ -87,10 +88,12 @@ class Everywhere:
         """Note who plays in a match that was started otherwise."""
         self._players[board] = players
 
-    def seat(self, player: Player, board: int, text: str) -> Result:
-        """Send what is said to the address of a player's seat."""
+    def seat(self, player: Player, board: int, text: str, turn: int | None = None) -> Result:
+        """Send what is said to the address of a player's seat, as it is now or was at a turn."""
         number = self._players[board].index(player)
-        return self._take(self._addresses.of(board, number, player.account), player, text)
+        now = mail_turn_of(self.api.parts.accounts.record_of(player.account))
+        at = now if turn is None else turn
+        return self._take(self._addresses.of(board, number, player.account, at), player, text)
 
     def _take(self, to: str, player: Player, text: str) -> Result:
         before = {letter.id for _, letter in self._outbox._all()}

@@ -15,6 +15,7 @@ from tests.helpers.mails import mail
 from tests.helpers.web import Guest, refusal
 
 _DOMAIN = "play.example.org"
+_VOUCHING = "mx.example.org"
 
 
 class Everywhere:
@@ -25,7 +26,7 @@ class Everywhere:
         self.language = Language(api.parts, origin=LOCAL)
         self._guests = guests
         self._addresses = ServerAddresses(b"s" * 32, _DOMAIN)
-        self._office = InboundMail(api.parts, api.parts.data, self._addresses)
+        self._office = InboundMail(api.parts, api.parts.data, self._addresses, authserv=_VOUCHING)
         self._numbers = itertools.count(1)
 
     def person(self, name: str = "") -> "Person":
@@ -35,9 +36,10 @@ class Everywhere:
         return Person(self, player, guest)
 
     def mail(self, line: str) -> str:
-        """Send a command line by mail; returns the answer's text, with its lines joined."""
+        """Send a command line by mail, of a sender for whom a server vouches; returns the answer's text."""
         number = next(self._numbers)
-        data = mail(line, id_=f"<{number}@everywhere.example.org>")
+        vouched = {"Authentication-Results": f"{_VOUCHING}; spf=pass smtp.mailfrom=example.org"}
+        data = mail(line, id_=f"<{number}@everywhere.example.org>", headers=vouched)
         sender = f"sender{number}@example.org"
         self._office.take(self._addresses.server_address, sender, data)
         outbox = Outbox(self.api.parts.data)
