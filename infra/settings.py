@@ -254,8 +254,9 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         about(
             _POSITIVE,
             "How many wrong passwords and new accounts a minute may come from one network (an "
-            "IPv4 address, a /64 of IPv6) to one process of the server; further ones are refused "
-            "as `too-fast`. Raise it where many people share an address, as a class does.",
+            "IPv4 address, a /64 of IPv6, ten times as many from a /48) to one process of the "
+            "server; further ones are refused as `too-fast`. Raise it where many people share an "
+            "address, as a class does.",
             "20",
         ),
     ] = 20
