@@ -13,6 +13,7 @@ from infra.log.signed_note import SignatureType, Signer, VerifierKey
 from infra.objects.location import open_objects
 from infra.objects.port import ObjectNotFoundError
 from infra.redis.keys import published
+from services.http.web.render import HEADERS
 from tests.fakes.memory_objects import MemoryObjects
 from tests.helpers.api import Api
 
