@@ -154,7 +154,7 @@ def by_mail(api: Api) -> set[type]:
 
 
 def by_silence_before_a_draw(api: Api) -> set[type]:
-    """A match whose challenger commits to a text and never reveals it."""
+    """A match whose challenger commits to a text, has it in a browser, and never reveals it."""
     one, other = api.players()
     asked = {
         "game": "powerdrain",
@@ -164,6 +164,7 @@ def by_silence_before_a_draw(api: Api) -> set[type]:
     }
     board = one.post("/api/matches", asked).json()["board"]
     assert other.give(board, {"do": "accept"}).json()["accepted"]
+    api.parts.seen_texts.note(one.account, [board], api.parts.store.now())
     keep(api, board, events.Withheld)
     return kinds_of(api.parts.store, board)
 

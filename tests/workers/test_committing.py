@@ -242,12 +242,12 @@ def test_three_players_of_halves_commit_and_reveal(bench: Bench) -> None:
 def test_a_match_declined_in_each_phase_holds(bench: Bench) -> None:
     bench.send(ALICE, call(to(ALICE), NOBODY), 3)
     bench.send(BOB, DeclineMatch(), 3)
+    # a browser with the text of one match was seen, and none with that of the other
+    SeenTexts(bench.client).note(ALICE, [7], BEGIN)
     for board in (7, 11):
         seal(bench, board)
         reveal(bench, board, BOB)
         bench.send(ALICE, DeclineMatch(), board)
-    # a browser with the text of one match was seen, and none with that of the other
-    SeenTexts(bench.client).note(ALICE, [7], BEGIN)
     bench.drain()
     assert [bodies(bench, board, Declined | Withheld) for board in (3, 7, 11)] == [
         [Declined(seat=1)],
