@@ -263,7 +263,12 @@ def test_who_would_not_reveal_or_play_a_known_draw_is_counted_and_who_declines_b
     counts = [api.http.get(f"/api/players/{p.name}").json()["refused_draws"] for p in (one, other)]
     assert counts == [1, 1]
     notices = one.get("/api/notices").json()["notices"]
-    assert [n["board"] for n in notices if n["kind"] == "declined"] == [plain, without, board, before]
+    assert [n["board"] for n in notices if n["kind"] == "declined"] == [
+        plain,
+        without,
+        board,
+        before,
+    ]
     assert "counts for nothing" in api.http.get(f"/api/matches/{board}").json()["result"]["text"]
 
 
