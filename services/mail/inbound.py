@@ -255,7 +255,7 @@ class InboundMail:
             try:
                 refuse_suspended(own_profile(self._app, player.account))
             except Refusal as reason:
-                return refusal(reason)
+                return _refused(reason, self._app.accounts.language_of(player.account)).answer
         # the answer goes to the player for whom the seat's address was made
         reader = player.account if player else None
         if order.refusal:
