@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
 from services.app.matches import load_state
 
@@ -22,6 +22,14 @@ def opened(api, person, name: str, **options):
     return one
 
 
+def the_only(held: list[Route], page: Page) -> Route:
+    """The one request that is held, once the browser has sent it."""
+    while not held:
+        page.evaluate("0")  # so that Playwright hands it over
+    (sent,) = held
+    return sent
+
+
 def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api, person):
     one = opened(api, person, "ada")
     page, play = one.page, one.page.locator("#confirm")
@@ -33,12 +41,12 @@ def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api,
     expect(page.locator("#turn")).to_have_text("Your turn")
     expect(page.locator('.plate.to-move[data-seat="0"]')).to_be_visible()
     assert load_state(api.parts, one.board).ply == 0
-    held = []
+    held: list[Route] = []
     page.route("**/act", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
     play.click()
     expect(play).to_have_class(re.compile("pending"))
     play.click(force=True)  # it is on its way, and is not sent again
-    (sent,) = held
+    sent = the_only(held, page)
     sent.continue_()
     expect(page.locator("#next-match")).to_contain_text("Next: Mū tōrere against")
     assert load_state(api.parts, one.board).ply == 1
@@ -54,7 +62,7 @@ def test_news_before_the_answer_to_a_move_leave_one_of_each_part(api, person):
     page.route("**/act", lambda route: held.append(route))  # noqa: PLW0108 - needs a function
     page.locator("#confirm").click()
     expect(page.locator("#confirm")).to_have_class(re.compile("pending"))
-    (sent,) = held
+    sent = the_only(held, page)
     answer = sent.fetch()
     # the form that was sent is gone before its answer comes
     expect(page.locator("#turn")).to_contain_text("s turn")
