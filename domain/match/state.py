@@ -26,12 +26,14 @@ from domain.match.events import (
     Called,
     Challenged,
     Committed,
+    DealProposed,
     Declined,
     Ended,
     Event,
     Flagged,
     Gathered,
     Imported,
+    MatchProposed,
     MatchStarted,
     Moved,
     Nagged,
@@ -177,9 +179,11 @@ def evolve(
     """
     after = _evolve(state, event, position)
     clock = evolve_clock(state.clock, event, at, state.next)
-    after = replace(after, invitation=evolve_invitation(state.invitation, event, at))
-    if state.invited and not after.invited and clock is not None:
-        clock = clocks.after_resume(clock, at)
+    # most events are of matches that nobody is invited to any longer
+    if state.invitation is not None or isinstance(event, MatchProposed | DealProposed):
+        after = replace(after, invitation=evolve_invitation(state.invitation, event, at))
+        if state.invited and not after.invited and clock is not None:
+            clock = clocks.after_resume(clock, at)
     if isinstance(event, Claimed | Ruled | Appealed):
         seq, ply = state.seq + 1, state.ply
         cases = evolve_cases(state.cases, event, seq=seq, ply=ply, at=at, actor=actor)
