@@ -32,6 +32,7 @@ from domain.match.imports import import_command
 from domain.match.state import MatchState, position_of
 from domain.rules import rules_by_id
 from infra.draw_texts import DrawTexts
+from infra.people.seen_texts import SeenTexts
 from infra.store.gateway import submission_of
 from infra.store.port import Submission
 from tests.helpers.bench import Bench
@@ -187,6 +188,8 @@ class Corpus:
     def _before_a_draw(self, board: int, state: MatchState, account: bytes) -> Action:
         """Accept, commit or reveal; or decline."""
         if self._chance.random() < 0.1:
+            if state.sealed and board % 3:  # of the others no browser was seen
+                SeenTexts(self._bench.client).note(account, [board], state.at)
             return account, DeclineMatch()
         if state.sealed:
             if state.offer is not None or self._chance.random() < 0.1:
