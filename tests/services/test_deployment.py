@@ -80,6 +80,8 @@ def test_the_settings_of_all_pods_and_containers_exist() -> None:
 def test_a_container_comes_with_the_user_of_its_role(role: str) -> None:
     service = SERVICES[role]
     assert service["command"] == [role]
+    # so Compose stops the roles before the servers that they need to end
+    assert {"data", "queue"} <= set(service["depends_on"])
     user = "operator" if role == "prepare" else role
     for variable, host in (("MATCHPOST_REDIS_URL", "data"), ("MATCHPOST_QUEUE_URL", "queue")):
         url = service["environment"][variable]
