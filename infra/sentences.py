@@ -242,6 +242,14 @@ SAY: Final = Sentences(
             "the server can't make sure now that it keeps a move, so it takes none; its operator has been notified; try again in a minute",
             "der Server kann gerade nicht sicherstellen, dass er einen Zug behält, also nimmt er keinen an; sein Betreiber ist verständigt; bitte in einer Minute noch einmal versuchen",
         ),
+        "disk-full": (
+            "the disk of this server is full, so it takes no moves until its operator has made room; everything can still be read, and nothing is lost",
+            "die Platte dieses Servers ist voll, also nimmt er keine Züge an, bis sein Betreiber Platz gemacht hat; lesen lässt sich alles, und nichts ist verloren",
+        ),
+        "no-writes": (
+            "the server can only be read just now, because its disk is full or a copy of it is away; nothing was changed; try again later",
+            "der Server lässt sich gerade nur lesen, weil seine Platte voll ist oder eine Kopie fehlt; nichts wurde geändert; bitte später noch einmal versuchen",
+        ),
         "plies": (
             "a match has at most {most} plies by commands; end it with `resign`, with an offer, or as the game has it",
             "eine Partie hat höchstens {most} Züge; sie endet durch Aufgabe, ein Angebot oder nach ihren Regeln",

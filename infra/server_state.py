@@ -24,6 +24,13 @@ MOST_LAG: Final = 10
 """Seconds without a sign of a replica after which the server must not count it any longer."""
 
 
+DISK_FULL: Final = (
+    "the disk of the data is full, so everything can be read, and no move is accepted; make room, and moves "
+    "go on by themselves"
+)
+"""The fault of an embedded server that has too little room (`infra.valkey.disk_guard`)."""
+
+
 def parse_version(text: str) -> tuple[int, int]:
     """Return major and minor number of a version as text, (0, 0) when it has none."""
     found = re.match(r"(\d+)\.(\d+)", text)
@@ -47,6 +54,9 @@ def write_fault(information: Mapping[str, Any]) -> str:
             "the server could not write its append-only file, and refuses writes until it can; look "
             "at its log and its disk"
         )
+    # only an embedded server has no port, and no replicas ever
+    if information.get("min_slaves_good_slaves") == 0 and information.get("tcp_port") == 0:
+        return DISK_FULL
     limit = int(information.get("maxmemory", 0))
     if limit and int(information.get("used_memory", 0)) >= limit:
         return (

@@ -9,6 +9,7 @@ from redis.exceptions import RedisError
 
 from infra.redis.cluster import servers_of
 from infra.redis.node_names import node_address
+from infra.server_state import DISK_FULL, write_fault
 
 
 class ServerFigures(msgspec.Struct, frozen=True):
@@ -27,7 +28,7 @@ class ServerFigures(msgspec.Struct, frozen=True):
     replicas: int = 0
     """Connected replicas."""
     is_written: bool = True
-    """Whether its append-only file could be written last."""
+    """Whether its append-only file could be written last, and has room on the disk."""
     commands: int = 0
     """Commands since its start."""
     cpu_seconds: float = 0.0
@@ -58,7 +59,8 @@ def _read(node: redis.Redis) -> ServerFigures:
         memory_limit=int(info.get("maxmemory", 0)) or int(info.get("total_system_memory", 0)),
         clients=int(info.get("connected_clients", 0)),
         replicas=int(info.get("connected_slaves", 0)),
-        is_written=info.get("aof_last_write_status", "ok") == "ok",
+        is_written=info.get("aof_last_write_status", "ok") == "ok"
+        and write_fault(info) != DISK_FULL,
         commands=int(info.get("total_commands_processed", 0)),
         cpu_seconds=_cpu_seconds(info),
     )

@@ -22,6 +22,7 @@ from infra.log_context import LoggedWith
 from infra.metrics import OUTCOMES_PENDING, count_submissions, outcome_wait
 from infra.redis.keys import Lane
 from infra.sentences import SAY
+from infra.server_state import DISK_FULL
 from infra.store.leases import LaneLeases
 from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import ANY_DIGEST, CommandOutcome, parse
@@ -126,10 +127,8 @@ def check_digest(outcome: CommandOutcome, digest: bytes) -> CommandOutcome:
 def check_fault(fault: str) -> None:
     """Raise `unavailable` if the server has a fault of durability."""
     if fault:
-        raise Refusal(
-            Code.UNAVAILABLE,
-            SAY("not-kept"),
-        )
+        sentence = SAY("disk-full") if fault == DISK_FULL else SAY("not-kept")
+        raise Refusal(Code.UNAVAILABLE, sentence)
 
 
 def is_too_long(sent: CommandEnvelope, ply: int) -> bool:

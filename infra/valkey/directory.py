@@ -4,6 +4,7 @@ valkey/       the server's append-only files
 valkey.synced how much of which of these files is known to be synced (`infra.valkey.aof_repair.SyncMark`)
 valkey.log    its log; `valkey.log.1` is the older one
 valkey.sock   its socket
+reserve       removed when the disk is full (`infra.valkey.disk_guard`)
 socket        path of its socket, if the path above is too long for one
 lock          locked by the owner (`infra.valkey.process.DirectoryLock`)
 queue/        the same for the server of the queue, which keeps nothing (`infra.valkey.queue_server`)
@@ -30,6 +31,7 @@ _CONTENTS: Final = frozenset(
         "valkey.log",
         "valkey.log.1",
         "valkey.sock",
+        "reserve",
         "socket",
     }
 )
@@ -50,6 +52,7 @@ class DataDirectory:
         self.files = path / "valkey"
         self.log = path / "valkey.log"
         self.synced = path / "valkey.synced"
+        self.reserve = path / "reserve"
         self._socket_note = path / "socket"
 
     def prepare(self) -> None:

@@ -12,7 +12,6 @@ answered; so can one whose log a power loss has torn at its end (`infra.valkey.a
 import logging
 import os
 import re
-import shutil
 import socket
 import subprocess
 import time
@@ -27,6 +26,7 @@ from infra.redis.clients import make_client
 from infra.valkey.aof_repair import DamagedError, SyncMark, newest_log, repair_tail
 from infra.valkey.binary import BinaryError, ServerBinary, find_binary
 from infra.valkey.directory import DataDirectory, DirectoryError, is_listening
+from infra.valkey.disk_guard import free_bytes, release
 from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
 
 logger = logging.getLogger(__name__)
@@ -217,12 +217,14 @@ class EmbeddedServer:
     def _check_room(self) -> None:
         """Raise EmbeddedError if the disk is full: a server ends at the first write it can't sync.
 
-        Its own log is on the same disk, so it could not say why. One that keeps nothing needs no room.
+        Its own log is on the same disk, so it could not say why. One that keeps nothing needs no room. The
+        reserve is used first.
         """
         if self._settings["appendonly"] == "no":
             return
-        free = shutil.disk_usage(self.data).free
-        if free < _LEAST_ROOM:
+        if free_bytes(self.data) < _LEAST_ROOM:
+            release(self._directory.reserve)
+        if (free := free_bytes(self.data)) < _LEAST_ROOM:
             raise EmbeddedError(
                 f"the disk of the data directory {self.data} is full ({free >> 10} KiB free); "
                 f"make room, at least {_LEAST_ROOM >> 20} MiB; nothing accepted is lost"

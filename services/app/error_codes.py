@@ -11,7 +11,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from domain.errors import Code
+from domain.errors import Code, Refusal
+from infra.sentences import SAY
 
 EXIT_OK: Final = 0
 """Exit code: the command was accepted or answered."""
@@ -141,8 +142,17 @@ CODE_INFO: Final[Mapping[Code, CodeInfo]] = {
 }
 
 
+def unwritten(error: RedisError) -> Refusal | None:
+    """Return the refusal of a change because the server can only be read; None for another failure."""
+    if "NOREPLICAS" in str(error):
+        return Refusal(Code.UNAVAILABLE, SAY("no-writes"))
+    return None
+
+
 def server_failure(error: RedisError) -> str:
     """Return a sentence about a failure of the server that has the matches."""
+    if refusal := unwritten(error):
+        return str(refusal.text)
     if isinstance(error, RedisConnectionError | RedisTimeoutError):
         return f"the server does not answer ({str(error).rstrip('.')}); look whether it is running"
     return f"the server failed ({error})"

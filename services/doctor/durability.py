@@ -1,6 +1,6 @@
 """The doctor's check of durability: what an accepted move rests on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from infra.durability import Mode
 from infra.redis.access import SETTINGS_READERS, USER_PREFIX
@@ -14,12 +14,7 @@ def check_durability(settings: Settings, server: ServerFacts) -> Iterator[Findin
     yield from _promise(settings, server)
     if settings.durability is Mode.REPLICATED:
         yield from _replicas(settings, server)
-    if not server.log_ok:
-        yield bad(
-            "durability",
-            "the server could not write its append-only file",
-            "look at its log and its disk; moves are refused until it can write",
-        )
+    yield from _bad(server.write_faults)
 
 
 def check_access(server: ServerFacts) -> Iterator[Finding]:
@@ -41,7 +36,11 @@ def check_access(server: ServerFacts) -> Iterator[Finding]:
 def _promise(settings: Settings, server: ServerFacts) -> Iterator[Finding]:
     if not server.not_durable:
         yield _kept(settings, server)
-    for fault in server.not_durable:
+    yield from _bad(server.not_durable)
+
+
+def _bad(faults: Sequence[str]) -> Iterator[Finding]:
+    for fault in faults:
         what, _, remedy = fault.rpartition("; ")
         yield bad("durability", what or remedy, remedy if what else "look at the server's settings")
 

@@ -27,7 +27,7 @@ from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
 from infra.replicas import Replica, read_replicas, unreadable
 from infra.seed_chains import abandoned_chains
-from infra.server_state import REQUIRED
+from infra.server_state import REQUIRED, write_fault
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedShard, ClosedShards
 from infra.store.damaged_matches import DamagedMatches
@@ -98,8 +98,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     """Bytes used."""
     memory_limit: int
     """Its `maxmemory`, or else the machine's memory; 0 if neither is known."""
-    log_ok: bool
-    """Whether its latest write to the append-only file succeeded."""
+    write_faults: tuple[str, ...]
+    """Why writes are refused now; empty if they are taken."""
     not_durable: tuple[str, ...]
     """Why the durability of the settings is not reached, by node; empty if it is."""
     shape: Layout | None
@@ -217,7 +217,7 @@ def _server(client: redis.Redis, settings: Settings) -> ServerFacts:
         uptime=min(int(info.get("uptime_in_seconds", 0)) for info in infos),
         memory=used,
         memory_limit=limit,
-        log_ok=all(info.get("aof_last_write_status", "ok") == "ok" for info in infos),
+        write_faults=tuple(fault for fault in map(write_fault, infos) if fault),
         not_durable=_not_durable(client, settings),
         shape=shape,
         no_shape=no_shape,

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from traceback import format_tb
 from typing import Any, Final
 
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from domain.errors import Refusal
 
@@ -35,9 +37,18 @@ _QUOTING: Final = re.compile(
 """The last line of a traceback, of an error whose sentence may quote somebody."""
 
 
+_SERVER_AWAY: Final = re.compile(
+    r"Traceback \(most recent call last\).*\n(redis[.]exceptions[.]"
+    r"(?:ConnectionError:|TimeoutError:|\w+: NOREPLICAS).*?)\s*$",
+    re.DOTALL,
+)
+"""The traceback of an error of `_is_away`, and what remains of it."""
+
+
 def redact(text: str) -> str:
     """Return a text without e-mail addresses, tokens, commands to Redis and sentences of tracebacks."""
     if _TRACEBACK in text:  # RQ has them in its messages
+        text = _SERVER_AWAY.sub(r"\1", text)
         lines = (_QUOTING.sub(rf"\1: {_LEFT_OUT}", line) for line in text.split("\n"))
         text = "\n".join(lines)
     for pattern, instead in _REDACTED:
@@ -49,8 +60,10 @@ def error_text(error: BaseException) -> str:
     """Return the tracebacks of an error and of those that led to it, as Python shows them.
 
     The sentence of an error is left out unless this program, Redis or the system made it, because others may
-    quote what a player wrote.
+    quote what a player wrote. A server that is away or full fails everything, so such an error is one line.
     """
+    if _is_away(error):
+        return f"{type(error).__qualname__}: {redact(str(error))}"
     return "\n".join(_parts(error, set())).rstrip()
 
 
@@ -68,6 +81,12 @@ def _parts(error: BaseException, seen: set[int]) -> Iterator[str]:
     if isinstance(error, BaseExceptionGroup):
         for one in error.exceptions:
             yield from _parts(one, seen)
+
+
+def _is_away(error: BaseException) -> bool:
+    """Return whether a server is away or takes no writes, which is no fault of this program."""
+    away = isinstance(error, RedisConnectionError | RedisTimeoutError)
+    return away or (isinstance(error, RedisError) and "NOREPLICAS" in str(error))
 
 
 def _is_safe(error: BaseException) -> bool:

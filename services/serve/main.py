@@ -22,6 +22,7 @@ from infra.settings import Settings
 from infra.store.layout import initial_layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.directory import DataDirectory
+from infra.valkey.disk_guard import DiskGuard
 from infra.valkey.log_rewrite import DailyRewrite
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
@@ -72,7 +73,7 @@ def run(settings: Settings) -> int:
 
 def _serve(settings: Settings, stack: ExitStack) -> None:
     servers = []
-    rewrites = []
+    duties: list[DiskGuard | DailyRewrite] = []
     url = settings.redis_url
     # with the place of what this process has started
     for_children = settings
@@ -85,7 +86,8 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         servers.append(stack.enter_context(server))
         url = server.url
         owner = stack.enter_context(server.client())
-        rewrites.append(DailyRewrite(owner, DataDirectory(server.data).files))
+        directory = DataDirectory(server.data)
+        duties += [DiskGuard(owner, directory.reserve), DailyRewrite(owner, directory.files)]
         if settings.queue_url is None:
             servers.append(second := stack.enter_context(queue_server(settings.data)))
             for_children = msgspec.structs.replace(settings, queue_url=second.url)
@@ -123,7 +125,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
         children.append(mailer_child(next(each), url))
     # the sync is noted first, because a tick that fails keeps those after it from being called
-    ticks = [*(server.note_synced for server in servers), *(one.tick for one in rewrites)]
+    ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
 

@@ -14,6 +14,7 @@ from infra.heartbeats import HeartbeatRecord, Role
 from infra.projections.lag import Lag
 from infra.projections.robot_figures import RobotFigures
 from infra.projections.specs import RATINGS
+from infra.server_state import DISK_FULL
 from infra.settings import Settings
 from infra.store.closed_shards import rolled_back
 from infra.store.layout import Layout
@@ -42,7 +43,7 @@ NEEDED = (
 )
 BEATS = tuple(HeartbeatRecord(role, "h", 8, "1", 900_000, 995_000) for role in NEEDED)
 SERVER = ServerFacts(
-    "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, True, "", Layout(1, 1), "", beats=BEATS
+    "Valkey 9.1.2", 1_000_000, 7, 60, 10, 100, (), (), Layout(1, 1), "", beats=BEATS
 )
 FACTS = Facts(
     Settings(data=Path("/data"), shards=1),
@@ -127,7 +128,7 @@ def test_the_facts_below_are_healthy_but_for_what_is_changed() -> None:
         (with_("directory", owner=None), Level.BAD, "the process that started it .* is gone"),
         (with_("server", memory=75), Level.WARN, "the server uses"),
         (with_("server", memory=95), Level.BAD, "the server uses"),
-        (with_("server", log_ok=False), Level.BAD, "could not write its append-only file"),
+        (with_("server", write_faults=(DISK_FULL,)), Level.BAD, "everything can be read"),
         (
             with_("queue", lanes=(LaneFacts(0, "wanted", 3_561_000, False),)),
             Level.BAD,

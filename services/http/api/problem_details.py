@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
 from services.app.commands import OutcomePending
-from services.app.error_codes import CODE_INFO, server_failure
+from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import parameters_of
 from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
@@ -107,8 +107,10 @@ def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
     return problem_response(Code.PENDING, str(error), headers={"Location": error.place})
 
 
-def answer_redis_error(_: AnyRequest, error: RedisError) -> Response[Problem]:
-    """Answer that Valkey failed."""
+def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Problem]:
+    """Answer that Valkey failed, or that it takes no changes."""
+    if refusal := unwritten(error):
+        return answer_refusal(request, refusal)
     return problem_response(Code.UNAVAILABLE, server_failure(error))
 
 

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 from domain.errors import Code, Refusal
 from domain.sentences import LANGUAGES, Text, text_in
 from services.app.commands import OutcomeNotDurable, OutcomePending
-from services.app.error_codes import CODE_INFO, server_failure
+from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.app.sentences import SAY
 from services.http.accept_language import wanted_language
 from services.http.api import problem_details
@@ -94,7 +94,9 @@ def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:
 
 
 def answer_redis_error(request: AnyRequest, error: RedisError) -> Response[Any]:
-    """Answer that Valkey failed."""
+    """Answer that Valkey failed, or that it takes no changes."""
+    if refusal := unwritten(error):
+        return answer_refusal(request, refusal)
     return error_page(
         request, CODE_INFO[Code.UNAVAILABLE].status, server_failure(error), Code.UNAVAILABLE
     )

@@ -1,0 +1,78 @@
+"""Keeps a full disk from ending the embedded server: it is read-only while there is little room.
+
+A server that syncs each write ends at the first that it can't sync, and then nothing can be read either. So
+below `LOW` bytes of room it refuses writes, and a reserve file is removed, which leaves room for keys that
+expire and lines of logs. Should the disk fill up in less than a second, the server ends, and
+starts again in the room of the reserve.
+"""
+
+import logging
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from redis import Redis
+
+from infra.server_state import MINIMUM_REPLICAS
+
+logger = logging.getLogger(__name__)
+
+RESERVE: Final = 16 << 20
+"""Bytes of the reserve file; on a small disk it is a quarter of the room."""
+
+LOW: Final = 8 << 20
+"""Bytes of room below which the server takes no writes."""
+
+ENOUGH: Final = LOW + 2 * RESERVE
+"""Bytes of room, the reserve file among it, from which it takes them again, and the file is made again."""
+
+
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes this user may still write to the disk of a folder."""
+    return shutil.disk_usage(folder).free
+
+
+def release(reserve: Path) -> None:
+    """Remove the reserve file."""
+    reserve.unlink(missing_ok=True)
+
+
+class DiskGuard:
+    """Watches the disk of the embedded server `data`, whose reserve file is `reserve`; call `tick` each second."""
+
+    def __init__(
+        self, data: Redis, reserve: Path, free: Callable[[Path], int] = free_bytes
+    ) -> None:
+        self._data = data
+        self._reserve = reserve
+        self._free = free
+        self._closed = False
+
+    def tick(self) -> None:
+        """Close the server for writes if there is little room, and open it once there is enough."""
+        room = self._free(self._reserve.parent)
+        if room < LOW or (self._closed and room < self._enough()):
+            self._close(room)
+        elif self._closed:
+            self._data.config_set(MINIMUM_REPLICAS, 0)
+            self._closed = False
+            logger.warning("there is room on the disk again; moves go on")
+        elif not self._reserve.exists():
+            self._reserve.write_bytes(bytes(min(RESERVE, room // 4)))
+
+    def _enough(self) -> int:
+        total = shutil.disk_usage(self._reserve.parent).total
+        return min(ENOUGH, total // 2)
+
+    def _close(self, room: int) -> None:
+        if not self._closed:
+            logger.error(
+                "ALARM: the disk of %s is full (%d KiB free), so everything can be read, and no move is "
+                "accepted; make room, and moves go on by themselves",
+                *(self._reserve.parent, room >> 10),
+            )
+        release(self._reserve)
+        # no embedded server has replicas, so it refuses every write; one that was started again has forgotten it
+        self._data.config_set(MINIMUM_REPLICAS, 1)
+        self._closed = True
