@@ -87,7 +87,7 @@ class FailoverStation(Station):
         made = self.served.run("keygen")
         assert made.returncode == 0, made.stderr
         super().start()
-        self.count = self.shards()
+        self.count = self.read_shards()
         self._stack.enter_context(self.watcher)
 
     def __enter__(self) -> Self:

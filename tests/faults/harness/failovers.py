@@ -87,7 +87,7 @@ def move_slots(station: FailoverStation, chance: random.Random) -> str:
     """Move the slots around a shard's to another primary: at once, or key by key."""
     servers = station.servers
     assert isinstance(servers, GuardedCluster)
-    shard = chance.randrange(station.shards())
+    shard = chance.randrange(station.read_shards())
     slots = servers.range_around(keys.log(shard), MOVED_SLOTS)
     source = servers.owner(slots[0])
     target = chance.choice([node for node in servers.serving() if node is not source])

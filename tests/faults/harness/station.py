@@ -156,11 +156,11 @@ class Station:
 
         def drained() -> bool:
             with self.connect() as client:
-                return not any(client.xlen(keys.inbox(shard)) for shard in range(self.shards()))
+                return not any(client.xlen(keys.inbox(shard)) for shard in range(self.read_shards()))
 
         until(drained, DRAINED_SECONDS)
 
-    def shards(self) -> int:
+    def read_shards(self) -> int:
         """Return the number of shards."""
         with self.connect() as client:
             return int(client.hget(keys.LAYOUT, "shards") or 0)
