@@ -28,7 +28,6 @@ from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
-from workers.due_check import DueCheck
 from workers.evidence_job import EvidenceWakeup
 from workers.log.job import PublisherWakeup
 from workers.log.loss_check import LossCheck
@@ -82,7 +81,9 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
-        Scheduler(store, lanes, clock_check=check).tick,
+        Scheduler(
+            store, lanes, clock_check=check, repair=DueTimes(data, store.layout()).repair
+        ).tick,
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         OffloadWakeup(data, parts.queue).tick,
@@ -91,7 +92,6 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
-        DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
