@@ -26,9 +26,7 @@ class AsyncStoreWithArchive(AsyncStore):
         super().__init__(pipe, shape, cap)
         self._archive = archive
 
-    def answer_later(
-        self, new: Submission, answer: SubmitResult
-    ) -> Awaitable[SubmitResult] | None:
+    def answer_later(self, new: Submission, answer: SubmitResult) -> Awaitable[SubmitResult] | None:
         """Return the read of the answer to a command to a match in the archive, which may be a repetition."""
         if answer != IN_ARCHIVE:
             return None

@@ -48,9 +48,7 @@ class AsyncStore:
             read_submit_reply(reply) for reply in await scripts.call_all_async(self._pipe, calls)
         ]
 
-    def answer_later(
-        self, new: Submission, answer: SubmitResult
-    ) -> Awaitable[SubmitResult] | None:
+    def answer_later(self, new: Submission, answer: SubmitResult) -> Awaitable[SubmitResult] | None:
         """Return the slow read of the true answer to a submission; None if `answer` is the true one."""
         del new, answer
         return None

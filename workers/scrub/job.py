@@ -53,7 +53,8 @@ def make_scrubber(parts: ScrubParts, wait: Callable[[float], None] = time.sleep)
     record, damage = ScrubRecord(parts.data), DamagedMatches(parts.data)
     closed = ClosedShards(parts.data)
     is_closed = lambda: bool(closed.read(range(parts.shards)))  # noqa: E731
-    return Scrubber(sections(parts), record, damage, parts.store.now, wait, is_closed)
+    now, forget = parts.store.now, parts.forget
+    return Scrubber(sections(parts), record, damage, now, wait, is_closed, forget=forget)
 
 
 class ScrubWork:
