@@ -179,21 +179,6 @@ class PagedLists:
         """Return the number of rows of lists; O(number of lists)."""
         return sum(self._count(one) for one in lists)
 
-    def walk(self, generation: Generation, one: ListKey) -> Iterator[tuple[Place, bytes]]:
-        """Return all rows of a list with their places, the newest first; empty for missing ones.
-
-        The list must not change meanwhile.
-        """
-        blocks = [chain.from_iterable(map(_loaded, source)) for source in self._sources(one)]
-        found = merge(*blocks, key=_place, reverse=True)
-        while some := [(one, row) for row in islice(found, _ROWS)]:
-            rows = self.rows_of(generation, some)
-            yield from ((row.place, data) for (_, row), data in zip(some, rows, strict=True))
-
-    def has_pages(self, one: ListKey) -> bool:
-        """Return whether a list has pages."""
-        return bool(self._client.exists(one.bucket.key(pages_key(one.name))))
-
     def _count(self, one: ListKey) -> int:
         with self._client.pipeline(transaction=True) as pipe:
             pipe.zcard(one.bucket.key(one.name))
@@ -239,7 +224,7 @@ class PagedLists:
         except _ChangedError:
             return None
 
-    def _sources(self, one: ListKey, most: int = _ROWS) -> list[Iterator[_Block]]:
+    def _sources(self, one: ListKey, most: int) -> list[Iterator[_Block]]:
         """Return the list as sequences of blocks, each sequence the newest first.
 
         At most `most` rows are read together from the sorted set, and no more than the blocks that are used.
@@ -392,14 +377,6 @@ class PagedLists:
 
 def _row(member: bytes, score: float) -> ListedRow:
     return ListedRow(int(score), member, b"")
-
-
-def _place(row: ListedRow) -> Place:
-    return row.place
-
-
-def _loaded(block: _Block) -> Iterable[ListedRow]:
-    return block.load()
 
 
 def _rows_of(

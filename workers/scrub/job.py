@@ -31,9 +31,6 @@ RUN_SECONDS: Final = 300.0
 _SLICE_SECONDS: Final = 0.5
 """How often a run that waits looks whether it should end."""
 
-_MOST_PAUSE: Final = 1.0
-"""How long it waits within a step: a rebuild that waits longer is taken for dead."""
-
 
 def sections(parts: ScrubParts) -> Sequence[Section]:
     """Return all sections, in the order of a round."""
@@ -89,8 +86,8 @@ class ScrubWork:
         """Return whether a round is under way."""
         return self._scrubber.is_due
 
-    def _pause(self) -> None:
-        self._budget.wait(_MOST_PAUSE)
+    def _pause(self, most: float) -> None:
+        self._budget.wait(most)
 
     def _sleep(self, seconds: float) -> None:
         """Wait, and renew the lease meanwhile; `ScrubStoppedError` if the run must end."""

@@ -65,8 +65,8 @@ class ScrubParts(msgspec.Struct, frozen=True):
     """Returns the object store; `ObjectStoreError` if it can't be used."""
     log_of: Callable[[int], PublishedLog]
     """Returns the published log of a shard; tiles are cached until `forget`."""
-    pause: Callable[[], None] = lambda: None
-    """Called in long steps: it waits as the budget wants it, and raises `ScrubStoppedError`."""
+    pause: Callable[[float], None] = lambda _: None
+    """Called in long steps: it waits as the budget wants it, so many seconds at most, and raises `ScrubStoppedError`."""
     forget: Callable[[], None] = lambda: None
     """Forgets cached tiles: called before each round and each second look, because they hide what has changed."""
 
