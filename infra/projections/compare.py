@@ -119,8 +119,8 @@ class Comparison:
             return not mine.has(name) or is_erased(self._client, spec, name)
         if kind == b"list":
             return self._same_list(bucket, name)
-        if kind not in _SCANS:
-            raise TypeError(f"{bucket.key(name)} is a {kind.decode()}, which no projection keeps")
+        if kind not in _SCANS:  # which no projection keeps
+            return False
         seen: set[bytes] = set()
         for found in self._parts(bucket, name, _SCANS[kind]):
             here = mine.members(name)
