@@ -275,6 +275,10 @@ locator: Final = _of_match(":at")
 outcomes: Final = _of_match(":out")
 refusals: Final = _of_match(":no")
 chat: Final = _of_match(":chat")
+
+ARCHIVED_CHAT_SECONDS: Final = 365 * 24 * 3600
+"""How long the chat of a match in the archive is kept after its retirement, or its last line."""
+
 drafts: Final = _of_match(":draft")
 statements: Final = _of_match(":texts")
 conditional_moves: Final = _of_match(":laid")

@@ -128,6 +128,7 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.locator(shard, board),
         keys.ended(shard),
         keys.archived(shard),
+        keys.chat(shard, board),
         keys.moves(shard, board),
         keys.turns(shard, board),
         keys.events(shard, board),
@@ -136,7 +137,8 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.conditional_moves(shard, board),
         keys.drafts(shard, board),
     ]
-    return scripts.RETIRE, names, [head, locator, board, keys.archive_bit(board, shards)]
+    bit = keys.archive_bit(board, shards)
+    return scripts.RETIRE, names, [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS]
 
 
 def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:
