@@ -42,7 +42,7 @@ _STEP: Final = 1_000
 
 
 class BusyError(Exception):
-    """Another process rebuilds or compares the projection; the message says so."""
+    """Another process rebuilds or replaces the projection; the message says so."""
 
 
 class Generation(msgspec.Struct, frozen=True):
