@@ -106,8 +106,8 @@ class Scheduler:
     the command then does not fit the match any more.
 
     `clock` returns this machine's time in ms, `timer` seconds that only run forwards. `clock_check`
-    detects that the server's clock was set; without it that is not checked. `repair` is that of `DueTimes`:
-    it is called where the list has a match due earlier than the match itself.
+    detects that the server's clock was set; without it that is not checked. `repair` is called as
+    `repair_due` where the list has a match due earlier than the match itself.
     """
 
     def __init__(

@@ -255,7 +255,7 @@ class AsyncCommandGateway:
 async def _answer(
     sending: _Sending, future: asyncio.Future[bytes], later: Awaitable[SubmitResult]
 ) -> None:
-    """Await the answer to a command, and give its sender the outcome."""
+    """Await the answer to a command, and set the outcome that its sender waits for."""
     try:
         answer = await later
     except Exception as error:  # noqa: BLE001 - raised by the future

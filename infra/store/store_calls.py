@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+import redis
 from redis.exceptions import ResponseError
 
 from domain.errors import Code
@@ -139,6 +140,16 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
     ]
     bit = keys.archive_bit(board, shards)
     return scripts.RETIRE, names, [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS]
+
+
+def repair_due(client: redis.Redis, shards: int, board: int, head: bytes, due: int) -> bool:
+    """Set a match's due time; False if the match has moved on from `head`, or the time was right.
+
+    Commits keep due times up to date; this is for what the scrubber and the scheduler find otherwise.
+    """
+    shard = keys.shard_of(board, shards)
+    names = [keys.snapshot(shard, board), keys.due(shard)]
+    return bool(scripts.call(client, scripts.REPAIR_DUE, names, [head, board, due]))
 
 
 def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:

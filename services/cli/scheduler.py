@@ -15,8 +15,8 @@ from infra.draw_texts import DrawTexts
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.liveness import LIVENESS
 from infra.settings import Settings
-from infra.store.due_times import DueTimes
 from infra.store.server_clock import ServerClockRecord
+from infra.store.store_calls import repair_due
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
@@ -78,12 +78,11 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     """Return all that a tick does, in order."""
     data, store, lanes = parts.data, parts.store, parts.lanes
     check = ClockCheck(ServerClockRecord(data))
+    repair = partial(repair_due, data, store.layout().shards)
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
-        Scheduler(
-            store, lanes, clock_check=check, repair=DueTimes(data, store.layout()).repair
-        ).tick,
+        Scheduler(store, lanes, clock_check=check, repair=repair).tick,
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         OffloadWakeup(data, parts.queue).tick,

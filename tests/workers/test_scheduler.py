@@ -1,5 +1,6 @@
 """The keeper on a real server, in a time of the test's own."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from domain.match.events import SERVER_ACCOUNT, Flagged, Nagged, command_id
 from domain.match.history import unpack_snapshot
 from domain.match.state import Reason
 from infra.redis import keys
-from infra.store.due_times import DueTimes
+from infra.store.store_calls import repair_due
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
@@ -188,7 +189,7 @@ def test_a_match_that_is_listed_too_early_is_put_right_by_the_tick_that_meets_it
     bench.challenge(SHORT, 1, 2)
     bench.send(ALICE, ResignMatch(), 2)
     bench.drain()
-    repair = DueTimes(bench.client, bench.store.layout()).repair
+    repair = partial(repair_due, bench.client, bench.store.layout().shards)
     bench.client.zadd(keys.due(1), {"1": BEGIN + 1})
     bench.client.zadd(keys.due(2), {"2": BEGIN + 1})
     keeper = Scheduler(
@@ -208,7 +209,7 @@ def test_a_due_time_of_a_match_that_has_moved_on_is_left_to_its_commit(bench: Ti
     bench.send(ALICE, PlayMove(text="m13-m9"))
     bench.drain()
     right = bench.client.zscore(keys.due(1), "1")
-    repair = DueTimes(bench.client, bench.store.layout()).repair
+    repair = partial(repair_due, bench.client, bench.store.layout().shards)
     assert not repair(1, unpack_snapshot(data).head, 12345)
     assert bench.client.zscore(keys.due(1), "1") == right
 
