@@ -106,7 +106,8 @@ class Scheduler:
     the command then does not fit the match any more.
 
     `clock` returns this machine's time in ms, `timer` seconds that only run forwards. `clock_check`
-    detects that the server's clock was set; without it that is not checked.
+    detects that the server's clock was set; without it that is not checked. `repair` is called as
+    `repair_due` where the list has a match due earlier than the match itself.
     """
 
     def __init__(
@@ -117,6 +118,7 @@ class Scheduler:
         timer: Callable[[], float] = time.monotonic,
         *,
         clock_check: ClockCheck | None = None,
+        repair: Callable[[int, bytes, int], object] = lambda *_: None,
     ) -> None:
         self._store = store
         self._lanes = lanes
@@ -127,6 +129,7 @@ class Scheduler:
         """By shard and board; a match that is not due any more is dropped."""
         self._skewed = False
         self._clock_check = clock_check
+        self._repair = repair
         self._robots_until = timer() + ROBOT_GRACE_SECONDS
         """Until then robots that are late may still act."""
 
@@ -203,12 +206,23 @@ class Scheduler:
         boards = self._store.due_boards(shard, now, DUE_PER_SHARD + stuck)
         snapshots = self._store.snapshots(boards) if boards else []
         spare_robots = self._timer() < self._robots_until
-        return {
+        found = {
             board: _due_match(
                 board, data, now, before.get(board, _DueMatch()), spare_robots=spare_robots
             )
             for board, data in zip(boards, snapshots, strict=True)
         }
+        for board, data in zip(boards, snapshots, strict=True):
+            if data and not found[board].needs and not found[board].logged:
+                self._check_listed(board, data, now)
+        return found
+
+    def _check_listed(self, board: int, data: PackedSnapshot, now: int) -> None:
+        """Repair the due time of a match that is listed as due, and is not."""
+        snapshot = unpack_snapshot(data)
+        wanted = next_due(snapshot.state)
+        if not 0 < wanted <= now and self._repair(board, snapshot.head, wanted):
+            logger.warning("match %d was listed as due, and is due at %d: repaired", board, wanted)
 
     def _send(self, shard: int, matches: dict[int, _DueMatch]) -> bool:
         """Send the commands that the matches need, and update them; return whether any was queued."""

@@ -3,9 +3,9 @@
 The archive may block, so it is read in threads.
 """
 
-from asyncio import to_thread
-from collections.abc import Sequence
-from typing import Any
+from asyncio import gather, to_thread
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from domain.match.history import PackedSnapshot
 from infra.archive.archive import Archive
@@ -16,6 +16,8 @@ from infra.store.async_store import AsyncStore
 from infra.store.layout import Layout
 from infra.store.port import Submission, SubmitResult
 
+Found = TypeVar("Found")
+
 
 class AsyncStoreWithArchive(AsyncStore):
     """Submits commands and reads matches. Where the archive can't be read, it raises `Refusal` as that does."""
@@ -24,15 +26,11 @@ class AsyncStoreWithArchive(AsyncStore):
         super().__init__(pipe, shape, cap)
         self._archive = archive
 
-    async def submit(self, submissions: Sequence[Submission]) -> list[SubmitResult]:
-        """Submit commands; return an answer for each."""
-        answers = await super().submit(submissions)
-        return [
-            await to_thread(answer_from_archive, self._archive, new, answer)
-            if answer == IN_ARCHIVE
-            else answer
-            for new, answer in zip(submissions, answers, strict=True)
-        ]
+    def answer_later(self, new: Submission, answer: SubmitResult) -> Awaitable[SubmitResult] | None:
+        """Return the read of the answer to a command to a match in the archive, which may be a repetition."""
+        if answer != IN_ARCHIVE:
+            return None
+        return to_thread(answer_from_archive, self._archive, new, answer)
 
     async def read_snapshot(self, board: int, reply: Any) -> PackedSnapshot | None:
         """Return the snapshot in the reply to `snapshot_command`, or from the archive."""
@@ -45,11 +43,9 @@ class AsyncStoreWithArchive(AsyncStore):
         """Return stored outcomes, each by its match and command id."""
         found = await super().outcomes(wanted)
         missing = {board for (board, _), one in zip(wanted, found, strict=True) if one is None}
-        archived = await self._in_archive(list(missing))
+        archived = await self._read(self._archive.match, await self._in_archive(list(missing)))
         return [
-            (await to_thread(self._archive.match, board)).outcomes.get(command)
-            if board in archived
-            else one
+            archived[board].outcomes.get(command) if board in archived else one
             for (board, command), one in zip(wanted, found, strict=True)
         ]
 
@@ -63,13 +59,18 @@ class AsyncStoreWithArchive(AsyncStore):
     async def event_counts(self, boards: Sequence[int]) -> list[int]:
         """Return how many events each match has."""
         found = await super().event_counts(boards)
-        archived = await self._in_archive(
-            [board for board, count in zip(boards, found, strict=True) if not count]
-        )
+        missing = [board for board, count in zip(boards, found, strict=True) if not count]
+        archived = await self._read(self._archive.entry, await self._in_archive(missing))
         return [
-            (await to_thread(self._archive.entry, board)).seq if board in archived else count
+            archived[board].seq if board in archived else count
             for board, count in zip(boards, found, strict=True)
         ]
+
+    async def _read(self, read: Callable[[int], Found], boards: Iterable[int]) -> dict[int, Found]:
+        """Return what is read of each match in the archive, of all at the same time."""
+        wanted = list(boards)
+        found = await gather(*(to_thread(read, board) for board in wanted))
+        return dict(zip(wanted, found, strict=True))
 
     async def _in_archive(self, boards: Sequence[int]) -> set[int]:
         """Return which of these boards have matches in the archive, in one round trip if there are any."""

@@ -33,14 +33,18 @@ class LogDamagedError(Exception):
 
 
 class TileCache:
-    """Full tiles and bundles, which never change: the last used ones, of any number of logs."""
+    """Full tiles and bundles, which never change: the last used ones, of any number of logs.
 
-    def __init__(self, size: int = CACHE_BYTES) -> None:
+    With `partial` the partial ones too, for a reader that clears it before it believes what is damaged.
+    """
+
+    def __init__(self, size: int = CACHE_BYTES, *, partial: bool = False) -> None:
+        self.partial = partial
         self._found: LRUCache[str, list[bytes]] = LRUCache(size, lambda rows: sum(map(len, rows)))
         self._lock = Lock()
 
     def read(self, name: str, read: Callable[[], list[bytes]]) -> list[bytes]:
-        """Return a full tile or bundle; `read` reads one that is not cached."""
+        """Return a tile or bundle; `read` reads one that is not cached."""
         with self._lock:
             found = self._found.get(name)
         if found is None:
@@ -49,6 +53,11 @@ class TileCache:
                 if sum(map(len, found)) <= self._found.maxsize:
                     self._found[name] = found
         return found
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._found.clear()
 
 
 class PublishedLog:
@@ -196,10 +205,13 @@ class PublishedLog:
 
         A partial one is deleted after the full one is written, which begins with the same rows.
         """
+        name = object_name(self.shard, path)
         if width < WIDTH:
             try:
-                return read(width)
+                if not self._cache.partial:
+                    return read(width)
+                return self._cache.read(f"{name}.p/{width}", lambda: read(width))
             except ObjectNotFoundError:
                 pass
-        full = self._cache.read(object_name(self.shard, path), lambda: read(WIDTH))
+        full = self._cache.read(name, lambda: read(WIDTH))
         return full[:width]

@@ -33,5 +33,10 @@ class PublishedLogs:
             self._logs[shard] = PublishedLog(self._objects, shard, read(), self._cache, read)
         return self._logs[shard]
 
+    def forget(self) -> None:
+        """Forget all that was read, so that everything is read again, and proved again."""
+        self._logs.clear()
+        self._cache.clear()
+
     def _keys_of(self, shard: int) -> list[VerifierKey]:
         return [shard_key(key, shard) for key in self._read_keys()]

@@ -32,6 +32,8 @@ class QueuedMessage(msgspec.Struct, frozen=True, array_like=True):
     """The same for every repetition."""
     at: int
     """When it was written, ms."""
+    after: str = ""
+    """The userid of the last player to whom a broadcast was mailed."""
 
     @property
     def kind(self) -> MessageKind:
@@ -41,6 +43,12 @@ class QueuedMessage(msgspec.Struct, frozen=True, array_like=True):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _QUEUED: Final = msgspec.msgpack.Decoder(QueuedMessage)
+
+
+def _encode(note: QueuedMessage) -> Any:
+    """Return the stored form, which has no `after` before a part of a broadcast was mailed."""
+    words = msgspec.structs.astuple(note)
+    return _ENCODER.encode(words if note.after else words[:-1])
 
 
 MOST_QUEUED: Final = 10_000
@@ -61,7 +69,7 @@ class MessageMailQueue:
         if self._client.exists(keys.CURSOR):
             note = QueuedMessage(sender, tuple(dict.fromkeys(to)), text, id_, time_ms(self._client))
             with self._client.pipeline(transaction=True) as pipe:
-                pipe.rpush(keys.MESSAGE_QUEUE, _ENCODER.encode(note))
+                pipe.rpush(keys.MESSAGE_QUEUE, _encode(note))
                 pipe.ltrim(keys.MESSAGE_QUEUE, -MOST_QUEUED, -1)
                 pipe.execute()
 
@@ -72,9 +80,17 @@ class MessageMailQueue:
 
     def done(self, note: QueuedMessage) -> None:
         """Remove a message for which e-mails were queued."""
-        # redis-py types elements as text only
-        element: Any = _ENCODER.encode(note)
-        self._client.lrem(keys.MESSAGE_QUEUE, 1, element)
+        self._client.lrem(keys.MESSAGE_QUEUE, 1, _encode(note))
+
+    def go_on(self, note: QueuedMessage, after: str) -> None:
+        """Queue a broadcast behind the other messages, for the players whose userids come after this one."""
+        later = msgspec.structs.replace(note, after=after)
+        with self._client.pipeline(transaction=True) as pipe:
+            pipe.rpush(keys.MESSAGE_QUEUE, _encode(later))
+            pipe.lrem(keys.MESSAGE_QUEUE, 1, _encode(note))
+            _, removed = pipe.execute()
+        if not removed:  # its writer was deleted
+            self.done(later)
 
     def forget(self, account: AccountId) -> None:
         """Erase the messages that an account wrote and that were not mailed yet."""

@@ -47,7 +47,7 @@ CHAT_LIMIT: Final = 500
 """Lines of chat kept for a match, the newest."""
 
 KEPT_SECONDS: Final = 90 * 24 * 3600
-"""Seconds a message is shown. Chat is kept as long as its match."""
+"""Seconds a message is shown. Chat is kept as long as its match is in Redis, and `ARCHIVED_CHAT_SECONDS` beyond."""
 
 _RECIPIENTS_KEPT_SECONDS: Final = 2 * KEPT_SECONDS
 """Seconds an account's recipients are remembered after its last message.
@@ -154,7 +154,9 @@ class MessageStore:
             self._remember_recipients(sender, others)
         # crash window: the match is remembered and has no line; the other way round there would be
         # a line that erasing does not find
-        call = self._append_call(self._chat(board), tail, command, CHAT_LIMIT, 0)
+        script, names, args = self._append_call(self._chat(board), tail, command, CHAT_LIMIT, 0)
+        archived, bit = keys.archive_mark(board, self._shards())
+        call = script, [*names, archived], [*args, bit, keys.ARCHIVED_CHAT_SECONDS]
         (at,) = scripts.call_all(self._client, [call])
         # crash window: the line is there without a notice; the command repeated adds that
         self.notices.notify(others, board, at, NoticeKind.CHAT, sender)

@@ -59,6 +59,16 @@ def erase_projections(client: redis.Redis, account: AccountId) -> None:
             client.srem(bucket.names_key, *gone)
 
 
+def is_erased(client: redis.Redis, spec: Spec, name: str) -> bool:
+    """Return whether a key of a projection is one that is erased with its account, and the account is deleted."""
+    prefixes = tuple(key(b"") for key in _KEYS.get(spec, ()))
+    if not name.startswith(prefixes):
+        return False
+    # redis-py types members as text only
+    account: Any = bytes.fromhex(name.partition(":")[2])
+    return bool(client.sismember(keys.ERASED_ACCOUNTS, account))
+
+
 def _give_up_pages(client: redis.Redis, bucket: Bucket, name: str) -> str:
     """Hide the entries of a list's pages under a name without the account, for the process that deletes them.
 

@@ -89,11 +89,6 @@ class PagedHistory(PagedRows):
         """Return the board, which is all that a member has."""
         return int(member)
 
-    def game_of(self, member: bytes) -> str:
-        """Return an empty text, because each list is of one game."""
-        del member
-        return ""
-
     def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
         """Return the bucket of the board."""
         del bucket
@@ -142,12 +137,19 @@ class FinishedMatches(Query):
     ) -> list[FinishedMatchRow]:
         """Return finished matches of a game, the last ended first, from the `start`th on.
 
-        With an account those of that player, with two those of both. O(log n + count) in the newest 500,
-        then O(start / 256 + count); with several buckets all of their newest, without an account.
+        With an account those of that player, with two those of both. O(log n + count) in those that are in Redis,
+        then O(start / 256 + count); with several buckets O(start + count) of each, without an account.
         """
         generation = self._generation()
         lists = _keys(generation, game, account, opponent)
         return [unpack(row) for row in self._lists.read(generation, lists, start, count)]
+
+    def places(
+        self, game: str, account: AccountId, start: int, count: int
+    ) -> list[tuple[int, int]]:
+        """Return the times and boards of a player's finished matches of a game, as `of` lists them."""
+        found = self._lists.listed(_keys(self._generation(), game, account, None), start, count)
+        return [(row.at, int(row.member)) for _, row in found]
 
     def count(
         self, game: str, account: AccountId | None = None, opponent: AccountId | None = None

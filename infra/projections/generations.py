@@ -42,7 +42,7 @@ _STEP: Final = 1_000
 
 
 class BusyError(Exception):
-    """Another process rebuilds or compares the projection; the message says so."""
+    """Another process rebuilds or replaces the projection; the message says so."""
 
 
 class Generation(msgspec.Struct, frozen=True):
@@ -309,12 +309,7 @@ class Generations:
         for bucket in generation.all:
             if not scripts.claim(self._client, bucket.hold_key, token, HOLD_MS):
                 self.unfreeze(generation, token)
-                raise BusyError(f"{generation.name} are being compared already; wait for that")
-
-    def keep_frozen(self, generation: Generation, token: str) -> None:
-        """Extend the freeze; `BusyError` if it has expired, so that the data may have changed."""
-        if not all(self._extend(bucket.hold_key, token, HOLD_MS) for bucket in generation.all):
-            raise BusyError(f"{generation.name} could not be kept still long enough; try again")
+                raise BusyError(f"{generation.name} are being replaced already; wait for that")
 
     def unfreeze(self, generation: Generation, token: str) -> None:
         """End the freeze."""

@@ -5,11 +5,12 @@ that first reached it. A leaderboard is in the bucket of its puzzle.
 
 | key | what |
 |---|---|
-| `board:<puzzle>` | sorted set, all of score 0: a row's text, so that text order is ranking |
+| `board:<puzzle>` | sorted set, all of score 0: the text of each player's best row, so that text order is ranking |
+| `rows:<puzzle>:<account>` | the same of all rows of a player, of which the next counts when a ruling takes the best away |
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -17,7 +18,8 @@ from domain.match.dispute_events import SetBack
 from domain.match.events import AccountId, EventEnvelope, Imported, Moved
 from domain.match.state import MatchState, Reason, fold, positions
 from domain.rules import rules_by_id
-from infra.projections.projection import Fact, MatchResult, OwnedWrite, StatelessProjection
+from infra.projections.buckets import Bucket, RedisRead, RedisWrite
+from infra.projections.projection import Fact, MatchResult, Projection
 from infra.projections.query import Query
 from infra.projections.specs import SCORES
 
@@ -59,28 +61,41 @@ def leaderboard_key(puzzle: str) -> str:
     return f"board:{puzzle}"
 
 
+def rows_key(puzzle: str, account: AccountId) -> str:
+    """Return the key of a player's rows of a puzzle."""
+    return f"rows:{puzzle}:{account.hex()}"
+
+
 class Leaderboards(Query):
     """Queries of the leaderboards."""
 
     spec = SCORES
 
-    def best(self, puzzle: str, count: int | None = None) -> list[LeaderboardRow]:
-        """Return the best rows of a puzzle, the best first, at most `count`, one for each account.
+    def best(self, puzzle: str, start: int = 0, count: int = 50) -> list[LeaderboardRow]:
+        """Return the best row of each player of a puzzle, the best first, from the `start`th on.
 
-        O(n) at worst, if few accounts have all the best rows.
+        O(log n + count) in the players.
         """
-        found: dict[AccountId, LeaderboardRow] = {}
-        bucket = self._generation().of(puzzle)
-        for text in self._members(bucket.key(leaderboard_key(puzzle)), newest=False):
-            row = LeaderboardRow.parse(text.decode())
-            found.setdefault(row.account, row)
-            if count is not None and len(found) >= count:
-                break
-        return list(found.values())
+        key = self._generation().of(puzzle).key(leaderboard_key(puzzle))
+        return self._read(key, start, count)
+
+    def best_of(self, puzzle: str, account: AccountId) -> LeaderboardRow | None:
+        """Return the best row of a player; None without a finished puzzle."""
+        key = self._generation().of(puzzle).key(rows_key(puzzle, account))
+        return next(iter(self._read(key, 0, 1)), None)
+
+    def count(self, puzzle: str) -> int:
+        """Return the number of players on a puzzle's leaderboard; O(1)."""
+        key = self._generation().of(puzzle).key(leaderboard_key(puzzle))
+        return int(self._client.zcard(key))
+
+    def _read(self, key: str, start: int, count: int) -> list[LeaderboardRow]:
+        found = self._client.zrange(key, start, start + count - 1) if count else ()
+        return [LeaderboardRow.parse(text.decode()) for text in found]
 
 
-class LeaderboardsProjection(StatelessProjection):
-    """Keeps a row for each puzzle that was played to its end."""
+class LeaderboardsProjection(Projection):
+    """Keeps a row for each puzzle that was played to its end, and the best of each player."""
 
     spec = SCORES
 
@@ -89,16 +104,53 @@ class LeaderboardsProjection(StatelessProjection):
         result = fact.result or fact.revoked
         if len(fact.setup.seats) != 1 or result is None or _was_imported(result):
             return ()
-        return (puzzle_name(fact.setup.game, fact.setup.options),)
+        return (_puzzle_of(fact),)
 
-    def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
-        """Add the row of a puzzle that has ended, and remove that of a result which is taken away."""
-        for puzzle in self.owners(fact):
-            key, board, account = leaderboard_key(puzzle), fact.event.match, fact.setup.seats[0]
-            if fact.revoked and fact.revoked.reason != Reason.ANNULLED:
-                yield puzzle, ("ZREM", key, _row(board, account, fact.revoked).text())
-            if fact.result and fact.result.reason != Reason.ANNULLED:
-                yield puzzle, ("ZADD", key, 0, _row(board, account, fact.result).text())
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
+        """Return the reads of each player's best rows: one more than these facts can take away."""
+        del bucket
+        return [("ZRANGE", key, 0, len(some)) for (_, key), some in _by_player(facts).items()]
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
+        """Add the rows of puzzles that have ended, remove those of results taken away, and keep the best."""
+        del bucket
+        writes: list[RedisWrite] = []
+        for ((puzzle, key), some), first in zip(_by_player(facts).items(), found, strict=True):
+            rows = {text.decode() for text in first}
+            before = min(rows, default="")
+            for fact in some:
+                if text := _text(fact, fact.revoked):
+                    rows.discard(text)
+                    writes.append(("ZREM", key, text))
+                if text := _text(fact, fact.result):
+                    rows.add(text)
+                    writes.append(("ZADD", key, 0, text))
+            after = min(rows, default="")
+            if before and before != after:
+                writes.append(("ZREM", leaderboard_key(puzzle), before))
+            if after and before != after:
+                writes.append(("ZADD", leaderboard_key(puzzle), 0, after))
+        return writes
+
+
+def _puzzle_of(fact: Fact) -> str:
+    return puzzle_name(fact.setup.game, fact.setup.options)
+
+
+def _by_player(facts: Sequence[Fact]) -> dict[tuple[str, str], list[Fact]]:
+    """Return facts by puzzle and key of the player's rows, in their order."""
+    found: dict[tuple[str, str], list[Fact]] = {}
+    for fact in facts:
+        puzzle = _puzzle_of(fact)
+        found.setdefault((puzzle, rows_key(puzzle, fact.setup.seats[0])), []).append(fact)
+    return found
+
+
+def _text(fact: Fact, result: MatchResult | None) -> str:
+    """Return the text of the row of a result; empty without one that counts."""
+    if result is None or result.reason == Reason.ANNULLED:
+        return ""
+    return _row(fact.event.match, fact.setup.seats[0], result).text()
 
 
 def _was_imported(finished: MatchResult) -> bool:

@@ -29,10 +29,11 @@ from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId
 from domain.rules import Seat
 from infra.projections.buckets import Bucket
+from infra.projections.finished_matches import FinishedMatches
 from infra.projections.generations import Generation
 from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHolder, pages_key
 from infra.projections.query import Query
-from infra.projections.row_pages import NO_PAGES, PAGE_ROWS, RowPages
+from infra.projections.row_pages import NO_PAGES, PAGE_ROWS, ListedRow, RowPages
 from infra.projections.specs import LISTS
 from infra.redis.reads import Read
 
@@ -166,10 +167,6 @@ class PagedMatchLists(PagedRows):
         """Return the board of a member."""
         return board_of(member)
 
-    def game_of(self, member: bytes) -> str:
-        """Return the game of a member."""
-        return member.partition(b":")[0].decode()
-
     def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
         """Return the bucket of the list itself."""
         del generation, board
@@ -199,6 +196,7 @@ class MatchLists(Query):
     def __init__(self, client: redis.Redis, pages: RowPages = NO_PAGES) -> None:
         super().__init__(client)
         self._finished = PagedLists(client, pages, PagedMatchLists())
+        self._history = FinishedMatches(client, pages)
 
     def of(
         self,
@@ -210,7 +208,7 @@ class MatchLists(Query):
     ) -> list[MatchListRow]:
         """Return some of a player's matches, of one game if it is named, from the `start`th on.
 
-        O(log n + start + count) in the matches of that state; with a game O(n) at worst, because
+        O(log n + start + count) in the matches of that state; of a game O(n) in the running ones, because
         those of other games are skipped. Of older finished ones only the pages with the wanted are read.
         """
         if state is MatchFilter.NEXT:
@@ -236,11 +234,17 @@ class MatchLists(Query):
     def _ended(
         self, account: AccountId, game: str | None, start: int, count: int
     ) -> list[MatchListRow]:
-        """Return a player's matches that have ended, the last first."""
+        """Return a player's matches that have ended, the last first; which are of a game the history knows."""
         generation = self._generation()
-        lists = [ListKey(generation.of(account), over_key(account))]
-        rows = self._finished.read(generation, lists, start, count, game or "")
-        return [unpack(row) for row in rows]
+        one = ListKey(generation.of(account), over_key(account))
+        if game is None:
+            return list(map(unpack, self._finished.read(generation, [one], start, count)))
+        found = [
+            (one, ListedRow(at, f"{game}:{board}".encode(), b""))
+            for at, board in self._history.places(game, account, start, count)
+        ]
+        rows = [unpack(row) for row in self._finished.rows_of(generation, found) if row]
+        return [row for row in rows if row.over]
 
     def waiting(self, account: AccountId) -> list[MatchListRow]:
         """Return all matches that wait for a move, consent or answer of the player; O(their number)."""

@@ -46,6 +46,9 @@ _ENTRIES: Final = 128
 _ROWS: Final = 500
 """Rows that are read together."""
 
+_FIRST: Final[Place] = (0, b"")
+"""The place before all rows."""
+
 _ATTEMPTS: Final = 5
 """A list may change between two reads, but not each time."""
 
@@ -103,10 +106,6 @@ class PagedRows(ABC):
         """Return the board of a member."""
 
     @abstractmethod
-    def game_of(self, member: bytes) -> str:
-        """Return the game of a member of a list of all games; otherwise an empty text."""
-
-    @abstractmethod
     def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
         """Return the bucket that has the row of a member of a list in `bucket`."""
 
@@ -148,49 +147,37 @@ class PagedLists:
         self._kind = kind
 
     def read(
-        self,
-        generation: Generation,
-        lists: Sequence[ListKey],
-        start: int,
-        count: int,
-        game: str = "",
+        self, generation: Generation, lists: Sequence[ListKey], start: int, count: int
     ) -> list[bytes]:
         """Return rows of lists as if they were one, the newest first, from the `start`th on.
 
-        O(log n + count) in rows that are in Redis; beyond them O(start / 256), and a page for each 256 rows.
+        O(log n + start + count) in rows that are in Redis; beyond them O(start / 256), and a page for each 256 rows.
         """
-        for attempt in range(_ATTEMPTS):
-            found = None if game else self._newest(lists, start, count)
+        rows: list[bytes] = []
+        for _ in range(_ATTEMPTS):
+            rows = self.rows_of(generation, self.listed(lists, start, count))
+            # a row that is missing is in a page by now, or its bucket is behind and never had it
+            if all(rows):
+                break
+        return [row for row in rows if row]
+
+    def listed(
+        self, lists: Sequence[ListKey], start: int, count: int
+    ) -> list[tuple[ListKey, ListedRow]]:
+        """Return the rows of `read` with their lists, most of them without their bytes."""
+        for _ in range(_ATTEMPTS):
+            found = self._newest(lists, start, count)
             if found is None and start >= self.count(lists):
                 return []
             if found is None:
-                found = self._merged(lists, start, count, game)
-            if found is None:
-                continue
-            rows = self.rows_of(generation, found)
-            # a row that is missing is in a page by now, or its bucket is behind and never had it
-            if all(rows) or attempt == _ATTEMPTS - 1:
-                return [row for row in rows if row]
+                found = self._merged(lists, start, count)
+            if found is not None:
+                return found
         raise Refusal(Code.UNAVAILABLE, SAY("list-busy"))
 
     def count(self, lists: Sequence[ListKey]) -> int:
         """Return the number of rows of lists; O(number of lists)."""
         return sum(self._count(one) for one in lists)
-
-    def walk(self, generation: Generation, one: ListKey) -> Iterator[tuple[Place, bytes]]:
-        """Return all rows of a list with their places, the newest first; empty for missing ones.
-
-        The list must not change meanwhile.
-        """
-        blocks = [chain.from_iterable(map(_loaded, source)) for source in self._sources(one, "")]
-        found = merge(*blocks, key=_place, reverse=True)
-        while some := [(one, row) for row in islice(found, _ROWS)]:
-            rows = self.rows_of(generation, some)
-            yield from ((row.place, data) for (_, row), data in zip(some, rows, strict=True))
-
-    def has_pages(self, one: ListKey) -> bool:
-        """Return whether a list has pages."""
-        return bool(self._client.exists(one.bucket.key(pages_key(one.name))))
 
     def _count(self, one: ListKey) -> int:
         with self._client.pipeline(transaction=True) as pipe:
@@ -220,11 +207,12 @@ class PagedLists:
         return [(one, _row(*each)) for each in found]
 
     def _merged(
-        self, lists: Sequence[ListKey], start: int, count: int, game: str
+        self, lists: Sequence[ListKey], start: int, count: int
     ) -> list[tuple[ListKey, ListedRow]] | None:
         """Return rows of lists, those of the sorted sets without their bytes; None if a list has changed."""
         try:
-            sources = [(one, source) for one in lists for source in self._sources(one, game)]
+            most = max(1, min(start + count, _ROWS))
+            sources = [(one, source) for one in lists for source in self._sources(one, most)]
             heads, start = _skip([source for _, source in sources], start)
             rows = [
                 _rows_of(one, head, source)
@@ -236,35 +224,73 @@ class PagedLists:
         except _ChangedError:
             return None
 
-    def _sources(self, one: ListKey, game: str) -> list[Iterator[_Block]]:
-        """Return the list as sequences of blocks, each sequence the newest first."""
-        rows, pages = one.bucket.key(one.name), one.bucket.key(pages_key(one.name))
+    def _sources(self, one: ListKey, most: int) -> list[Iterator[_Block]]:
+        """Return the list as sequences of blocks, each sequence the newest first.
+
+        At most `most` rows are read together from the sorted set, and no more than the blocks that are used.
+        """
+        pages = one.bucket.key(pages_key(one.name))
         with self._client.pipeline(transaction=True) as pipe:
-            pipe.zrange(rows, 0, -1, desc=True, withscores=True)
             pipe.llen(pages)
             pipe.lrange(pages, -_ENTRIES, -1)
-            found, size, entries = pipe.execute()
-        members = [_row(*each) for each in found]
-        if game:
-            members = [row for row in members if self._kind.game_of(row.member) == game]
-        newest = unpack_entry(entries[-1]).last if entries else None
-        late = [row for row in members if newest is not None and row.place <= newest]
-        timely = members[: len(members) - len(late)]
-        later_pages = self._page_blocks(one, game, int(size), entries)
-        return [chain(_block(timely), later_pages), _block(late)]
+            size, entries = pipe.execute()
+        if not entries:
+            return [self._row_blocks(one, most, b"")]
+        last = unpack_entry(entries[-1]).last
+        timely = self._row_blocks(one, most, entries[-1], after=last)
+        late = self._row_blocks(one, most, entries[-1], last=last)
+        return [chain(timely, self._page_blocks(one, int(size), entries)), late]
 
-    def _page_blocks(
-        self, one: ListKey, game: str, size: int, newest: Sequence[bytes]
+    def _row_blocks(
+        self,
+        one: ListKey,
+        most: int,
+        entry: bytes,
+        after: Place = _FIRST,
+        last: Place | None = None,
     ) -> Iterator[_Block]:
+        """Return the blocks of a list's sorted set with the rows after a place, up to the place `last`.
+
+        `_ChangedError` if `entry` is not that of the last page any longer.
+        """
+        rows, pages = one.bucket.key(one.name), one.bucket.key(pages_key(one.name))
+        at: float | str = last[0] if last else "+inf"
+        same = 0  # rows of that time that were read
+        while True:
+            with self._client.pipeline(transaction=True) as pipe:
+                pipe.zrange(
+                    rows,
+                    at,
+                    after[0],
+                    desc=True,
+                    byscore=True,
+                    offset=same,
+                    num=most,
+                    withscores=True,
+                )
+                pipe.lindex(pages, -1)
+                found, newest = pipe.execute()
+            if (newest or b"") != entry:
+                raise _ChangedError
+            read = [_row(*each) for each in found]
+            if some := [
+                row for row in read if after < row.place and (not last or row.place <= last)
+            ]:
+                yield _Block(len(some), some[-1].place, partial(iter, some))
+            if len(read) < most:
+                return
+            oldest = read[-1].at
+            same = sum(row.at == oldest for row in read) + (same if oldest == at else 0)
+            at = oldest
+
+    def _page_blocks(self, one: ListKey, size: int, newest: Sequence[bytes]) -> Iterator[_Block]:
         """Return the blocks of a list's pages; `_ChangedError` if the entries are others meanwhile."""
         entries, pages = newest, one.bucket.key(pages_key(one.name))
         end = size
         while entries:
             for data in reversed(entries):
                 entry = unpack_entry(data)
-                if wanted := entry.count(game):
-                    load = partial(self._load, one.bucket, entry, game)
-                    yield _Block(wanted, entry.first, load)
+                yield _Block(PAGE_ROWS, entry.first, partial(self._load, one.bucket, entry))
             end -= len(entries)
             if not end:
                 return
@@ -275,9 +301,8 @@ class PagedLists:
             if last != newest[-1]:
                 raise _ChangedError
 
-    def _load(self, bucket: Bucket, entry: PageEntry, game: str) -> Iterator[ListedRow]:
-        page = self._pages.read(bucket.name, bucket.generation, entry)
-        return (row for row in reversed(page) if not game or self._kind.game_of(row.member) == game)
+    def _load(self, bucket: Bucket, entry: PageEntry) -> Iterator[ListedRow]:
+        return reversed(self._pages.read(bucket.name, bucket.generation, entry))
 
     def rows_of(
         self, generation: Generation, found: Sequence[tuple[ListKey, ListedRow]]
@@ -286,9 +311,8 @@ class PagedLists:
         rows = self._from_redis(generation, found)
         missing: dict[ListKey, list[Place]] = {}
         for (one, row), data in zip(found, rows, strict=True):
-            other = None if data else self._kind.other_list(one)
-            if other is not None:
-                missing.setdefault(other, []).append(row.place)
+            if not data:
+                missing.setdefault(self._kind.other_list(one) or one, []).append(row.place)
         paged = {other: self._from_pages(other, places) for other, places in missing.items()}
         return [
             data or paged.get(self._kind.other_list(one) or one, {}).get(row.place, b"")
@@ -353,20 +377,6 @@ class PagedLists:
 
 def _row(member: bytes, score: float) -> ListedRow:
     return ListedRow(int(score), member, b"")
-
-
-def _place(row: ListedRow) -> Place:
-    return row.place
-
-
-def _loaded(block: _Block) -> Iterable[ListedRow]:
-    return block.load()
-
-
-def _block(rows: Sequence[ListedRow]) -> Iterator[_Block]:
-    """Return rows of a sorted set as one block, or none."""
-    if rows:
-        yield _Block(len(rows), rows[-1].place, lambda: rows)
 
 
 def _rows_of(

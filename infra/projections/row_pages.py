@@ -70,12 +70,6 @@ class PageEntry(msgspec.Struct, frozen=True, array_like=True):
     """Of its oldest row."""
     last: Place
     """Of its newest row."""
-    games: dict[str, int] = {}
-    """Rows by game, in lists of matches of all games; otherwise empty."""
-
-    def count(self, game: str) -> int:
-        """Return how many rows it has, of a game if one is named."""
-        return self.games.get(game, 0) if game else PAGE_ROWS
 
 
 class _Page(msgspec.Struct, frozen=True, array_like=True):
@@ -100,17 +94,11 @@ def page_name(projection: str, generation: int, digest: bytes) -> str:
     return f"{pages_folder(projection, generation, digest[0])}/{digest[1:].hex()}"
 
 
-def make_page(
-    name: str, rows: Sequence[ListedRow], game_of: Callable[[bytes], str]
-) -> tuple[PageEntry, bytes]:
+def make_page(name: str, rows: Sequence[ListedRow]) -> tuple[PageEntry, bytes]:
     """Return the entry and the object of a page of a list with these rows, the oldest first."""
     data = zlib.compress(msgspec.msgpack.encode(_Page(VERSION, name, tuple(rows))), _LEVEL)
-    games: dict[str, int] = {}
-    for one in rows:
-        if game := game_of(one.member):
-            games[game] = games.get(game, 0) + 1
     digest = sha256(data).digest()[:16]
-    return PageEntry(digest, rows[0].place, rows[-1].place, games), data
+    return PageEntry(digest, rows[0].place, rows[-1].place), data
 
 
 def read_page(data: bytes, entry: PageEntry) -> tuple[ListedRow, ...]:

@@ -15,7 +15,7 @@ class Spec(msgspec.Struct, frozen=True):
 
 LISTS: Final = Spec("lists", 6)
 NOTICES: Final = Spec("notifications", 4)
-SCORES: Final = Spec("scores", 2)
+SCORES: Final = Spec("scores", 3)
 HISTORY: Final = Spec("history", 3)
 STANDINGS: Final = Spec("standings", 4)
 HEAD_TO_HEAD: Final = Spec("head-to-head", 3)

@@ -56,6 +56,12 @@ KEY_LIVES: Final = (
     KeyLife("{s07.a1y}:m:<board>:ev", _COMMIT, _RETIRED, "events"),
     KeyLife("{s07.a1y}:m:<board>:out", _COMMIT, _RETIRED, "commands"),
     KeyLife("{s07.a1y}:over", _COMMIT, _RETIRED, "matches that ended in 40 days"),
+    KeyLife(
+        "{s07.a1y}:m:<board>:chat",
+        _MESSAGES,
+        "expires a year after the match is retired",
+        "lines, 500 a match",
+    ),
     KeyLife("{s07.a1y}:m:<board>:draft", "infra.people.drafts", "expires", "seats"),
     KeyLife(
         "{analysis:<board>}", "infra.analyses", "expires after 30 days", "matches analysed lately"
@@ -205,9 +211,6 @@ ENDLESS_KEYS: Final = (
     ),
     EndlessKey("{s07.a1y}:shown", "infra.store.leaf_reader", "logs are always followed", _SHARD),
     EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
-    EndlessKey(
-        "{s07.a1y}:m:<board>:chat", _MESSAGES, "its players may read it", "lines, 500 a match"
-    ),
     EndlessKey(
         "{s07.a1y}:m:<board>:texts",
         "infra.people.statements",

@@ -80,7 +80,7 @@
 | `{p:<name>}:paged` | hash: generation with row pages -> since when it is unused, ms, or 0 |
 | `{p:<name>}:building` | token of the process that builds another generation, while it does |
 | `{p:<name>:b<bucket>}:<generation>:at` | checkpoint of a bucket, which can be written as long as this exists |
-| `{p:<name>:b<bucket>}:<generation>:hold` | set while a bucket is compared or replaced, and must not change |
+| `{p:<name>:b<bucket>}:<generation>:hold` | set while a bucket is replaced, and must not change |
 | `{p:<name>:b<bucket>}:<generation>:stuck` | hash: shard -> the leaf that could not be folded, and why |
 | `{p:<name>:b<bucket>}:<generation>:keys` | set of the keys of the bucket's data |
 | `{p:<name>:b<bucket>}:<generation>:...` | the data: `infra.projections` |
@@ -275,6 +275,10 @@ locator: Final = _of_match(":at")
 outcomes: Final = _of_match(":out")
 refusals: Final = _of_match(":no")
 chat: Final = _of_match(":chat")
+
+ARCHIVED_CHAT_SECONDS: Final = 365 * 24 * 3600
+"""How long the chat of a match in the archive is kept after its retirement, or its last line."""
+
 drafts: Final = _of_match(":draft")
 statements: Final = _of_match(":texts")
 conditional_moves: Final = _of_match(":laid")

@@ -177,14 +177,25 @@ class AsyncCommandGateway:
             # nobody knows whether they were taken, and as they have ids, to repeat them is harmless
             await asyncio.sleep(REPEAT_SECONDS)
             answers = await self._store.submit(submissions)
-        count_submissions(answers)
         pairs = zip(sendings, answers, strict=True)
         queued = [one for one, answer in pairs if isinstance(answer, Queued)]
         if queued:
             failpoint("submit.queued")
         for lane in {self._store.lane_of(one.submission.board) for one in queued}:
             self._request_drain(lane)
-        return list(map(_result_of, sendings, answers))
+        return list(map(self._result, sendings, answers))
+
+    def _result(self, sending: _Sending, answer: SubmitResult) -> bytes | None:
+        """Return `_result_of`; None for an answer that is read later, so that it holds up no other command."""
+        future = sending.outcome
+        later = future and self._store.answer_later(sending.submission, answer)
+        if not future or not later:
+            count_submissions([answer])
+            return _result_of(sending, answer)
+        task = asyncio.create_task(_answer(sending, future, later))
+        self._requests.add(task)
+        task.add_done_callback(self._requests.discard)
+        return None
 
     def _request_drain(self, lane: Lane) -> None:
         """Request a drain without awaiting it; the sweep repeats a request that failed."""
@@ -239,6 +250,22 @@ class AsyncCommandGateway:
             for (_, command), stored in zip(wanted, found, strict=True):
                 if stored is not None:
                     self._resolve(command, stored)
+
+
+async def _answer(
+    sending: _Sending, future: asyncio.Future[bytes], later: Awaitable[SubmitResult]
+) -> None:
+    """Await the answer to a command, and set the outcome that its sender waits for."""
+    try:
+        answer = await later
+    except Exception as error:  # noqa: BLE001 - raised by the future
+        if not future.done():
+            future.set_exception(error)
+        return
+    count_submissions([answer])
+    stored = _result_of(sending, answer)
+    if stored is not None and not future.done():
+        future.set_result(stored)
 
 
 def _result_of(sending: _Sending, answer: SubmitResult) -> bytes | None:

@@ -3,7 +3,7 @@
 The same scripts and keys as `infra.store.redis_store`; the guarantees are those of `infra.store.port`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Any
 
 from domain.match.history import PackedSnapshot
@@ -47,6 +47,11 @@ class AsyncStore:
         return [
             read_submit_reply(reply) for reply in await scripts.call_all_async(self._pipe, calls)
         ]
+
+    def answer_later(self, new: Submission, answer: SubmitResult) -> Awaitable[SubmitResult] | None:
+        """Return the slow read of the true answer to a submission; None if `answer` is the true one."""
+        del new, answer
+        return None
 
     def snapshot_command(self, board: int) -> CommandWords:
         """Return the command that reads a match's snapshot; `read_snapshot` reads the reply."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+import redis
 from redis.exceptions import ResponseError
 
 from domain.errors import Code
@@ -128,6 +129,7 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.locator(shard, board),
         keys.ended(shard),
         keys.archived(shard),
+        keys.chat(shard, board),
         keys.moves(shard, board),
         keys.turns(shard, board),
         keys.events(shard, board),
@@ -136,7 +138,18 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.conditional_moves(shard, board),
         keys.drafts(shard, board),
     ]
-    return scripts.RETIRE, names, [head, locator, board, keys.archive_bit(board, shards)]
+    bit = keys.archive_bit(board, shards)
+    return scripts.RETIRE, names, [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS]
+
+
+def repair_due(client: redis.Redis, shards: int, board: int, head: bytes, due: int) -> bool:
+    """Set a match's due time; False if the match has moved on from `head`, or the time was right.
+
+    Commits keep due times up to date; this is for what the scrubber and the scheduler find otherwise.
+    """
+    shard = keys.shard_of(board, shards)
+    names = [keys.snapshot(shard, board), keys.due(shard)]
+    return bool(scripts.call(client, scripts.REPAIR_DUE, names, [head, board, due]))
 
 
 def archived_result(write: Write, known: bytes | None = None) -> CommitArchived:

@@ -96,14 +96,27 @@ def _pair(players: Sequence[AccountId]) -> tuple[AccountId | None, AccountId | N
 
 
 def best_scores(
-    app: App, rules: AnyRules, options: Sequence[str] = (), count: int | None = None
+    app: App, rules: AnyRules, options: Sequence[str] = (), start: int = 0, count: int = 50
 ) -> list[ScoreRow]:
-    """Return the best score of each player of a puzzle, the best first.
+    """Return the best score of each player of a puzzle, the best first, from the `start`th on.
 
     Options that the puzzle does not have are refused as its rules do.
     """
-    written = rules.write_options(rules.read_options(options))
-    return app.scores.best(puzzle_name(rules.key, written), count)
+    return app.scores.best(_puzzle(rules, options), start, count)
+
+
+def best_score_of(app: App, rules: AnyRules, account: AccountId) -> ScoreRow | None:
+    """Return the best score of a player of a puzzle; None without any."""
+    return app.scores.best_of(_puzzle(rules), account)
+
+
+def count_scores(app: App, rules: AnyRules) -> int:
+    """Count the players who have finished a puzzle."""
+    return app.scores.count(_puzzle(rules))
+
+
+def _puzzle(rules: AnyRules, options: Sequence[str] = ()) -> str:
+    return puzzle_name(rules.key, rules.write_options(rules.read_options(options)))
 
 
 def score_of(app: App, row: ScoreRow) -> PuzzleScore:

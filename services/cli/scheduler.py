@@ -15,8 +15,8 @@ from infra.draw_texts import DrawTexts
 from infra.heartbeats import EVERY_SECONDS, Heartbeat, Role
 from infra.liveness import LIVENESS
 from infra.settings import Settings
-from infra.store.due_times import DueTimes
 from infra.store.server_clock import ServerClockRecord
+from infra.store.store_calls import repair_due
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
@@ -28,7 +28,6 @@ from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
 from workers.clock_check import ClockCheck
-from workers.due_check import DueCheck
 from workers.evidence_job import EvidenceWakeup
 from workers.log.job import PublisherWakeup
 from workers.log.loss_check import LossCheck
@@ -79,10 +78,11 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     """Return all that a tick does, in order."""
     data, store, lanes = parts.data, parts.store, parts.lanes
     check = ClockCheck(ServerClockRecord(data))
+    repair = partial(repair_due, data, store.layout().shards)
     ticks = [
         # the first, because a tick that fails keeps those after it from being called
         parts.durability_watch().tick,
-        Scheduler(store, lanes, clock_check=check).tick,
+        Scheduler(store, lanes, clock_check=check, repair=repair).tick,
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
         OffloadWakeup(data, parts.queue).tick,
@@ -91,7 +91,6 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),
         LossCheck(data, parts.queue, store.layout().shards).tick,
         ChallengeStarter(store, lanes, parts.challenges, DrawTexts(data)).tick,
-        DueCheck(DueTimes(data, store.layout()), parts.damage).tick,
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds

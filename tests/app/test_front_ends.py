@@ -201,6 +201,8 @@ USE_CASES: Final[dict[str, Row]] = {
     "queries.finished_matches": Row((LANGUAGE, API), "pages list matches, by `infra`"),
     "queries.count_finished": Row((LANGUAGE,), "the API has a cursor"),
     "queries.best_scores": Row(),
+    "queries.best_score_of": Row((WEB,), "a page shows the visitor's own points beside the best"),
+    "queries.count_scores": Row((WEB,), "only pages say how many pages a list has"),
     "queries.score_of": Row((LANGUAGE, WEB), "the API has the rank alone"),
 }
 """Each public function of `services.app` that takes an `App`."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Barrier, Event
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,6 +13,8 @@ from redis import Redis
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, ResignMatch
 from domain.match.history import PackedSnapshot, unpack_snapshot
+from infra.archive.archive import Archive
+from infra.archive.archived_match import ArchivedMatch
 from infra.archive.async_store import AsyncStoreWithArchive
 from infra.archive.directory_pages import DirectoryPage
 from infra.archive.objects import PublishedLeaves
@@ -22,7 +25,9 @@ from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.redis.autopipeline import AutoPipeline
 from infra.redis.clients import make_async_client
+from infra.store.async_gateway import AsyncCommandGateway
 from infra.store.gateway import submission_of
+from infra.store.leases import AsyncLaneLeases
 from infra.store.outcomes import parse
 from infra.store.port import (
     AlreadyDecided,
@@ -37,7 +42,7 @@ from infra.valkey.server import EmbeddedServer
 from tests.helpers.archiving import Archiving
 from tests.helpers.bench import Bench
 from tests.helpers.corpus import Corpus
-from tests.helpers.given import ALICE, BOB
+from tests.helpers.given import ALICE, BOB, sent
 
 MATCHES = 60
 
@@ -134,7 +139,13 @@ def submit_by_a_loop(archiving: Archiving, url: str, new: list[Submission]) -> l
     async def submit() -> list[Any]:
         async with make_async_client(url) as client, AutoPipeline(client) as pipe:
             layout = archiving.plain.layout()
-            return await AsyncStoreWithArchive(pipe, layout, 100, archiving.archive()).submit(new)
+            store = AsyncStoreWithArchive(pipe, layout, 100, archiving.archive())
+            answers = await store.submit(new)
+            later = [store.answer_later(*one) for one in zip(new, answers, strict=True)]
+            return [
+                answer if one is None else await one
+                for one, answer in zip(later, answers, strict=True)
+            ]
 
     return asyncio.run(submit())
 
@@ -163,6 +174,52 @@ def test_a_new_command_is_refused_and_a_used_id_too(played, submit):
     used = next(iter(before[over[0]]["outcomes"]))
     new = [repeated(over[0], bytes(16), b"digest.."), repeated(over[0], used, b"another.")]
     assert submit(new) == [NotAccepted(Code.MATCH_OVER), NotAccepted(Code.ID_REUSED)]
+
+
+class _SlowArchive(Archive):
+    """An archive that reads nothing before `together` reads are under way, and while it is `held`."""
+
+    def __init__(self, archive: Archive, together: int) -> None:
+        self._archive = archive
+        self._barrier = Barrier(together)
+        self.held = Event()
+
+    def match(self, board: int) -> ArchivedMatch:
+        self._barrier.wait(10)
+        assert self.held.wait(10)
+        return self._archive.match(board)
+
+
+def test_matches_of_the_archive_hold_up_no_other_command_and_are_read_at_the_same_time(
+    played, valkey
+):
+    archiving, over, before = played
+    boards = over[:3]
+    slow = _SlowArchive(archiving.archive(), len(boards))
+    known = [next(iter(before[board]["outcomes"])) for board in boards]
+    queued = asyncio.Event()
+
+    async def read() -> None:
+        async with make_async_client(valkey.url) as client, AutoPipeline(client) as pipe:
+            store = AsyncStoreWithArchive(pipe, archiving.plain.layout(), 100, slow)
+            lanes = AsyncLaneLeases(pipe, lambda _: queued.set())
+            async with AsyncCommandGateway(store, lanes, client) as gateway:
+                # all of them in one batch, the last to a match that is not in the archive
+                orders = [sent(ALICE, ResignMatch(), 1 << 99 | one, one) for one in (*boards, 990)]
+                tasks = [asyncio.create_task(gateway.send(order, 0, 10)) for order in orders]
+                await asyncio.wait_for(queued.wait(), 5)
+                assert not any(task.done() for task in tasks)
+                slow.held.set()
+                for task in tasks[:-1]:
+                    with pytest.raises(Refusal, match=str(Code.MATCH_OVER)):
+                        await task
+                tasks[-1].cancel()
+                archiving.plain._client.delete(keys.inbox(archiving.plain.layout().shard_of(990)))
+            wanted = list(zip(boards, known, strict=True))
+            found = await store.outcomes(wanted)
+            assert found == [before[board]["outcomes"][id_] for board, id_ in wanted]
+
+    asyncio.run(read())
 
 
 # an archive that fails

@@ -10,6 +10,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from domain.match.commands import PlayMove, ResignMatch
+from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.damaged_matches import DamagedMatches
@@ -19,6 +20,7 @@ from tests.helpers.scrubbing import OPENING, SHARDS, ScrubbedServer
 from tests.helpers.server_copy import dump_of, restore
 from workers.projections import maintenance
 from workers.scrub import tables
+from workers.scrub.pages import ArchivePages
 from workers.scrub.scrubber import ROUND_MS, Budget, Scrubber
 from workers.scrub.section import ScrubFault, ScrubStoppedError, Section, Step
 
@@ -43,10 +45,13 @@ class Walk:
 
 
 def scrubber_of(
-    server: ScrubbedServer, *sections: Section, now: Callable[[], int] = lambda: ROUND_MS
+    server: ScrubbedServer,
+    *sections: Section,
+    now: Callable[[], int] = lambda: ROUND_MS,
+    **more: Any,
 ) -> Scrubber:
     record, damage = ScrubRecord(server.client), DamagedMatches(server.client)
-    return Scrubber(sections, record, damage, now, lambda _: None)
+    return Scrubber(sections, record, damage, now, lambda _: None, **more)
 
 
 def fresh(server: ScrubbedServer) -> None:
@@ -128,6 +133,28 @@ def test_a_section_that_fails_is_a_fault_and_the_others_go_on(server: ScrubbedSe
     found = scrubber_of(server, Walk("one", 2, fail), Walk("two", 2, away), last).round()
     assert [(one.section, one.about) for one in found] == [("one", "one"), ("two", "object store")]
     assert last.visits == [0, 1]
+
+
+def test_each_object_is_read_once_in_a_round_and_again_in_the_next(
+    server: ScrubbedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    get = FileObjects.get
+    monkeypatch.setattr(
+        FileObjects, "get", lambda self, name: reads.append(name) or get(self, name)
+    )
+    parts = server.parts()
+    matches = sum(server.client.bitcount(keys.archived(shard)) for shard in range(SHARDS))
+    fresh(server)
+    scrubber = scrubber_of(server, ArchivePages(parts), forget=parts.forget)
+    assert scrubber.round() == []
+    once = [name for name in reads if "/tile/" in name]
+    assert len(once) == len(set(once))
+    assert len(reads) < 3 * matches
+    bundle = next(name for name in once if "/entries/" in name)
+    data = server.objects.get(bundle)
+    server.objects.replace(bundle, data.replace(b"pow2", b"pow3"), data)
+    assert scrubber.round()
 
 
 LEAF = ScrubFault("match 17", "leaf 900 is not the one that is published")

@@ -2,13 +2,16 @@ import pytest
 from redis import Redis
 
 from infra.durability import DurabilityError, Mode
+from infra.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
+from infra.redis import keys
 from infra.rq_jobs import COMMANDS, queue_key
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer, NotRunningError
 from services.app.context import App
+from services.cli.scheduler import _ticks
 from services.language import LOCAL, Language
 from tests.fakes.app import CHEAP, FakeApp
 from tests.helpers.lanes import LANE
@@ -62,6 +65,20 @@ def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, sett
         parts.lanes.request(LANE)
         assert parts.data.keys() == []
         assert parts.queue.exists("{lease:0/1}")
+
+
+def test_what_the_scheduler_asks_for_does_not_grow_with_the_boards_ever(
+    valkey, redis_client, settings
+):
+    settings = Settings(data=settings.data, redis_url=valkey.url)
+    with App(settings) as parts:
+        parts.store.create(Layout(shards=4, lanes=1))
+        redis_client.set(keys.BOARDS, 30_000_000)
+        ticks = _ticks(parts, Heartbeat(Role.SCHEDULER, "1"))
+        before = redis_client.info("stats")["total_commands_processed"]
+        for tick in ticks * 2:
+            tick()
+        assert redis_client.info("stats")["total_commands_processed"] - before < 200
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,11 @@ from infra.mail.erasure import erase_mail
 from infra.mail.message_queue import MailingMessageStore
 from infra.mail.progress import DIGEST_ITEMS, DigestItem, MailerProgress, next_digest
 from infra.mail.verification_codes import VerificationCodes
-from infra.people.accounts import Account
+from infra.people.accounts import Account, Accounts
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.mailing import HOMES, Mailing, recipients, text_of
+from workers.mail import messages
 
 HOUR = DAY // 24
 COMMAND = bytes(16)
@@ -122,6 +123,28 @@ def test_a_broadcast_is_mailed_to_everybody_but_its_writer(mailing: Mailing, let
     mails = mailing.mail()
     assert recipients(mails) == ["bob", "carol"]
     assert {mail["Subject"] for mail in mails} == {"matchpost: alice wrote to everybody"}
+
+
+def test_a_broadcast_goes_on_where_a_job_was_cut_off_and_other_mail_comes_between(
+    mailing: Mailing, letters: MailingMessageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "BATCH", 1)
+    looked_at: list[str] = []
+    find = Accounts.id_of
+    monkeypatch.setattr(
+        Accounts, "id_of", lambda self, name: looked_at.append(name) or find(self, name)
+    )
+    letters.broadcast(ALICE, "a new game", COMMAND)
+    letters.send(ALICE, [CAROL], "hello", bytes([1]) * 16)
+    found = []
+    for _ in range(6):
+        before = len(mailing.sink.messages)
+        mailing.another_mailer().round()
+        found.append(recipients(mailing.sink.messages[before:]))
+    # a part of the broadcast each time, the message as soon as its turn has come
+    assert found == [[], ["carol"], ["bob"], ["carol"], [], []]
+    assert looked_at == ["alice", "bob", "carol"]
+    assert mailing.client.exists(keys.MESSAGE_QUEUE) == 0
 
 
 def test_no_line_of_a_message_can_pass_for_a_line_of_ours(mailing: Mailing, letters):

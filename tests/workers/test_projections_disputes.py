@@ -220,10 +220,35 @@ def test_of_three_those_who_stay_out_get_no_notices_of_offers(
     assert not list(shelf_client.scan_iter("*notifications*:tables"))
 
 
-def puzzle(logs: Logs, *, at: int = 100) -> None:
-    logs.add(1, at, ALICE, started(ALICE, rules="one/1"))
-    logs.add(1, at + 1, ALICE, moved(1, 0, 0))
-    logs.add(1, at + 2, ALICE, moved(2, 0, None), ended(0))
+def puzzle(logs: Logs, *, at: int = 100, board: int = 1) -> None:
+    logs.add(board, at, ALICE, started(ALICE, rules="one/1"))
+    logs.add(board, at + 1, ALICE, moved(1, 0, 0))
+    logs.add(board, at + 2, ALICE, moved(2, 0, None), ended(0))
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_the_next_best_of_a_player_counts_where_the_best_is_taken_away(
+    logs: Logs, shelf_client: Redis, *, together: bool
+) -> None:
+    def step() -> None:
+        if not together:
+            catch_up(logs.store, shelf_client)
+
+    puzzle(logs)
+    step()
+    # of equal scores the earlier is better
+    for board, at in ((2, 300), (3, 200)):
+        puzzle(logs, at=at, board=board)
+        step()
+    logs.add(1, 500, ARBITER, ruled(), result_changed())
+    step()
+    logs.add(3, 600, ARBITER, ruled(), result_changed())
+    catch_up(logs.store, shelf_client)
+    assert [row.board for row in Leaderboards(shelf_client).best("one")] == [2]
+    logs.add(3, 700, ARBITER, ruled(), result_changed(0))
+    catch_up(logs.store, shelf_client)
+    assert [row.board for row in Leaderboards(shelf_client).best("one")] == [3]
+    verify_all(logs, shelf_client)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,9 @@ import msgspec
 from redis import Redis
 
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
-from infra.projections.leaderboards import LeaderboardRow, Leaderboards
+from infra.projections.generations import Generations
+from infra.projections.leaderboards import LeaderboardRow, Leaderboards, leaderboard_key
+from infra.projections.specs import SCORES
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.side import catch_up
@@ -19,7 +21,7 @@ def solve(bench: Bench, board: int, account: bytes, *moves: str) -> None:
 
 
 def standing(client: Redis) -> list[tuple[bytes, int]]:
-    return [(row.account, row.board) for row in Leaderboards(client).best("one", 10)]
+    return [(row.account, row.board) for row in Leaderboards(client).best("one")]
 
 
 def test_finished_puzzles_are_ranked_by_score_and_then_by_who_was_first(bench: Bench) -> None:
@@ -34,17 +36,37 @@ def test_finished_puzzles_are_ranked_by_score_and_then_by_who_was_first(bench: B
 def test_a_player_stands_with_the_best_of_several(bench: Bench) -> None:
     solve(bench, 1, ALICE, "a5")
     solve(bench, 2, ALICE, "a1")
+    solve(bench, 3, ALICE, "a5")
+    catch_up(bench.store, bench.client)
+    solve(bench, 4, ALICE, "a1")
     catch_up(bench.store, bench.client)
     assert standing(bench.client) == [(ALICE, 2)]
+    board = Leaderboards(bench.client)
+    best = board.best_of("one", ALICE)
+    assert best is not None
+    assert best.board == 2
+    assert board.best_of("one", BOB) is None
+    assert board.count("one") == 1
+    assert board.best("one", start=1) == []
+
+
+def test_a_leaderboard_has_a_row_a_player_however_often_they_play(bench: Bench) -> None:
+    for number in range(1, 6):
+        solve(bench, number, ALICE, "a5")
+    solve(bench, 6, BOB, "a5")
+    catch_up(bench.store, bench.client)
+    live = Generations(bench.client, SCORES).live()
+    assert live is not None
+    assert bench.client.zcard(live[1].of("one").key(leaderboard_key("one"))) == 2
 
 
 def test_the_best_position_counts_though_it_was_left(bench: Bench) -> None:
     solve(bench, 1, ALICE, "a1", "-a1", "a5")
     catch_up(bench.store, bench.client)
-    (row,) = Leaderboards(bench.client).best("one", 1)
+    (row,) = Leaderboards(bench.client).best("one", count=1)
     solve(bench, 2, BOB, "a1")
     catch_up(bench.store, bench.client)
-    assert Leaderboards(bench.client).best("one", 2)[1].rank == row.rank
+    assert Leaderboards(bench.client).best("one")[1].rank == row.rank
     assert standing(bench.client) == [(ALICE, 1), (BOB, 2)]
 
 
@@ -62,7 +84,7 @@ def test_games_for_several_have_no_place_on_it(bench: Bench) -> None:
     bench.send(CAROL, ResignMatch())
     bench.drain()
     catch_up(bench.store, bench.client)
-    assert Leaderboards(bench.client).best("pow2", 10) == []
+    assert Leaderboards(bench.client).best("pow2") == []
 
 
 def test_a_rows_text_sorts_as_it_ranks_and_comes_back() -> None:

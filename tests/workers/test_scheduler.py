@@ -1,5 +1,6 @@
 """The keeper on a real server, in a time of the test's own."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,12 @@ from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.errors import Code
 from domain.match.audit import verify
-from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer
+from domain.match.commands import FlagPlayer, PlayMove, RemindPlayer, ResignMatch
 from domain.match.events import SERVER_ACCOUNT, Flagged, Nagged, command_id
+from domain.match.history import unpack_snapshot
 from domain.match.state import Reason
 from infra.redis import keys
+from infra.store.store_calls import repair_due
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
 from tests.helpers.timed import BEGIN, FLAG, HOUR, SHORT, TimedBench, alarms
@@ -178,6 +181,37 @@ def test_a_due_time_that_was_repaired_is_found_within_a_minute(
     bench.client.zadd(keys.due(1), {"1": BEGIN + DAY})
     bench.tick(keeper, DAY + 1_000 + int(scheduler_module.READ_AGAIN_SECONDS * 1000))
     assert [kind for kind, _ in bench.kept()] == [Nagged]
+
+
+def test_a_match_that_is_listed_too_early_is_put_right_by_the_tick_that_meets_it(
+    bench: TimedBench,
+) -> None:
+    bench.challenge(SHORT, 1, 2)
+    bench.send(ALICE, ResignMatch(), 2)
+    bench.drain()
+    repair = partial(repair_due, bench.client, bench.store.layout().shards)
+    bench.client.zadd(keys.due(1), {"1": BEGIN + 1})
+    bench.client.zadd(keys.due(2), {"2": BEGIN + 1})
+    keeper = Scheduler(
+        bench.store, bench.lanes, lambda: bench.now, lambda: bench.now / 1000, repair=repair
+    )
+    bench.tick(keeper, 1_000)
+    assert bench.client.zrange(keys.due(1), 0, -1, withscores=True) == [(b"1", BEGIN + DAY)]
+    assert not bench.client.exists(keys.due(2))
+    bench.tick(keeper, DAY)
+    assert [kind for kind, _ in bench.kept()] == [Nagged]
+
+
+def test_a_due_time_of_a_match_that_has_moved_on_is_left_to_its_commit(bench: TimedBench) -> None:
+    bench.challenge(SHORT, 1)
+    (data,) = bench.store.snapshots([1])
+    bench.now += DAY // 2
+    bench.send(ALICE, PlayMove(text="m13-m9"))
+    bench.drain()
+    right = bench.client.zscore(keys.due(1), "1")
+    repair = partial(repair_due, bench.client, bench.store.layout().shards)
+    assert not repair(1, unpack_snapshot(data).head, 12345)
+    assert bench.client.zscore(keys.due(1), "1") == right
 
 
 # what waits, and what is lost

@@ -1,8 +1,5 @@
 """Mails the messages that players write to each other."""
 
-from collections.abc import Iterator
-from typing import Final
-
 from domain.errors import Refusal
 from domain.match.events import AccountId
 from infra.mail.message_queue import MessageMailQueue, QueuedMessage
@@ -10,35 +7,40 @@ from infra.mail.progress import DigestItem
 from workers.mail.context import BATCH, MailContext, recipient_of
 from workers.mail.isolate import isolate_errors
 
-_PAGE: Final = 500
-
 
 class MessageMailer:
-    """Mails messages; one to everybody goes to all accounts."""
+    """Mails messages; one to everybody goes to all accounts, some in each round."""
 
     def __init__(self, context: MailContext, written: MessageMailQueue) -> None:
         self._context = context
         self._written = written
 
     def round(self) -> int:
-        """Mail some messages; return how many."""
+        """Mail some messages, and a broadcast to some players; return how many."""
         notes = self._written.oldest(BATCH)
-        for note in notes:
+        personal = [note for note in notes if note.recipients]
+        for note in personal:
             with isolate_errors("a message"):
-                for account in self._readers(note):
+                for account in note.recipients:
                     self._deliver(account, note)
             # crash window: all is in the outbox and comes again, under the same ids
             self._written.done(note)
-        return len(notes)
+        broadcasts = [note for note in notes if not note.recipients][:1]
+        for note in broadcasts:
+            self._mail_part(note)
+        return len(personal) + len(broadcasts)
 
-    def _readers(self, note: QueuedMessage) -> Iterator[AccountId]:
-        if note.recipients:
-            yield from note.recipients
-            return
-        start = 0
-        while names := self._context.accounts.names(start, _PAGE):
-            yield from filter(None, map(self._find, names))
-            start += len(names)
+    def _mail_part(self, note: QueuedMessage) -> None:
+        """Mail a broadcast to the next players; the others come in later rounds, after all other mail."""
+        names = self._context.accounts.names_after(note.after, BATCH)
+        for account in filter(None, map(self._find, names)):
+            with isolate_errors("a message"):
+                self._deliver(account, note)
+        # crash window: these are in the outbox and come again, under the same ids
+        if len(names) < BATCH:
+            self._written.done(note)
+        else:
+            self._written.go_on(note, names[-1])
 
     def _find(self, name: str) -> AccountId | None:
         """Return an account, or None if it has just been deleted."""

@@ -183,16 +183,14 @@ class Feed:
 
     def _next_due(self, track: Track) -> list[BufferedEvent]:
         """Return the next events whose turn has come, and note whether others wait."""
-        key, until = track.bucket.key(BUFFER), track.goal
+        key = track.bucket.key(BUFFER)
         # only what is older than the watermark, because at its very time more may come
-        end = str(until.last[0]) if until else f"({track.watermark.at if track.watermark else 0}"
+        end = f"({track.watermark.at if track.watermark else 0}"
         with self._client.pipeline(transaction=False) as pipe:
             pipe.zrangebyscore(key, "-inf", end, start=0, num=DUE_BATCH, withscores=True)
             pipe.zcard(key)
             found, waiting = pipe.execute()
         due = [BufferedEvent.read(member, score) for member, score in found]
-        if until is not None:
-            due = [turn for turn in due if turn.place <= until.last]
         if len(due) < DUE_BATCH:
             track.watermark = None
             track.waiting = waiting > len(due)
@@ -206,7 +204,7 @@ class Feed:
             track.bucket.add_reads(pipe, reads)
             found = pipe.execute()
         writes: list[RedisWrite] = list(projection.ordered_fold(due, found))
-        writes += _remove_pending(due, len(track.position.counts))
+        writes += remove_pending(due, len(track.position.counts))
         if _IN_ORDER in track.stuck_places:
             writes.append(("HDEL", FAILURES, _IN_ORDER))
         after = msgspec.structs.replace(track.position, last=due[-1].place)
@@ -296,20 +294,15 @@ def _reads(tracks: Iterable[Track]) -> list[tuple[list[Track], Sequence[int] | N
     """
     groups: dict[tuple[object, ...], list[Track]] = {}
     for track in tracks:
-        place = (track.position.counts, tuple(sorted(track.blocked)), _end(track))
+        place = (track.position.counts, tuple(sorted(track.blocked)))
         groups.setdefault(place, []).append(track)
-    free = [one for one in groups.values() if not one[0].blocked and one[0].goal is None]
+    free = [one for one in groups.values() if not one[0].blocked]
     front = max((one[0].position.counts for one in free), key=sum, default=())
     behind = [one for one in free if _is_close(one[0].position.counts, front)]
     found: list[tuple[list[Track], Sequence[int] | None]] = [(one, front) for one in behind]
     # those in front wait for them
     apart = [*behind, *(one for one in free if behind and one[0].position.counts == front)]
-    return [*found, *((one, _end(one[0])) for one in groups.values() if one not in apart)]
-
-
-def _end(track: Track) -> Sequence[int] | None:
-    """Return where the reads of a track end, None without a goal."""
-    return None if track.goal is None else track.goal.counts
+    return [*found, *((one, None) for one in groups.values() if one not in apart)]
 
 
 def _is_close(counts: Sequence[int], front: Sequence[int]) -> bool:
@@ -320,15 +313,12 @@ def _is_close(counts: Sequence[int], front: Sequence[int]) -> bool:
 
 def _has_read_all(track: Track) -> bool:
     """Return whether all events to fold in order are read."""
-    counts = track.position.counts
-    if track.goal is not None:
-        return counts == track.goal.counts
     return track.watermark is not None and all(
-        count >= end for count, end in zip(counts, track.watermark.ends, strict=True)
+        count >= end for count, end in zip(track.position.counts, track.watermark.ends, strict=True)
     )
 
 
-def _remove_pending(due: Sequence[BufferedEvent], shards: int) -> list[RedisWrite]:
+def remove_pending(due: Sequence[BufferedEvent], shards: int) -> list[RedisWrite]:
     """Return the writes that remove events from the buffer."""
     rows: dict[str, list[str]] = {BUFFER: [turn.member for turn in due]}
     for turn in due:

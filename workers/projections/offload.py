@@ -167,7 +167,7 @@ class RowOffload:
         PagedGenerations(self._client, kind.spec.name).add(generation.number)
         entries = []
         for start in range(0, len(rows), PAGE_ROWS):
-            entry, data = make_page(one.name, rows[start : start + PAGE_ROWS], kind.game_of)
+            entry, data = make_page(one.name, rows[start : start + PAGE_ROWS])
             self._objects.create(_name(one.bucket, entry), data)
             entries.append(pack_entry(entry))
         failpoint("offload.written")

@@ -44,8 +44,6 @@ class Track:
         """As it is stored."""
         self.position = checkpoint
         """How far it has read."""
-        self.goal: Checkpoint | None = None
-        """Nothing beyond it is read or folded."""
         self.gone = False
         """Whether the generation has been replaced or deleted."""
         self.blocked: dict[int, float] = {}
@@ -78,12 +76,6 @@ class Track:
             return inf
         unsaved = sum(self.position.counts) - sum(self.checkpoint.counts)
         return 0.0 if unsaved >= SAVE_LEAVES else max(0.0, self._save_at - time.monotonic())
-
-    @property
-    def has_reached_goal(self) -> bool:
-        """Whether it stands where its goal is."""
-        goal, position = self.goal, self.position
-        return goal is not None and (goal.counts, goal.last) == (position.counts, position.last)
 
     def unblock(self) -> None:
         """Free the shards that are due for another attempt."""

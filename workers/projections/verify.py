@@ -1,28 +1,26 @@
-"""Verifies that a projection equals one that is rebuilt from the logs.
+"""Verifies that a projection equals one that is made again from the logs, in this process' memory.
 
-A second generation is built up to the very checkpoints of the live one, and every key is compared. During
-the comparison the live one is frozen; the projection worker waits, and matches go on.
+Each bucket is folded up to the very checkpoint of the live one, and on with it while every key is compared.
+Nothing is written, and the projection worker goes on.
 """
 
-import time
 from collections.abc import Callable, Sequence
-from typing import Final
 
 import msgspec
 import redis
 
-from infra.projections.buckets import Checkpoint
+from infra.projections.buckets import Bucket, Checkpoint, EventPosition
 from infra.projections.compare import Comparison
-from infra.projections.generations import BusyError, Generation, Generations
-from infra.projections.paged_projections import paged_rows
-from infra.projections.projection import Projection
+from infra.projections.erasure import mark_erased
+from infra.projections.generations import BUFFER, BusyError, Generation, Generations
+from infra.projections.memory import MemoryBucket
+from infra.projections.projection import Fact, Projection
+from infra.projections.reorder import BufferedEvent, OrderedProjection
 from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.store.port import Store
-from workers.projections.feed import Feed
-from workers.projections.rebuild import Rebuild, StuckError
-
-KEEP_SECONDS: Final = 5.0
-"""Between two renewals, each of which holds for `infra.projections.generations.BUILDING_MS`."""
+from workers.projections.feed import DUE_BATCH, remove_pending
+from workers.projections.log_reader import LogReader
+from workers.projections.rebuild import StuckError
 
 Progress = Callable[[int, int], None]
 """Called with the number of leaves that are read, and of keys that are compared."""
@@ -40,7 +38,7 @@ class VerifyResult(msgspec.Struct, frozen=True):
 
 
 class ProjectionVerifier:
-    """Verifies one projection; `BusyError` if it is being built or verified elsewhere."""
+    """Verifies one projection."""
 
     def __init__(
         self,
@@ -52,13 +50,14 @@ class ProjectionVerifier:
     ) -> None:
         self._pages = pages
         self._client = client
-        self._feed = Feed(store, client)
+        self._reader = LogReader(store)
+        self._projection = projection
         self._generations = Generations(client, projection.spec)
         self._live = self._find_live()
-        self._rebuild = Rebuild(store, client, projection, self._live.buckets)
         self._progress = progress
-        self._next_renewal = 0.0
-        """When to renew, by the monotonic clock."""
+        zero = Checkpoint.zero(projection.spec, store.layout().shards)
+        self._buckets = [MemoryBucket() for _ in self._live.all]
+        self._positions = [zero for _ in self._live.all]
 
     def _find_live(self) -> Generation:
         """Return the live generation; `LookupError` if there is none of this version."""
@@ -72,16 +71,24 @@ class ProjectionVerifier:
         return live[1]
 
     def run(self) -> VerifyResult:
-        """Build, compare and clean up."""
-        try:
-            self._read_up_to(self._checkpoints())
-            self._generations.freeze(self._live, self._rebuild.token)
-            try:
-                return self._compare()
-            finally:
-                self._generations.unfreeze(self._live, self._rebuild.token)
-        finally:
-            self._rebuild.drop()
+        """Fold and compare; `BusyError` if the live generation is replaced, `StuckError` if it can't be folded."""
+        goals = self._checkpoints()
+        # together as far as all have read, because the logs are the larger part of the work
+        least = tuple(map(min, zip(*(goal.counts for goal in goals), strict=True)))
+        self._read(range(self._live.buckets), least)
+        for number, goal in enumerate(goals):
+            self._advance(number, goal)
+        leaves = min(sum(position.counts) for position in self._positions)
+        comparison = Comparison(
+            self._client,
+            self._generations,
+            self._live,
+            self._buckets,
+            self._advance,
+            done=lambda keys: self._progress(leaves, keys),
+            pages=self._pages,
+        )
+        return VerifyResult(comparison.first_difference(), leaves, comparison.keys)
 
     def _checkpoints(self) -> list[Checkpoint]:
         found = self._generations.checkpoints(self._live)
@@ -89,39 +96,65 @@ class ProjectionVerifier:
             raise BusyError(f"{self._live.name} were replaced meanwhile; try again")
         return [one for one in found if one is not None]
 
-    def _read_up_to(self, goals: Sequence[Checkpoint]) -> None:
-        """Read with each bucket up to the checkpoint of the live one."""
-        tracks = self._rebuild.tracks
-        for track, goal in zip(tracks, goals, strict=True):
-            track.goal = goal
-        while unread := [track for track in tracks if not track.has_reached_goal]:
-            self._rebuild.keep_alive()
-            if not self._feed.round(unread):
-                self._rebuild.check_stuck()
+    def _advance(self, number: int, goal: Checkpoint) -> None:
+        """Fold a bucket up to a checkpoint."""
+        if goal.counts != self._positions[number].counts:
+            self._read([number], goal.counts)
+        if goal.last != self._positions[number].last:
+            self._fold_due(number, goal.last)
+
+    def _read(self, numbers: Sequence[int], until: Sequence[int]) -> None:
+        """Fold the leaves up to these indexes in buckets that are at the same place."""
+        start = self._positions[numbers[0]].counts
+        while start != tuple(until):
+            chunk = self._reader.read(start, (), until)
+            for leaf in chunk.unreadable[:1]:
+                self._stop(f"leaf {leaf.index} of shard {leaf.shard}", leaf.error)
+            if not chunk.leaves:
                 # the live one contains something that the logs do not
                 raise StuckError(
                     f"{self._live.name} can't be rebuilt from the logs up to their checkpoint"
                 )
-            self._progress(self._rebuild.leaves, 0)
+            facts = mark_erased(self._client, chunk.facts)
+            routed = self._projection.route(facts, self._live.buckets)
+            for number in numbers:
+                self._fold(self._live.bucket(number), routed[number])
+                position = self._positions[number]
+                self._positions[number] = msgspec.structs.replace(position, counts=chunk.counts)
+            start = chunk.counts
+            self._progress(sum(start), 0)
 
-    def _renew(self) -> None:
-        """Renew the rebuild and the freeze, if it is time: each is a write, and there are many keys."""
-        if time.monotonic() >= self._next_renewal:
-            self._next_renewal = time.monotonic() + KEEP_SECONDS
-            self._rebuild.renew()
-            self._generations.keep_frozen(self._live, self._rebuild.token)
+    def _fold(self, bucket: Bucket, facts: Sequence[Fact]) -> None:
+        memory, projection = self._buckets[bucket.number], self._projection
+        try:
+            found = [memory.read(read) for read in projection.needs(facts, bucket)]
+            memory.write(projection.fold(facts, found, bucket))
+        except Exception as error:  # noqa: BLE001 - narrowed down to the event
+            if len(facts) > 1:
+                for fact in facts:
+                    self._fold(bucket, [fact])
+                return
+            event = facts[0].event
+            self._stop(f"event {event.seq} of match {event.match}", error)
 
-    def _compare(self) -> VerifyResult:
-        """Compare the two generations, with the live one frozen."""
-        self._read_up_to(self._checkpoints())
-        leaves = self._rebuild.leaves
+    def _fold_due(self, number: int, last: EventPosition) -> None:
+        """Fold in their order the events up to a position."""
+        memory, projection, position = (
+            self._buckets[number],
+            self._projection,
+            self._positions[number],
+        )
+        assert isinstance(projection, OrderedProjection)
+        waiting = memory.ordered(BUFFER)
+        due = [BufferedEvent.read(member, score) for score, member in waiting]
+        due = [turn for turn in due if turn.place <= last]
+        for start in range(0, len(due), DUE_BATCH):
+            some = due[start : start + DUE_BATCH]
+            found = [memory.read(read) for read in projection.ordered_needs(some)]
+            memory.write(projection.ordered_fold(some, found))
+            memory.write(remove_pending(some, len(position.counts)))
+        self._positions[number] = msgspec.structs.replace(position, last=last)
 
-        def compared(keys: int) -> None:
-            self._renew()
-            self._progress(leaves, keys)
-
-        paged = paged_rows(self._live.name)
-        comparison = Comparison(self._client, self._generations, compared, paged, self._pages)
-        found = comparison.first_difference(self._live, self._rebuild.generation)
-        self._generations.keep_frozen(self._live, self._rebuild.token)
-        return VerifyResult(found, leaves, comparison.keys)
+    def _stop(self, what: str, error: Exception) -> None:
+        said = f"{type(error).__name__}: {error}"
+        raise StuckError(f"{self._live.name} stop at {what}: {said}") from error

@@ -31,9 +31,6 @@ RUN_SECONDS: Final = 300.0
 _SLICE_SECONDS: Final = 0.5
 """How often a run that waits looks whether it should end."""
 
-_MOST_PAUSE: Final = 1.0
-"""How long it waits within a step: a rebuild that waits longer is taken for dead."""
-
 
 def sections(parts: ScrubParts) -> Sequence[Section]:
     """Return all sections, in the order of a round."""
@@ -53,7 +50,8 @@ def make_scrubber(parts: ScrubParts, wait: Callable[[float], None] = time.sleep)
     record, damage = ScrubRecord(parts.data), DamagedMatches(parts.data)
     closed = ClosedShards(parts.data)
     is_closed = lambda: bool(closed.read(range(parts.shards)))  # noqa: E731
-    return Scrubber(sections(parts), record, damage, parts.store.now, wait, is_closed)
+    now, forget = parts.store.now, parts.forget
+    return Scrubber(sections(parts), record, damage, now, wait, is_closed, forget=forget)
 
 
 class ScrubWork:
@@ -88,8 +86,8 @@ class ScrubWork:
         """Return whether a round is under way."""
         return self._scrubber.is_due
 
-    def _pause(self) -> None:
-        self._budget.wait(_MOST_PAUSE)
+    def _pause(self, most: float) -> None:
+        self._budget.wait(most)
 
     def _sleep(self, seconds: float) -> None:
         """Wait, and renew the lease meanwhile; `ScrubStoppedError` if the run must end."""

@@ -16,8 +16,8 @@ from infra.audit.stored_match import check_match
 from infra.redis import keys
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
-from infra.store.due_times import DueTimes
 from infra.store.outcomes import parse
+from infra.store.store_calls import repair_due
 from workers.scrub.kept_texts import text_faults
 from workers.scrub.scrubber import TRANSIENT
 from workers.scrub.section import ScrubFault, ScrubParts, refusal_faults
@@ -46,7 +46,6 @@ class MatchCheck:
     def __init__(self, parts: ScrubParts) -> None:
         self._parts = parts
         layout = parts.store.layout()
-        self._due = DueTimes(parts.data, layout)
         self._numbers = BoardNumbers(parts.data, layout)
 
     def check(self, boards: Sequence[int]) -> tuple[list[ScrubFault], list[int]]:
@@ -148,7 +147,14 @@ class MatchCheck:
                     f"due time of match {board}",
                     f"the list had it due at {indexes.due or 'no time'}, and it is due at {due or 'no time'}: "
                     "the list was repaired",
-                    mend=partial(self._due.repair, board, data.state[:32], due),
+                    mend=partial(
+                        repair_due,
+                        self._parts.data,
+                        self._parts.shards,
+                        board,
+                        data.state[:32],
+                        due,
+                    ),
                 )
             )
         if not self._end_fits(board, indexes.ended, state):

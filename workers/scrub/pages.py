@@ -90,14 +90,16 @@ class ArchivePages:
         faults: list[ScrubFault] = []
         if not place and page.encode() != data:
             faults.append(ScrubFault(about, "its bytes are not those that this program writes"))
+        reader = self._reader(_ReadPage(page, data), leaves)
         for board in boards:
             faults += self._place(
-                page, leaves, board, is_marked=board in marked, there=board in there
+                reader, page, leaves, board, is_marked=board in marked, there=board in there
             )
         return faults, marked
 
     def _place(  # noqa: PLR0911 - one for each fault
         self,
+        reader: StoreWithArchive,
         page: DirectoryPage,
         leaves: PublishedLeaves,
         board: int,
@@ -142,7 +144,7 @@ class ArchivePages:
             last = match.events[-1]
             # refusals may follow the last event
             leaves.check(page.shard, indexes[found.index(last)], last)
-            return refusal_faults(check_match(self._reader(), board))
+            return refusal_faults(check_match(reader, board))
         except Refusal as refusal:
             if refusal.code is Code.UNAVAILABLE:
                 raise
@@ -153,10 +155,10 @@ class ArchivePages:
         ) as error:  # fmt: skip
             return [ScrubFault(about, str(error), board)]
 
-    def _reader(self) -> StoreWithArchive:
-        """Return a store that has read nothing of the archive yet."""
+    def _reader(self, page: "_ReadPage", leaves: PublishedLeaves) -> StoreWithArchive:
+        """Return a store that has read a page of the archive, and no match."""
         parts, shards = self._parts, self._parts.shards
-        archive = Archive(parts.archive, lambda: shards)
+        archive = Archive(lambda: (page, leaves), lambda: shards)
         settings = parts.settings
         return StoreWithArchive(
             parts.data,
@@ -164,6 +166,17 @@ class ArchivePages:
             archive,
             open_logs=lambda: _Logs(parts),
         )
+
+
+class _ReadPage(PageStore):
+    """A page that was read, for the matches that are in it."""
+
+    def __init__(self, page: DirectoryPage, data: bytes) -> None:
+        self._found = page, data
+
+    def read(self, *_: int) -> tuple[DirectoryPage, bytes]:
+        """Return the page."""
+        return self._found
 
 
 class _Logs(PublishedLogs):

@@ -37,7 +37,7 @@ class Scrubber:
     """Checks everything in rounds; call `step` again and again. One at a time for a server.
 
     `now` returns the time in ms; `wait` waits so many seconds; `is_closed` returns whether a shard is closed, of
-    which some sections check nothing.
+    which some sections check nothing; `forget` is that of `ScrubParts`.
     """
 
     def __init__(
@@ -48,6 +48,8 @@ class Scrubber:
         now: Callable[[], int],
         wait: Callable[[float], None] = time.sleep,
         is_closed: Callable[[], bool] = lambda: False,
+        *,
+        forget: Callable[[], None] = lambda: None,
     ) -> None:
         self._sections = {section.name: section for section in sections}
         self._record = record
@@ -55,6 +57,7 @@ class Scrubber:
         self._now = now
         self._wait = wait
         self._is_closed = is_closed
+        self._forget = forget
         self._notes = record.read()
         self._saved = time.monotonic()
 
@@ -96,6 +99,7 @@ class Scrubber:
         self._saved = time.monotonic()
 
     def _begin(self) -> None:
+        self._forget()
         first = next(iter(self._sections))
         self._notes = replace(
             self._notes,
@@ -116,6 +120,7 @@ class Scrubber:
         if not first.faults:
             return first
         self._wait(LOOK_AGAIN_SECONDS)
+        self._forget()
         second = self._attempted(section)
         if second.cut:
             return second

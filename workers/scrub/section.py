@@ -64,9 +64,11 @@ class ScrubParts(msgspec.Struct, frozen=True):
     objects: Callable[[], ObjectStore]
     """Returns the object store; `ObjectStoreError` if it can't be used."""
     log_of: Callable[[int], PublishedLog]
-    """Returns the published log of a shard, of which nothing is cached for long."""
-    pause: Callable[[], None] = lambda: None
-    """Called in long steps: it waits as the budget wants it, and raises `ScrubStoppedError`."""
+    """Returns the published log of a shard; tiles are cached until `forget`."""
+    pause: Callable[[float], None] = lambda _: None
+    """Called in long steps: it waits as the budget wants it, so many seconds at most, and raises `ScrubStoppedError`."""
+    forget: Callable[[], None] = lambda: None
+    """Forgets cached tiles: called before each round and each second look, because they hide what has changed."""
 
     @property
     def shards(self) -> int:
@@ -92,8 +94,7 @@ def make_parts(
     settings: Settings, store: Store, data: redis.Redis, queue: redis.Redis
 ) -> ScrubParts:
     """Return the parts of a server, by its settings."""
-    # a cache would hide what changes after it was read; a few tiles are read many times in a step
-    logs = PublishedLogs(settings, TileCache(0))
+    logs = PublishedLogs(settings, TileCache(partial=True))
     return ScrubParts(
         settings,
         store,
@@ -101,4 +102,5 @@ def make_parts(
         queue,
         lambda: open_objects(settings.store, settings.data),
         logs.of,
+        forget=logs.forget,
     )

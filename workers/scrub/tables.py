@@ -16,7 +16,16 @@ from workers.projections.verify import ProjectionVerifier
 from workers.scrub.section import ScrubFault, ScrubParts, Step
 
 MOST_LEAVES: Final = 2_000_000
-"""With more leaves a rebuild takes too long for each round: an operator asks for it."""
+"""With more leaves this takes too much memory, and too long for each round: an operator asks for it."""
+
+_PAUSES: Final = 100.0
+"""Seconds that it may wait in one step: much longer ones would not end in a run."""
+
+_READ: Final = 1_000
+"""Leaves after which it waits."""
+
+_KEYS_PAUSE: Final = 0.02
+"""The same after each part of the keys, which are many."""
 
 
 class TableCheck:
@@ -33,8 +42,10 @@ class TableCheck:
         after = str(place + 1) if place + 1 < len(PROJECTIONS) else None
         parts, projection = self._parts, PROJECTIONS[place]
         name = projection.spec.name
-        if sum(parts.store.watermark().ends) > MOST_LEAVES:
+        leaves = sum(parts.store.watermark().ends)
+        if leaves > MOST_LEAVES:
             return Step(None, keeps=True)
+        most = _PAUSES / (1 + leaves / _READ)
         if ClosedShards(parts.data).read(range(parts.shards)):
             return Step(None, cut=True)  # leaves are restored, which the lists may have
         try:
@@ -42,11 +53,11 @@ class TableCheck:
                 parts.store,
                 parts.data,
                 projection,
-                lambda _leaves, keys: None if keys else parts.pause(),
+                lambda _leaves, keys: parts.pause(min(most, _KEYS_PAUSE) if keys else most),
                 RowPages(parts.objects),
             ).run()
         except (BusyError, LookupError):
-            return Step(after, cut=True)  # they are made just now
+            return Step(after, cut=True)  # they are replaced, or made for the first time
         except StuckError as error:
             return Step(after, [ScrubFault(name, str(error))])
         except (ResponseError, msgspec.MsgspecError, ValueError, TypeError) as error:

@@ -275,6 +275,13 @@ class Accounts:
         """Return up to `count` userids that begin with a text, in alphabetical order."""
         return self._users.starting(text, count)
 
+    def names_after(self, name: str, count: int) -> list[str]:
+        """Return the next `count` userids after one in alphabetical order, the first ones after an empty text.
+
+        Fewer only at the end of the list; some may have no account any longer.
+        """
+        return self._users.after(name, count)
+
     def count(self) -> int:
         """Return the length of the list; a deleted account may be in it for a while."""
         return self._users.count()

@@ -70,6 +70,12 @@ class Usernames:
         living = self._existing(listed)
         return [name for name in listed if name in living]
 
+    def after(self, name: str, count: int) -> list[str]:
+        """Return the next `count` userids after one; some may have no account any longer."""
+        begin = b"(" + name.encode() if name else b"-"
+        found: Any = self._client.zrange(keys.USERS, begin, b"+", bylex=True, offset=0, num=count)
+        return [one.decode() for one in found]
+
     def count(self) -> int:
         """Return the length of the list."""
         return int(self._client.zcard(keys.USERS))

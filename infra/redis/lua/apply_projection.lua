@@ -6,7 +6,7 @@
 --       first ones, to add to the set of keys; then for each command: how many words follow, its
 --       name, which of the written keys (1..), and its arguments
 -- Returns  'done' | 'moved' (the checkpoint is another, or missing) | 'held' (another process
---          compares the data); the last two have written nothing
+--          replaces the data); the last two have written nothing
 --
 -- Redis has no rollback: a server without memory refuses the first write, before all else.
 

@@ -7,7 +7,7 @@
 --       4 how many of the last entries to replace  5 how many new entries; then these, then the members
 --       that leave the list
 -- Returns  'done' | 'moved' (another writer was first, or the bucket or the list was deleted)
---          | 'held' (another process compares the data); the last two have written nothing
+--          | 'held' (another process replaces the data); the last two have written nothing
 
 local left = redis.call('EXISTS', KEYS[2]) == 1 and redis.call('PTTL', KEYS[2]) or -1
 if left >= 0 and left <= tonumber(ARGV[3]) then

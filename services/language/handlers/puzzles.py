@@ -16,7 +16,7 @@ def scores(call: Invocation) -> Answer:
     """List the best scores of a puzzle, with the best that is known to be possible."""
     rules = read_puzzle(call.rules.key)
     options = rules.read_options(call.line.all("flag"))
-    rows = best_scores(call.app, rules, call.line.all("flag"), SHOWN)
+    rows = best_scores(call.app, rules, call.line.all("flag"), count=SHOWN)
     names = names_by_seat(call.app, [row.account for row in rows])
     bound = rules.score(rules.start(options, 1, None))
     lines = [

@@ -1,5 +1,6 @@
 """Lists of finished matches whose older rows are in row pages: complete, in order, whatever happens."""
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from redis import Redis
 
 from infra.objects.files import FileObjects
+from infra.projections.finished_matches import FinishedMatches
 from infra.projections.match_lists import MatchCounts, MatchFilter, MatchLists, over_key
 from infra.projections.paged_lists import OFFLOADED, pages_key
 from infra.projections.paged_projections import KEEP_DAYS, PagedGenerations
@@ -53,6 +55,26 @@ def test_lists_are_complete_and_in_order_across_pages(
     assert run(played, redis_client, objects) == 0
     for projection in BOTH:
         assert difference(played, redis_client, pages, projection) == ""
+
+
+def test_a_part_of_a_list_by_game_or_of_several_buckets_is_read_without_the_rest(
+    played: TimedLogs, redis_client: Redis, pages: RowPages
+) -> None:
+    catch_up(played.store, redis_client, BOTH, buckets=3)
+    lists, history = MatchLists(redis_client, pages), FinishedMatches(redis_client, pages)
+
+    def read(rows: Callable[[], Sequence[object]]) -> int:
+        """Return the bytes that the server sends for five rows."""
+        rows()
+        before = redis_client.info("stats")["total_net_output_bytes"]
+        assert len(rows()) == 5
+        return int(redis_client.info("stats")["total_net_output_bytes"]) - before
+
+    idle = read(lambda: [redis_client.ping()] * 5)
+    assert read(lambda: history.of("pow2", count=5)) - idle < 3_000
+    for game in ("pow2", "torere"):
+        of_game = read(lambda game=game: lists.of(ALICE, MatchFilter.INACTIVE, game, 0, 5))  # type: ignore[misc]
+        assert of_game - idle < 3_000
 
 
 @pytest.mark.parametrize("buckets", [pytest.param(1, marks=pytest.mark.long), 3])

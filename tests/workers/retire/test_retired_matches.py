@@ -10,6 +10,7 @@ from domain.match.commands import CommandEnvelope, PlayMove
 from infra.archive.archived_match import ArchiveError
 from infra.archive.objects import PageStore, PublishedLeaves
 from infra.objects.files import FileObjects
+from infra.people.messages import MessageStore
 from infra.redis import keys
 from tests.helpers.archiving import Archiving, publish
 from tests.helpers.bench import Bench
@@ -33,7 +34,16 @@ EXTRA = b"digest..99:\x92\x01\x03"
 
 def test_matches_that_are_over_leave_and_others_stay(bench, archiving):
     before = {board: reads(bench.store, board) for board in (OVER, ACTIVE, LATER_OVER)}
+    messages = MessageStore(bench.client, lambda: bench.store.layout().shards)
+    for board in (OVER, ACTIVE):
+        messages.chat(board, ALICE, "well played", bytes(16))
     assert archiving.retire() == 2
+    messages.chat(LATER_OVER, ALICE, "well played", bytes(16))
+    year = 365 * 24 * 3_600
+    for board, seconds in ((OVER, year), (ACTIVE, -1), (LATER_OVER, year)):
+        name = keys.chat(bench.store.layout().shard_of(board), board)
+        assert seconds - 60 < bench.client.ttl(name) <= seconds, board
+    assert [one.text for one in messages.chat_of(OVER, 9)] == ["well played"]
     assert listed(bench) == []
     assert bench.store.events(OVER) == bench.store.events(LATER_OVER) == []
     assert reads(bench.store, ACTIVE) == before[ACTIVE]

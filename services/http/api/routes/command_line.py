@@ -221,6 +221,6 @@ def list_scores(
     ] = "",
 ) -> list[Score]:
     """Return the best score of each player, the best first."""
-    rows = best_scores(context.app, read_puzzle(game), options.split(), 50)
+    rows = best_scores(context.app, read_puzzle(game), options.split())
     names = userids_of(context.app, (row.account for row in rows))
     return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]

@@ -18,7 +18,7 @@ from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
-from services.app.queries import best_scores, score_of
+from services.app.queries import best_score_of, best_scores, count_scores, score_of
 from services.app.sentences import SAY
 from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
@@ -84,20 +84,20 @@ def leaderboard(
     count: int = _MAX_SCORES,
 ) -> Leaderboard:
     """Return the best scores of a puzzle with its default options, and the visitor's own points."""
-    # all rows are needed to find the visitor's
-    rows = best_scores(context.app, rules)
-    own = [row for row in rows if row.account == visitor.account]
-    points = Points.of(rules, rows, own[0].rank if own else None)
-    return _leaderboard_of(context, rules, rows[:count], points, visitor.language)
+    rows = best_scores(context.app, rules, count=count)
+    own = best_score_of(context.app, rules, visitor.account) if visitor.account else None
+    points = Points.of(rules, rows, own.rank if own else None)
+    return _leaderboard_of(context, rules, rows, points, visitor.language)
 
 
 def leaderboard_page(
     context: ApiContext, rules: AnyRules, visitor: Visitor, start: int, count: int
 ) -> tuple[Leaderboard, int]:
-    """Return a part of a puzzle's scores, one for each player, and their total; O(total)."""
-    rows = best_scores(context.app, rules)
-    shown, points = rows[start : start + count], Points.of(rules, rows, None)
-    return _leaderboard_of(context, rules, shown, points, visitor.language), len(rows)
+    """Return a part of a puzzle's scores, one for each player, and their total."""
+    rows = best_scores(context.app, rules, start=start, count=count)
+    points = Points.of(rules, best_scores(context.app, rules, count=1), None)
+    shown = _leaderboard_of(context, rules, rows, points, visitor.language)
+    return shown, count_scores(context.app, rules)
 
 
 def _leaderboard_of(
