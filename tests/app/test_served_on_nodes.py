@@ -137,6 +137,7 @@ def nodes(
             made.close()
 
 
+@pytest.mark.long
 def test_a_whole_match_is_played_by_every_way_in(nodes: Nodes) -> None:
     chance = random.Random(GAME)
     body = {"game": GAME, "players": list(NAMES)}

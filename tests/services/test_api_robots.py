@@ -42,6 +42,7 @@ def ended(api: Api, one: Player, other: Player) -> int:
 # robots
 
 
+@pytest.mark.long
 def test_the_robots_are_listed_with_their_games(api):
     answer = api.http.get("/api/robots").json()
     assert answer["robots"] == [

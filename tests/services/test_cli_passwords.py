@@ -93,12 +93,14 @@ def test_a_password_that_no_line_can_have_is_no_part_of_the_line(monkeypatch, wo
         do._fill_in_input("pow2 chat 15 alice - hello")
 
 
+@pytest.mark.long
 def test_a_script_gives_the_password_and_the_text_keeps_its_hyphen(server):
     said = server.run("do", "pow2 chat 1 alice - hello - you", typed="mad-hatter\n")
     assert (said.returncode, said.stderr) == (0, "")
     assert "hello - you" in server.run("do", "pow2 chat 1 bob yes-we-can").stdout
 
 
+@pytest.mark.long
 def test_nothing_is_read_or_played_where_a_move_has_a_hyphen(server):
     said = server.run("do", "pow2 move 1 alice mad-hatter - m13-j7", typed="typed\n")
     assert said.returncode == 1

@@ -170,6 +170,7 @@ def test_files_where_a_file_belongs(shell: Shell):
         assert shell.complete(*words, "" if shell.name == "zsh" else "plan") == expected
 
 
+@pytest.mark.long
 def test_the_numbers_of_own_matches_after_a_login(shell: Shell, server: Served):
     assert shell.complete("watch", "") == []
     assert not (shell.folder / "cache").exists()

@@ -52,6 +52,7 @@ def test_a_line_goes_to_the_server_of_the_login_which_is_named(elsewhere: Served
     )
 
 
+@pytest.mark.long
 def test_a_line_may_have_the_password_of_the_login_all_the_same(elsewhere: Served) -> None:
     board = new_match(elsewhere)
     done = elsewhere.run("do", f"pow2 chat {board} alice - hello", typed="mad-hatter\n")

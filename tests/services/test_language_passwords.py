@@ -182,12 +182,10 @@ def assert_not_logged(caplog: pytest.LogCaptureFixture, secrets: Secrets) -> Non
 
 
 def typings() -> Iterator[Any]:
-    """Every example with a plain password and one of another shape in turn, or with all shapes."""
-    plain, *others = SHAPES
+    """Every example with a password of one shape in turn and, where there is time, with all."""
     for number, example in enumerate(EXAMPLES):
-        yield pytest.param(example, SHAPES[plain], id=f"{plain}-{example}")
-        for name in others if FULL else others[number % len(others) :][:1]:
-            marks = pytest.mark.slow
+        for turn, name in enumerate(SHAPES):
+            marks = () if turn == number % len(SHAPES) else pytest.mark.long
             yield pytest.param(example, SHAPES[name], id=f"{name}-{example}", marks=marks)
 
 
@@ -320,7 +318,7 @@ def spoilt(app: FakeApp) -> None:
             app.client.set(key, "spoilt")
 
 
-@pytest.mark.parametrize("fail", [unplugged, spoilt])
+@pytest.mark.parametrize("fail", [unplugged, pytest.param(spoilt, marks=pytest.mark.long)])
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_no_password_is_told_by_an_error(example, fail, caplog):
     caplog.set_level(logging.DEBUG)

@@ -146,6 +146,7 @@ def while_away(served: Served) -> None:
         until(is_back)
 
 
+@pytest.mark.long
 def test_no_line_of_any_log_is_personal_and_each_is_json(
     served: Served, sink: Sink, mail_port: int
 ):

@@ -7,6 +7,8 @@ import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.helpers.served import SCRIPT, Served, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "moving-a-match.md"
@@ -34,6 +36,7 @@ def is_published(served: Served, folder: Path) -> bool:
     return len(document["log"]["proofs"]) == len(document["leaves"])
 
 
+@pytest.mark.long
 def test_each_command_of_the_page_answers_as_it_says(tmp_path: Path):
     with ExitStack() as stack:
         servers = {}

@@ -47,6 +47,7 @@ def test_each_leaf_is_published_and_a_killed_publisher_is_replaced(tmp_path: Pat
         assert "leaves are published" in served.run("doctor").stdout
 
 
+@pytest.mark.long
 def test_with_durability_none_nothing_is_published(tmp_path: Path):
     with Served(tmp_path / "data", {"MATCHPOST_DURABILITY": "none"}) as served:
         assert served.children("matchpost publisher") == []

@@ -51,6 +51,7 @@ def test_a_server_that_keeps_moves_is_ready(api: Api) -> None:
     assert (answer.status_code, answer.json()["status"]) == (200, "ready")
 
 
+@pytest.mark.long
 def test_a_server_that_becomes_a_replica_is_not_ready(api: Api, redis: Redis) -> None:
     assert is_ready(api)
     redis.replicaof("127.0.0.1", "1")
@@ -59,6 +60,7 @@ def test_a_server_that_becomes_a_replica_is_not_ready(api: Api, redis: Redis) ->
     until(lambda: is_ready(api))
 
 
+@pytest.mark.long
 def test_a_server_with_a_replica_is_not_ready_under_fsync(
     api: Api, redis: Redis, tmp_path: Path
 ) -> None:

@@ -118,6 +118,7 @@ def test_while_one_scheduler_is_stopped_the_other_goes_on(tmp_path: Path) -> Non
         until(lambda: set(served.children(SCHEDULER)) - {own})
 
 
+@pytest.mark.long
 def test_a_scheduler_without_a_server_says_so_and_ends_with_2(tmp_path: Path) -> None:
     done = Served(tmp_path / "data").run("scheduler")
     assert done.returncode == 2

@@ -241,6 +241,7 @@ SENDERS = (
 )
 
 
+@pytest.mark.long
 def test_every_kind_of_event_by_every_kind_of_sender_holds(api):
     found = {sender.__name__: sender(api) for sender in SENDERS}
     assert set(get_args(Event)) - set().union(*found.values()) == set()

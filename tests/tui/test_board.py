@@ -27,7 +27,7 @@ def state(api: Api, board: int):
 
 @pytest.mark.parametrize(("name", "players"), GAMES.items(), ids=list(GAMES))
 @pytest.mark.parametrize(
-    "size", [(80, 24), pytest.param((140, 60), marks=pytest.mark.slow)], ids=["80x24", "140x60"]
+    "size", [(80, 24), pytest.param((140, 60), marks=pytest.mark.long)], ids=["80x24", "140x60"]
 )
 def test_a_move_of_every_game_is_chosen_with_the_keyboard(api, tmp_path, name, players, size):
     game, *of = name.split()

@@ -31,6 +31,7 @@ def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
     expect(page.locator("#turn")).to_contain_text("You play Light")
 
 
+@pytest.mark.long
 def test_each_game_is_tried_on_its_page_on_a_phone(person):
     one = person(**PHONE)
     for key in game_keys():

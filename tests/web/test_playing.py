@@ -203,6 +203,7 @@ def test_a_whole_game_of_powerdrain(api, person):
     assert load_state(api.parts, board).over
 
 
+@pytest.mark.long
 def test_three_play_halves(api, person):
     people = [person(name) for name in ("una", "due", "tre")]
     board = challenge(*people, game="halves", **{"Tiles each": "4"})

@@ -218,7 +218,7 @@ def cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_killed_side_worker_is_replaced_and_nothing_is_missing_or_doubled(
     tmp_path: Path,
 ) -> None:
@@ -249,7 +249,7 @@ def test_an_idle_side_worker_sleeps_and_ends_when_it_is_asked(tmp_path: Path) ->
         assert served.run("do", "signup alice mad-hatter").returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_was_played_is_listed(tmp_path: Path) -> None:
     with Served(tmp_path / "data") as served:
         until(lambda: served.run("doctor").returncode == 0)

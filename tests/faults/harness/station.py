@@ -156,7 +156,9 @@ class Station:
 
         def drained() -> bool:
             with self.connect() as client:
-                return not any(client.xlen(keys.inbox(shard)) for shard in range(self.read_shards()))
+                return not any(
+                    client.xlen(keys.inbox(shard)) for shard in range(self.read_shards())
+                )
 
         until(drained, DRAINED_SECONDS)
 

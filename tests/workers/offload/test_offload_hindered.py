@@ -64,6 +64,7 @@ def test_a_damaged_page_is_refused_and_an_alarm(
     assert len(FinishedMatches(redis_client, pages).of("pow2", ALICE, None, 1_000, 5)) == 5
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("moved_to_pages")
 def test_a_check_finds_a_page_that_differs_and_a_row_that_is_missing(
     played: TimedLogs, redis_client: Redis, objects: FileObjects, pages: RowPages
