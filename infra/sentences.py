@@ -258,8 +258,8 @@ SAY: Final = Sentences(
         "network-passwords": ("passwords from your network", "Passwörter aus diesem Netz"),
         "account-requests": ("requests of your account", "Anfragen von diesem Konto"),
         "network-requests": (
-            "more than {most} requests without a valid token came from your address in a minute; try again in a minute, or send a token",
-            "mehr als {most} Anfragen ohne gültiges Token kamen in einer Minute von dieser Adresse; bitte in einer Minute noch einmal versuchen oder ein Token mitschicken",
+            "more than {most} requests without a valid token came from your address in a minute; try again in {seconds:seconds}, or send a token",
+            "mehr als {most} Anfragen ohne gültiges Token kamen in einer Minute von dieser Adresse; bitte in {seconds:seconds} noch einmal versuchen oder ein Token mitschicken",
         ),
         "resets-fast": (
             "too many requests for a new password came from your network; try again in an hour",

@@ -52,7 +52,7 @@ def both(api: Api, board: int | str, **sent: Any) -> list[httpx.Response]:
     return [api.http.post(f"{path}{query}", **sent) for query in ("", "?wait=10")]
 
 
-OWN = ("date", "x-request-id")
+OWN = ("date", "x-request-id", "ratelimit")
 """Headers that each answer has for itself."""
 
 
@@ -71,6 +71,9 @@ def test_an_accepted_command_and_its_repetition_are_answered_alike(api, pair, ta
     sent = {"json": MOVE, "headers": one.headers | {"Idempotency-Key": uuid4().hex}}
     said = same(both(api, board, **sent))
     assert (said.status_code, said.json()["accepted"]) == (200, True)
+    assert said.headers["RateLimit-Policy"] == '"commands";q=300;w=60'
+    assert said.headers["RateLimit"].startswith('"commands";r=29')
+    assert said.headers["Access-Control-Allow-Origin"] == "*"
     assert taken == [board]
 
 

@@ -107,7 +107,7 @@ class Breaking(httpx.BaseTransport):
 def test_a_stream_that_breaks_goes_on_after_its_last_id(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client.time, "sleep", lambda _: None)
     wire = Breaking(
-        ": still here\nid: 5-0-0--\n\n",
+        ': still here\nid: 5-0-0--\nevent: hello\ndata: {"board":0}\n\n',
         'id: 5-0-0--\nevent: gap\ndata: {"since":7}\n\n: still here\n\n'
         'id: 7-1-0-chat\nevent: chat\ndata: {"board":1,"kind":"chat"}\n\n',
     )

@@ -31,7 +31,7 @@ RETRY_SECONDS: Final = {
     Code.TOO_FAST: 60,
     Code.TOO_MANY_ATTEMPTS: 900,
 }
-"""Seconds in Retry-After, for the codes where trying again helps."""
+"""Seconds in Retry-After, for the codes where trying again helps and the refusal itself has no number."""
 
 _BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_MEDIA_TYPE = 400, 404, 413, 401, 405, 415
 
@@ -71,21 +71,25 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem_response(
-    code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
+    code: Code,
+    detail: str,
+    status: int | None = None,
+    headers: dict[str, str] | None = None,
+    retry_after: int = 0,
 ) -> Response[Problem]:
-    """Return the problem document of a code."""
+    """Return the problem document of a code; `retry_after` as in a `Refusal`."""
     known = CODE_INFO[code]
     status = status or known.status
     body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
-    headers = {**(headers or {}), **headers_of_code(code)}
+    headers = {**(headers or {}), **headers_of_code(code, retry_after)}
     return Response(body, status_code=status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def headers_of_code(code: Code) -> dict[str, str]:
+def headers_of_code(code: Code, retry_after: int = 0) -> dict[str, str]:
     """Return the headers that go with a code, whatever the format of the answer."""
     headers = {}
     if code in RETRY_SECONDS:
-        headers["Retry-After"] = str(RETRY_SECONDS[code])
+        headers["Retry-After"] = str(retry_after or RETRY_SECONDS[code])
     if CODE_INFO[code].status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
     return headers
@@ -97,7 +101,9 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
     headers = headers_of_language(reason.text, language)
     if isinstance(reason, RecordedRefusal):
         headers |= receipt_headers(reason.receipt)
-    return problem_response(reason.code, reason.in_language(language), headers=headers)
+    return problem_response(
+        *(reason.code, reason.in_language(language)), headers=headers, retry_after=reason.retry_after
+    )
 
 
 def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
