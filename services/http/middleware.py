@@ -84,8 +84,8 @@ _ANY_ORIGIN: Final = (
     (b"access-control-allow-origin", b"*"),
     (
         b"access-control-expose-headers",
-        b"Content-Language, ETag, Link, Location, Matchpost-Code, Matchpost-Outcome, Matchpost-Receipt, "
-        b"RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
+        b"Content-Language, ETag, Link, Location, Matchpost-Code, Matchpost-Outcome, Matchpost-Receipt,"
+        + b" RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
     ),
 )
 """Pages of other sites may read what is for programs: no cookie counts there, and none is allowed."""

@@ -25,7 +25,7 @@ GENERAL_FORMS: Final = (
     CommandForm(
         "help",
         "help",
-        "[GAME|COMMAND] [--lang=en|de]",
+        "[GAME|COMMAND ...] [--lang=en|de]",
         "explain",
         lambda call: help_pages.show_help(call, FORMS),
     ),
@@ -249,6 +249,20 @@ GENERAL_FORMS: Final = (
         "userid [next|active]",
         "show a player's boards in all games",
         listing.all_show,
+    ),
+    CommandForm(
+        "all_history",
+        "history",
+        "[userid ...]",
+        "list finished matches of all games",
+        rankings.all_history,
+    ),
+    CommandForm(
+        "all_standings",
+        "standings",
+        "",
+        "list who has won how often, game by game",
+        rankings.all_standings,
     ),
 )
 

@@ -147,7 +147,9 @@ def test_what_was_spent_comes_back_evenly_and_a_refusal_says_to_the_second_when(
     clock.now += 30
     assert limit.check(ALICE).left == 151
     clock.now += 3600
-    assert limit.check(ALICE, 1000) == RateBudget(300, 0, 60)  # costs all there is, once there is all
+    assert limit.check(ALICE, 1000) == RateBudget(
+        300, 0, 60
+    )  # costs all there is, once there is all
 
 
 def test_a_minute_after_the_first_command_more_are_taken(clock):

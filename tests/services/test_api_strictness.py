@@ -119,6 +119,30 @@ def test_a_body_that_is_not_as_asked_for_is_refused(api, player, board, body):
     assert api.http.get(f"/api/matches/{board}").json()["state"] == "active"
 
 
+def test_a_value_that_is_none_is_answered_with_those_that_there_are(api, player, board):
+    def detail(answer: httpx.Response) -> str:
+        assert (answer.status_code, code_of(answer)) == (400, "bad-request")
+        return answer.json()["detail"]
+
+    found = detail(api.http.get(f"/api/matches?player={player.name}&state=over"))
+    assert found == "state: invalid enum value 'over'; it is one of all, active, inactive, next"
+    found = detail(player.give(board, {"do": "dance"}))
+    assert found.endswith(
+        "at `$.do`; it is one of accept, decline, move, offer, reject, resign, resume, reveal"
+    )
+    sent = {"userid": player.name, "password": "yes-we-can", "scopes": ["read", "dance"]}
+    found = detail(api.http.post("/api/tokens", json=sent))
+    assert found.endswith("at `$.scopes[...]`; it is one of read, play, account")
+    found = detail(player.post("/api/challenges/x/robot", {"level": "brutal"}))
+    assert found.endswith("; it is one of easy, medium, hard, expert")
+    content = b'{"do": "move", "move": "\xe9"}'
+    headers = {**player.headers, "Content-Type": "application/json"}
+    refused = api.http.post(f"/api/matches/{board}/commands", content=content, headers=headers)
+    assert detail(refused) == "in the body: it is not valid UTF-8"
+    unknown = api.http.get("/api/players/nobody-at-all").json()["detail"]
+    assert unknown == "there is no user 'nobody-at-all'; check how the userid is spelt"
+
+
 @pytest.mark.parametrize(
     "kind",
     ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x",

@@ -144,6 +144,10 @@ def test_the_terminal_talks_to_a_server_elsewhere(server: Served, url: str) -> N
     done = server.run("--url", url, "do", "pow2 show 1 --display=small")
     assert done.returncode == 0
     assert done.stdout.startswith("match 1: The Power of Two")
+    for words in (["--url", url], [f"--url={url}"]):
+        assert (
+            server.run("do", *words, "pow2", "show", "1", "--display=small").stdout == done.stdout
+        )
     refused = server.run("--url", url, "do", "pow2 show 999")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == "unknown-board: there is no match 999\n"

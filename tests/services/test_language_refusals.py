@@ -39,7 +39,7 @@ AT_THE_DOOR = [
     ("chess challenge alice bob", Code.UNKNOWN_GAME, "'chess'; the games are"),
     ("pow challenge alice bob", Code.UNKNOWN_GAME, "did you mean 'pow2'?"),
     ("help chess", Code.UNKNOWN_GAME, "'chess'"),
-    ("help pow2 pow2", Code.UNKNOWN_GAME, "no command 'pow2 pow2'"),
+    ("help chess go", Code.UNKNOWN_GAME, "'chess'"),
     ("games now", Code.USAGE, "the form is `games`"),
     ("pow2 help me", Code.USAGE, "the form is `pow2 help [--lang=en|de]`"),
     ("signup dora", Code.USAGE, "the form is `signup userid password [ADDRESS ...]`"),

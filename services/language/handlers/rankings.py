@@ -41,6 +41,21 @@ def history(call: Invocation) -> Answer:
     return Answer(head, "\n".join(lines) or "none has been finished yet")
 
 
+def all_history(call: Invocation) -> Answer:
+    """List the finished matches of all games, or those of one player or two."""
+    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
+    found = [
+        (row, key)
+        for key in game_keys()
+        for row in finished_matches(call.app, key, accounts, 0, LINES)
+    ]
+    found.sort(key=lambda one: (-one[0].at, -one[0].board))
+    names = names_of(call.app, {a for row, _ in found[:LINES] for a in row.seats})
+    lines = [f"{_line(row, names)}, {key}" for row, key in found[:LINES]]
+    head = f"the last {LINES}; `GAME history` has those of one game" if found[LINES:] else ""
+    return Answer(head, "\n".join(lines) or "none has been finished yet")
+
+
 def _line(row: FinishedMatchRow, names: Mapping[AccountId, str]) -> str:
     sides = rules_by_id(row.rules).sides
     players = ", ".join(f"{sides[seat]} {names[a]}" for seat, a in enumerate(row.seats))
@@ -60,15 +75,27 @@ def _between(
 def standings(call: Invocation) -> Answer:
     """List how often each player has won."""
     check_multiplayer(call.rules)
-    rows = call.app.standings.of(call.rules.key, 0, LINES)
-    names = names_of(call.app, [row.account for row in rows])
+    return Answer(page=_standings(call.app, call.rules.key) or "nobody has finished a match yet")
+
+
+def all_standings(call: Invocation) -> Answer:
+    """List how often each player has won, game by game."""
+    tables = [(latest_rules(key).title, _standings(call.app, key)) for key in game_keys()]
+    pages = [f"{title}\n{table}" for title, table in tables if table]
+    return Answer(page="\n\n".join(pages) or "nobody has finished a match yet")
+
+
+def _standings(app: App, key: str) -> str:
+    """Return the table of a game; empty if nobody has finished a match."""
+    rows = app.standings.of(key, 0, LINES)
+    names = names_of(app, [row.account for row in rows])
     lines = [
         f"{place:>4}  {names[row.account]:<20} {row.points:>8.2f} {row.played:>7} {row.won:>5} "
         f"{row.drawn:>6} {row.lost:>5}"
         for place, row in enumerate(rows, 1)
     ]
     head = f"      {'player':<20} {'points':>8} {'matches':>7} {'won':>5} {'shared':>6} {'lost':>5}"
-    return Answer(page="\n".join([head, *lines]) if lines else "nobody has finished a match yet")
+    return "\n".join([head, *lines]) if lines else ""
 
 
 def ratings(call: Invocation) -> Answer:

@@ -294,7 +294,7 @@ def _gap_message(gap: NoticeGap) -> ServerSentEventMessage:
     return ServerSentEventMessage(data=text, event="gap", id=_event_id(gap.after))
 
 
-def _notice_message(  # noqa: PLR0913 - its fields
+def _notice_message(
     board: int, seq: int, at: int, kind: str, *, id_: str, comment: str | None = None
 ) -> ServerSentEventMessage:
     shown = {"board": board, "seq": seq, "at": at, "kind": kind}
