@@ -10,14 +10,12 @@ from infra.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget
 from infra.sentences import SAY
 from infra.settings import Settings
 from services.http.client_network import network_of_request
+from services.http.middleware import RATE_HEADERS
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 
 WEIGHT: Final = "weight"
 """The `opt` key of a route that counts as several requests."""
-
-RATE_HEADERS: Final = "rate_headers"
-"""The key in a scope of the headers that say what is left of the caller's rate."""
 
 
 def note_budget(scope: Any, name: str, budget: RateBudget) -> None:

@@ -17,7 +17,6 @@ from prometheus_client import Counter, Histogram
 from infra.log_context import LoggedWith
 from infra.metrics import REGISTRY
 from infra.people.attempt_source import AttemptSource, attempts_from
-from services.http.anonymous_limit import RATE_HEADERS
 from services.http.client_network import network_of_request
 from services.http.compression import CompressedAnswer, Encoding, accepted_encoding
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER
@@ -61,6 +60,9 @@ _NO_STORE: Final = (b"cache-control", b"no-store")
 BEGAN: Final = "began"
 """The key in a scope of the time at which a request came, if others had it before."""
 
+RATE_HEADERS: Final = "rate_headers"
+"""The key in a scope of the headers that say what is left of the caller's rate."""
+
 _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 
 _FOR_PROGRAMS: Final = re.compile(r"/(?:(?:api|healthz|readyz)(?=/|$)|log/.)")
@@ -80,13 +82,14 @@ _OWN_SITE: Final = (b"cross-origin-resource-policy", b"same-origin")
 
 _PICTURE: Final = b"image/svg+xml"
 
+_EXPOSED: Final = (
+    b"Content-Language, ETag, Link, Location, Matchpost-Code, Matchpost-Outcome, Matchpost-Receipt, "
+    b"RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+)
+
 _ANY_ORIGIN: Final = (
     (b"access-control-allow-origin", b"*"),
-    (
-        b"access-control-expose-headers",
-        b"Content-Language, ETag, Link, Location, Matchpost-Code, Matchpost-Outcome, Matchpost-Receipt,"
-        + b" RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
-    ),
+    (b"access-control-expose-headers", _EXPOSED),
 )
 """Pages of other sites may read what is for programs: no cookie counts there, and none is allowed."""
 

@@ -18,13 +18,13 @@ from litestar.types import Receive, Send
 from infra.log_context import LoggedWith
 from infra.people.tokens import Scope as TokenScope
 from services.app.commands import WAIT_SECONDS
-from services.http.anonymous_limit import RATE_HEADERS, note_budget
+from services.http.anonymous_limit import note_budget
 from services.http.api.auth import BEARER, FAILED, Caller
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.api.routes.commands import AnyAsked, carry_out
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
-from services.http.middleware import BEGAN, HttpMiddleware, count_request
+from services.http.middleware import BEGAN, RATE_HEADERS, HttpMiddleware, count_request
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER
 from services.http.request_ids import request_id_of
 
