@@ -114,7 +114,7 @@ class LoginRateLimit:
 
 
 class RateBudget(msgspec.Struct, frozen=True):
-    """What is left of a rate after a request."""
+    """The rest of a rate after a request."""
 
     most: int
     """Requests a minute, and at once."""
@@ -124,7 +124,7 @@ class RateBudget(msgspec.Struct, frozen=True):
 
 
 class _Spent(msgspec.Struct):
-    """What an account has spent of its rate."""
+    """The part of its rate that an account has spent."""
 
     full_at: float
     """When all of it is back, in seconds of the timer."""

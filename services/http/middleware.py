@@ -100,7 +100,7 @@ _PREFLIGHT: Final = (
     ),
     (b"access-control-max-age", b"86400"),
 )
-"""What else a browser learns that asks before it sends the request of another site's page."""
+"""Headers for a browser that asks before it sends the request of another site's page."""
 
 
 async def pause() -> None:

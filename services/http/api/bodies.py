@@ -75,24 +75,18 @@ def with_choices(message: str, wanted: Any) -> str:
     return f"{message}; it is one of {', '.join(map(str, choices))}" if choices else message
 
 
-def _choices(kind: msgspec.inspect.Type, steps: Sequence[str]) -> Sequence[Any]:
-    """Return the values that there are at a place in a type, if these can be listed."""
+def _choices(kind: msgspec.inspect.Type | None, steps: Sequence[str]) -> list[Any]:
+    """Return the values that there are at a place in a type; none if these can't be listed."""
     if isinstance(kind, msgspec.inspect.UnionType):
-        tags = [one.tag for one in kind.types if isinstance(one, msgspec.inspect.StructType)]
-        inside = [value for one in kind.types for value in _choices(one, steps)]
-        return inside or (sorted(tags) if len(steps) == 1 and all(tags) else ())
+        found = [value for one in kind.types for value in _choices(one, steps)]
+        return found or sorted(filter(None, (getattr(one, "tag", None) for one in kind.types)))
+    if isinstance(kind, msgspec.inspect.EnumType):
+        return [one.value for one in kind.cls]
     if not steps:
-        return (
-            [one.value for one in kind.cls]
-            if isinstance(kind, msgspec.inspect.EnumType)
-            else getattr(kind, "values", ())
-        )
-    if isinstance(kind, msgspec.inspect.StructType):
-        name = steps[0].removeprefix(".")
-        fields = [one.type for one in kind.fields if one.encode_name == name]
-        return _choices(fields[0], steps[1:]) if fields else ()
-    inner = getattr(kind, "item_type", None)
-    return _choices(inner, steps[1:]) if inner is not None else ()
+        return list(getattr(kind, "values", ()))
+    fields = {f".{one.encode_name}": one.type for one in getattr(kind, "fields", ())}
+    inner = fields.get(steps[0], getattr(kind, "item_type", None))
+    return _choices(inner, steps[1:]) if inner else []
 
 
 @cache

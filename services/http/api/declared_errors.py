@@ -35,7 +35,7 @@ def declare_errors(
     """Declare the error codes of a route, in addition to those that any such route may return.
 
     A `tagged` answer has an entity tag, and may be 304. A route that `waits` for an outcome may
-    answer 202. The header `Location` of one that is `located` is the path of what it has made.
+    answer 202. One that is `located` has in the header `Location` the path of the new resource.
     """
     flags = {HAS_ETAG: tagged, MAY_BE_PENDING: waits, HAS_LOCATION: located}
     return {ERROR_CODES: codes, **flags}
