@@ -58,8 +58,8 @@ def challenge(call: Invocation) -> Answer:
         counted=counted,
     )
     answer = deliver(call, command)
-    clock = load_state(call.app, command.sent.match).clock if not answer.refused else None
-    if clock is None or answer.pending:
+    clock = None if answer.code else load_state(call.app, command.sent.match).clock
+    if clock is None:
         return answer
     page = "\n\n".join(filter(None, (terms_line(clock.terms), answer.page)))
     return replace(answer, page=page)
