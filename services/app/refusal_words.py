@@ -109,8 +109,8 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "niemand passt mit einem Befehl: wer nicht ziehen kann, den übergeht der Server",
     ),
     "conditional-turn": (
-        "it is your turn now: `move` plays the first of these",
-        "der erste dieser Züge ist schon an der Reihe: `move` spielt ihn",
+        "it is your turn now: play the first of these",
+        "der erste dieser Züge ist schon an der Reihe: spiel ihn",
     ),
     "over-before-it": (
         "move {number}: the match would be over before it",

@@ -208,7 +208,7 @@ GENERAL_FORMS: Final = (
         "history",
         "[userid ...]",
         "list finished matches of all games",
-        rankings.all_history,
+        rankings.history,
     ),
     CommandForm(
         "all_standings",

@@ -28,31 +28,20 @@ _PAIR = 2
 
 
 def history(call: Invocation) -> Answer:
-    """List a game's finished matches: all, a player's, or those of two players."""
+    """List finished matches of a game or of all games: all, a player's, or those of two players."""
     accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
-    game = call.rules.key
-    rows = finished_matches(call.app, game, accounts, 0, LINES)
-    count = count_finished(call.app, game, accounts)
+    one = call.line.has("game")
+    keys = [call.rules.key] if one else game_keys()
+    rows = [row for key in keys for row in finished_matches(call.app, key, accounts, 0, LINES)]
+    rows = sorted(rows, key=lambda row: -row.at)[:LINES]
+    count = sum(count_finished(call.app, key, accounts) for key in keys)
     names = names_of(call.app, {a for row in rows for a in row.seats} | set(accounts))
-    lines = [_line(row, names) for row in rows]
-    if len(accounts) == _PAIR:
+    lines = [
+        _line(row, names) + ("" if one else f", {row.rules.partition('/')[0]}") for row in rows
+    ]
+    if len(accounts) == _PAIR and one:
         lines.insert(0, _between(call, accounts, names))
     head = f"the last {LINES} of {count}" if count > LINES else ""
-    return Answer(head, "\n".join(lines) or "none has been finished yet")
-
-
-def all_history(call: Invocation) -> Answer:
-    """List the finished matches of all games, or those of one player or two."""
-    accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
-    found = [
-        (row, key)
-        for key in game_keys()
-        for row in finished_matches(call.app, key, accounts, 0, LINES)
-    ]
-    found.sort(key=lambda one: (-one[0].at, -one[0].board))
-    names = names_of(call.app, {a for row, _ in found[:LINES] for a in row.seats})
-    lines = [f"{_line(row, names)}, {key}" for row, key in found[:LINES]]
-    head = f"the last {LINES}; `GAME history` has those of one game" if found[LINES:] else ""
     return Answer(head, "\n".join(lines) or "none has been finished yet")
 
 
