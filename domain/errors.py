@@ -93,13 +93,15 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not an error
     `code` is stable. `sentence` is for people: in lower case and without a full stop, it names the
     rule that was broken, the places concerned and, if the reader can act, the remedy. A refusal that
     `decide` may return has a text with a key, so that it can be stored short and read in another
-    language.
+    language. `retry_after` is the number of seconds after which to try again, if the sentence names a
+    time; otherwise 0.
     """
 
-    def __init__(self, code: Code, text: Text) -> None:
+    def __init__(self, code: Code, text: Text, retry_after: int = 0) -> None:
         super().__init__(f"{code}: {text}")
         self.code = code
         self.text = text
+        self.retry_after = retry_after
 
     @property
     def sentence(self) -> str:

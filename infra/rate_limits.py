@@ -33,8 +33,11 @@ COMMANDS_A_MINUTE: Final = 300
 
 _MINUTE: Final = 60.0
 
-_MOST_WINDOWS: Final = 10_000
-"""Most accounts that are counted at once; beyond it those are forgotten that have counted least."""
+_ROUNDING: Final = 1e-6
+"""More than sums of times are wrong by, in seconds."""
+
+_MOST_ACCOUNTS: Final = 10_000
+"""Most accounts that are counted at once; beyond it those are forgotten that have spent least."""
 
 _WIDE_PREFIX: Final = 48
 """Prefix bits of what one customer of a provider may have of IPv6, with 65,536 networks in it."""
@@ -83,9 +86,11 @@ class LoginRateLimit:
         # a refused one stays counted: uncounted after the window's end, it would allow another
         # guess in the next
         if not self._limiter.hit(self._item, _hashed(name, network)):
+            minutes = self._minutes_left(name, network)
             raise Refusal(
                 Code.TOO_MANY_ATTEMPTS,
-                SAY("too-many-attempts", name=name[:24], minutes=self._minutes_left(name, network)),
+                SAY("too-many-attempts", name=name[:24], minutes=minutes),
+                minutes * int(_MINUTE),
             )
 
     def give_back(self, name: str, network: str = "") -> None:
@@ -108,21 +113,32 @@ class LoginRateLimit:
         return self._item.key_for(_hashed(name, network))
 
 
-class _RateWindow(msgspec.Struct):
-    """A minute of an account's commands."""
+class RateBudget(msgspec.Struct, frozen=True):
+    """The rest of a rate after a request."""
 
-    end: float
-    """In seconds of the timer."""
-    count: int = 0
-    is_noted: bool = False
-    """Whether the security log has it that there were too many."""
+    most: int
+    """Requests a minute, and at once."""
+    left: int
+    full_in: int
+    """Seconds until all of it is back, if nothing more comes."""
+
+
+class _Spent(msgspec.Struct):
+    """The part of its rate that an account has spent."""
+
+    full_at: float
+    """When all of it is back, in seconds of the timer."""
+    noted_until: float = -math.inf
+    """Until when the security log has it that there were too many."""
 
 
 class CommandRateLimit:
     """Counts an account's commands in the memory of this process. Thread-safe.
 
-    `what` names the counted thing in a refusal, `setting` is the setting that has the limit. The security
-    log has the first refusal of a window, by account if `by_account`.
+    An account may give `a_minute` at once, and what it has spent comes back evenly, all of it within a
+    minute; what is refused spends nothing. `what` names the counted thing in a refusal, `setting` is the
+    setting that has the limit. The security log has the first refusal of a minute, by account if
+    `by_account`.
     """
 
     def __init__(
@@ -140,53 +156,55 @@ class CommandRateLimit:
         self._by_account = by_account
         self._timer = timer
         self._lock = threading.Lock()
-        self._windows: dict[AccountId, _RateWindow] = {}
+        self._accounts: dict[AccountId, _Spent] = {}
 
-    def check(self, account: AccountId, weight: int = 1) -> None:
-        """Count a command; `too-fast` if there were too many since the first of this minute.
+    def check(self, account: AccountId, weight: int = 1) -> RateBudget:
+        """Count a command, and return what is left; `too-fast` if the account has spent its rate.
 
         `weight` is the cost of an expensive one.
         """
         now = self._timer()
         with self._lock:
-            window = self._window(account, now)
-            window.count += weight
-            if window.count <= self._most:
-                return
-            is_noted, window.is_noted = window.is_noted, True
+            spent = self._spent(account, now)
+            full_at = max(now, spent.full_at) + min(weight, self._most) * _MINUTE / self._most
+            wait = full_at - now - _MINUTE
+            if wait <= _ROUNDING:
+                spent.full_at = full_at
+                left = int(-wait * self._most / _MINUTE + _ROUNDING)
+                return RateBudget(self._most, left, math.ceil(full_at - now))
+            is_noted = now < spent.noted_until
+            if not is_noted:
+                spent.noted_until = now + _MINUTE
         if not is_noted:
             named = account if self._by_account else None
             note_security(SecurityEvent.LIMIT, named, limit=self._setting)
+        seconds = math.ceil(wait - _ROUNDING)
         raise Refusal(
             Code.TOO_FAST,
-            SAY(
-                "minute-rate",
-                most=self._most,
-                what=self._what,
-                seconds=math.ceil(window.end - now),
-            ),
+            SAY("minute-rate", most=self._most, what=self._what, seconds=seconds),
+            seconds,
         )
 
     def give_back(self, account: AccountId) -> None:
         """Uncount a command."""
         with self._lock:
-            window = self._windows.get(account)
-            if window is not None and window.count:
-                window.count -= 1
+            if account in self._accounts:
+                self._accounts[account].full_at -= _MINUTE / self._most
 
-    def _window(self, account: AccountId, now: float) -> _RateWindow:
-        window = self._windows.get(account)
-        if window is None or window.end <= now:
-            if window is None and len(self._windows) >= _MOST_WINDOWS:
+    def _spent(self, account: AccountId, now: float) -> _Spent:
+        spent = self._accounts.pop(account, None)
+        if spent is None:
+            if len(self._accounts) >= _MOST_ACCOUNTS:
                 self._forget(now)
-            window = self._windows[account] = _RateWindow(now + _MINUTE)
-        return window
+            spent = _Spent(now)
+        self._accounts[account] = spent  # at the end, because the silent are forgotten first
+        return spent
 
     def _forget(self, now: float) -> None:
-        """Forget what is over, or else those that have counted least: new ones must not push out heavy ones."""
-        kept = [one for one in self._windows.items() if one[1].end > now]
-        kept.sort(key=lambda one: (one[1].count, one[1].end))
-        self._windows = dict(kept[max(0, len(kept) - _MOST_WINDOWS // 2) :])
+        """Forget whose rate is whole, or else who has spent least: new ones must not push out heavy ones."""
+        kept = [one for one in self._accounts.items() if one[1].full_at > now]
+        kept.sort(key=lambda one: one[1].full_at)
+        self._accounts = dict(kept[max(0, len(kept) - _MOST_ACCOUNTS // 2) :])
 
 
 class NetworkRateLimit:
@@ -198,10 +216,12 @@ class NetworkRateLimit:
             for most in (a_minute, _WIDE_FACTOR * a_minute)
         ]
 
-    def check(self, network: str, weight: int = 1) -> None:
-        """Count a request; `too-fast` if there were too many in this minute."""
-        for limit, counted in zip(self._limits, _counted_networks(network), strict=False):
-            limit.check(counted, weight)
+    def check(self, network: str, weight: int = 1) -> RateBudget:
+        """Count a request, and return what is left; `too-fast` if there were too many."""
+        pairs = zip(self._limits, _counted_networks(network), strict=False)
+        return min(
+            (limit.check(counted, weight) for limit, counted in pairs), key=lambda one: one.left
+        )
 
     def give_back(self, network: str) -> None:
         """Uncount a request."""

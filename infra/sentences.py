@@ -12,8 +12,8 @@ SAY: Final = Sentences(
             "der Name {name!r} ist vergeben; bitte einen anderen wählen",
         ),
         "no-user": (
-            "there is no user {name!r}; `signup userid password` makes one",
-            "es gibt keinen Spieler {name!r}; `signup userid password` macht einen",
+            "there is no user {name!r}; check how the userid is spelt",
+            "es gibt keinen Spieler {name!r}; bitte die Schreibweise prüfen",
         ),
         "account-busy": (
             "the account was changed elsewhere at the same moment; try again",
@@ -223,8 +223,8 @@ SAY: Final = Sentences(
             "an die Adresse ging kein Code, weil heute schon zu viele verlangt wurden; bitte in {hours:hours} noch einmal eintragen",
         ),
         "code-wrong": (
-            "this code verifies no e-mail address of the account; `add userid password ADDRESS` sends a new one",
-            "dieser Code bestätigt keine Mailadresse des Kontos; `add userid password ADDRESS` schickt einen neuen",
+            "this code verifies no e-mail address of the account; add the address again, and a new one is sent",
+            "dieser Code bestätigt keine Mailadresse des Kontos; gib die Adresse noch einmal an, dann wird ein neuer geschickt",
         ),
         "list-busy": (
             "this list changes too often to be read; try again in a minute",
@@ -251,7 +251,7 @@ SAY: Final = Sentences(
             "der Server lässt sich gerade nur lesen, weil seine Platte voll ist oder eine Kopie fehlt; nichts wurde geändert; bitte später noch einmal versuchen",
         ),
         "plies": (
-            "a match has at most {most} plies by commands; end it with `resign`, with an offer, or as the game has it",
+            "a match has at most {most} plies by commands; end it by resigning, by an offer, or as the game has it",
             "eine Partie hat höchstens {most} Züge; sie endet durch Aufgabe, ein Angebot oder nach ihren Regeln",
         ),
         "too-many-attempts": (
@@ -266,8 +266,8 @@ SAY: Final = Sentences(
         "network-passwords": ("passwords from your network", "Passwörter aus diesem Netz"),
         "account-requests": ("requests of your account", "Anfragen von diesem Konto"),
         "network-requests": (
-            "more than {most} requests without a valid token came from your address in a minute; try again in a minute, or send a token",
-            "mehr als {most} Anfragen ohne gültiges Token kamen in einer Minute von dieser Adresse; bitte in einer Minute noch einmal versuchen oder ein Token mitschicken",
+            "more than {most} requests without a valid token came from your address in a minute; try again in {seconds:seconds}, or send a token",
+            "mehr als {most} Anfragen ohne gültiges Token kamen in einer Minute von dieser Adresse; bitte in {seconds:seconds} noch einmal versuchen oder ein Token mitschicken",
         ),
         "resets-fast": (
             "too many requests for a new password came from your network; try again in an hour",

@@ -244,8 +244,9 @@ class Settings(SiteSettings, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         about(
             _POSITIVE,
             "How many requests without a token a minute may come from one address to one process "
-            "of the HTTP API; further ones are refused as `too-fast`. The networks of one /48 of IPv6 "
-            "have ten times as many together.",
+            "of the HTTP API, and how many reads with a token and pages one account may ask it for; "
+            "further ones are refused as `too-fast`. The networks of one /48 of IPv6 have ten times as "
+            "many together.",
             "600",
         ),
     ] = 600

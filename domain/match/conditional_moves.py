@@ -28,9 +28,14 @@ class ConditionalMove(msgspec.Struct, frozen=True, array_like=True):
     """The number of moves before it."""
     path: tuple[str, ...] | None
     """The canonical texts of the moves that must come before it, from the ply at which it was
-    entered; None if it is for any moves."""
+    entered; None if it is for any moves, empty if it is for the player's first turn from that ply on."""
     move: str
     """Its canonical text."""
+
+    @property
+    def next_turn(self) -> bool:
+        """Whether it is for the player's first turn from its ply on, whichever ply that is."""
+        return self.path == ()
 
     @property
     def first_ply(self) -> int:
@@ -99,9 +104,14 @@ def find_due(
     fitting = [
         reply
         for reply in replies.get(seat, ConditionalMoves()).moves
-        if reply.ply == len(moves) and _fits_moves(reply, moves)
+        if _is_at(reply, len(moves)) and _fits_moves(reply, moves)
     ]
     return max(fitting, key=lambda reply: len(reply.path or ()), default=None)
+
+
+def _is_at(reply: ConditionalMove, ply: int) -> bool:
+    """Return whether a conditional move may be for the turn at a ply."""
+    return reply.ply == ply or (reply.next_turn and reply.ply < ply)
 
 
 def _fits_moves(reply: ConditionalMove, moves: Sequence[str]) -> bool:
@@ -118,7 +128,12 @@ def still_possible(
     """Return those that can still be played after these moves, by the seats that play on."""
     return {
         seat: ConditionalMoves(
-            tuple(r for r in own.moves if r.ply >= len(moves) and _fits_moves(r, moves)), own.notes
+            tuple(
+                one
+                for one in own.moves
+                if (one.ply >= len(moves) or one.next_turn) and _fits_moves(one, moves)
+            ),
+            own.notes,
         )
         for seat, own in replies.items()
         if seat in seats
@@ -139,9 +154,18 @@ def _is_for_same_moves(old: ConditionalMove, new: ConditionalMove) -> bool:
 
     The path of the older one may begin with moves that have been played since.
     """
+    if old.next_turn or new.next_turn:
+        return old.next_turn and new.next_turn
     if old.path is None or new.path is None or old.ply != new.ply:
         return (old.ply, old.path) == (new.ply, new.path)
     return old.path[len(old.path) - len(new.path) :] == new.path
+
+
+def turn_taken(replies: ConditionalMovesBySeat, seat: Seat) -> ConditionalMovesBySeat:
+    """Remove a seat's conditional moves for its next turn, because that has been."""
+    own = replies.get(seat, ConditionalMoves())
+    rest = tuple(one for one in own.moves if not one.next_turn)
+    return {**replies, seat: ConditionalMoves(rest, own.notes)} if rest != own.moves else replies
 
 
 def drop(

@@ -13,6 +13,7 @@ from domain.match.conditional_moves import (
     drop,
     find_due,
     still_possible,
+    turn_taken,
 )
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
 from domain.match.events import Accepted, Declined, Ended, Flagged, Moved, Resigned
@@ -62,6 +63,7 @@ def play_conditional_moves(
             note = SAY("dropped", move=due.move, ply=after.ply, why=played.text)
             remaining = drop(remaining, seat_to_move(after), due, note)
             break
+        remaining = turn_taken(remaining, seat_to_move(after))
         after = _state_after(played, after)
         decision = Decision((*decision.events, *played.events), played.position)
     remaining = (

@@ -21,6 +21,9 @@ MOST_SEARCHED: Final = 1 << 20
 """Leaves of a published log that are searched for others of one match, the newest."""
 
 
+_SOON: Final = ", which takes seconds while a publisher runs"
+
+
 class NotCompared(Exception):  # noqa: N818 - it says what the leaves are
     """The leaves of a match can't be compared with the published log; the message is a sentence."""
 
@@ -58,7 +61,7 @@ class PublishedMatches:
         """Return a clause that says how many leaves are proven; raise `BrokenHistory` for the first other one."""
         checkpoint = self._log.checkpoint
         if checkpoint is None or not checkpoint.size:
-            return "; none of its leaves is published yet"
+            return f"; none of its leaves is published yet{_SOON}"
         leaves = dict(sorted(match.leaves.items()))
         proven = [index for index in leaves if index < checkpoint.size]
         try:
@@ -66,15 +69,13 @@ class PublishedMatches:
             searched = self._search(match.board, leaves)
         except (LogDamagedError, ObjectStoreError) as error:
             raise NotCompared(str(error)) from error
-        number = (
-            f"all {len(leaves)}"
-            if len(proven) == len(leaves)
-            else f"{len(proven)} of its {len(leaves)}"
-        )
-        return (
+        waiting = len(leaves) - len(proven)
+        number = f"{len(proven)} of its {len(leaves)}" if waiting else f"all {len(leaves)}"
+        clause = (
             f"; {number} leaves are proven by the signed checkpoint of {checkpoint.origin} at "
             f"{checkpoint.size} leaves{searched}"
         )
+        return f"{clause}; {_newest(waiting)} published yet{_SOON}" if waiting else clause
 
     def require_none(self, board: int) -> None:
         """Raise `BrokenHistory` if a match that the data do not know has published leaves."""
@@ -109,3 +110,8 @@ class PublishedMatches:
             if first > min(leaves, default=0)
             else ""
         )
+
+
+def _newest(count: int) -> str:
+    """Return the newest leaves with their verb, such as `the newest 2 are not`."""
+    return "the newest is not" if count == 1 else f"the newest {count} are not"

@@ -91,10 +91,7 @@ class PasswordResets:
             self._by_network.count(network)
         except Refusal:
             note_security(SecurityEvent.LIMIT, limit="resets")
-            raise Refusal(
-                Code.TOO_FAST,
-                SAY("resets-fast"),
-            ) from None
+            raise Refusal(Code.TOO_FAST, SAY("resets-fast"), 60 * _HOUR_MINUTES) from None
 
     def oldest(self, count: int) -> list[ResetRequest]:
         """Return the oldest requests that are not older than a link may be."""

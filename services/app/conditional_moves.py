@@ -38,12 +38,20 @@ def conditional_moves_of(app: App, account: AccountId, board: int) -> Conditiona
 
 
 def set_conditional_moves(
-    app: App, actor: Actor, board: int, lines: Sequence[Sequence[str]], *, add: bool = False
+    app: App,
+    actor: Actor,
+    board: int,
+    lines: Sequence[Sequence[str]],
+    *,
+    add: bool = False,
+    next_turn: bool = False,
 ) -> ConditionalMoves:
     """Store the conditional moves of these lines; with `add`, keep the earlier ones too.
 
     A line has moves from the present position on, the others' and the player's own in turn, or
-    moves that each name a later ply. No lines drop everything. Notes count as read after this.
+    moves that each name a later ply. With `next_turn` a line of one move without a ply is the player's
+    own for the next turn, if another player is to move. No lines drop everything. Notes count as read
+    after this.
     Refused as moves are, as `match-over`, `not-started`, `stale-ply`, `not-your-turn`, `usage`,
     `too-long`, and as `busy` when the match keeps moving on meanwhile.
     """
@@ -52,7 +60,7 @@ def set_conditional_moves(
 
     def changed(state: MatchState, seat: Seat, own: ConditionalMoves) -> ConditionalMoves:
         kept = ConditionalMoves(own.moves if add else ())
-        return _merged_lines(state, seat, kept, lines)
+        return _merged_lines(state, seat, kept, lines, next_turn=next_turn)
 
     return _store(app, actor, board, changed)
 
@@ -116,7 +124,12 @@ def _read(app: App, board: int) -> tuple[Snapshot, bytes]:
 
 
 def _merged_lines(
-    state: MatchState, seat: Seat, merged: ConditionalMoves, lines: Sequence[Sequence[str]]
+    state: MatchState,
+    seat: Seat,
+    merged: ConditionalMoves,
+    lines: Sequence[Sequence[str]],
+    *,
+    next_turn: bool,
 ) -> ConditionalMoves:
     """Return conditional moves of a seat with those of these lines added."""
     if not lines:
@@ -127,7 +140,14 @@ def _merged_lines(
         raise Refusal(Code.NOT_STARTED, SAY("not-begun"))
     for line in lines:
         steps = [split_ply(as_move(word)) for word in line]
-        more = _later(state, steps) if _is_later(state, steps) else _line(state, seat, steps)
+        if next_turn and len(steps) == 1 and steps[0][1] is None and state.next != seat:
+            rules = rules_by_id(state.rules)
+            move = rules.write(read_move(rules, steps[0][0]))
+            more = [ConditionalMove(state.ply + 1, (), move)]
+        elif _is_later(state, steps):
+            more = _later(state, steps)
+        else:
+            more = _line(state, seat, steps)
         merged = merge(merged, more)
     if len(merged.moves) > CONDITIONAL_MOVES_LIMIT:
         raise Refusal(

@@ -18,6 +18,13 @@ _WITHOUT_WINNER: Final[Mapping[str, Sentence]] = {
 }
 
 
+_PUZZLE_LEFT: Final[Mapping[str, Sentence]] = {
+    Reason.RESIGNATION: SAY("given-up"),
+    Reason.TIME: SAY("time-ran-out"),
+}
+"""Endings without a winner of a match of one."""
+
+
 def ending_clause(state: MatchState, names: Sequence[str], language: str = LANGUAGES[0]) -> str:
     """Return how a match that is over ended, such as `Light (alice) has won by resignation`.
 
@@ -67,6 +74,8 @@ def ending_in_drawing(
 def _clause(reason: str, names: Sequence[str]) -> Sentence:
     if reason in _WITHOUT_WINNER:
         return _WITHOUT_WINNER[reason]
+    if not names and reason in _PUZZLE_LEFT:
+        return _PUZZLE_LEFT[reason]
     winners, alone = "\n".join(names), len(names) == 1
     match reason:
         case Reason.TIME:

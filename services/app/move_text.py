@@ -6,6 +6,7 @@ from typing import Any, Final
 from domain.errors import Code, Refusal
 from domain.match import decide
 from domain.rules import AnyRules
+from services.app.sentences import SAY
 from services.app.typography import as_move
 
 _PLY: Final = re.compile(r"0|[1-9][0-9]{0,5}")  # no sign, no leading zero
@@ -13,7 +14,12 @@ _PLY: Final = re.compile(r"0|[1-9][0-9]{0,5}")  # no sign, no leading zero
 
 def read_move(rules: AnyRules, text: str) -> Any:
     """Return the move that a text means; as `domain.match.decide.read_move`, for typed text."""
-    return decide.read_move(rules, as_move(text))
+    try:
+        return decide.read_move(rules, as_move(text))
+    except Refusal as reason:
+        if text.strip().lower() == "pass":
+            raise Refusal(reason.code, SAY("no-pass")) from None
+        raise
 
 
 def split_ply(text: str) -> tuple[str, int | None]:

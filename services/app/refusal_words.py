@@ -97,16 +97,20 @@ REFUSED: Final[Mapping[str, tuple[str, str]]] = {
         "die Partie wartet, bis alle Spieler sie angenommen haben",
     ),
     "conditional-most": (
-        "{most} conditional moves are the most; `clear` drops all of yours",
-        "mehr als {most} Vorauszüge sind nicht möglich; `clear` löscht alle",
+        "{most} conditional moves are the most; drop some of yours first",
+        "mehr als {most} Vorauszüge sind nicht möglich; lösche erst einige",
     ),
     "no-reply": (
         "the line has no move of yours: write the other's, then your reply",
         "in der Zugfolge fehlt ein eigener Zug: zuerst der des Gegners, dann die Antwort darauf",
     ),
+    "no-pass": (
+        "nobody passes by a command: a player who can't move is passed by the server",
+        "niemand passt mit einem Befehl: wer nicht ziehen kann, den übergeht der Server",
+    ),
     "conditional-turn": (
-        "it is your turn now: `move` plays the first of these",
-        "der erste dieser Züge ist schon an der Reihe: `move` spielt ihn",
+        "it is your turn now: play the first of these",
+        "der erste dieser Züge ist schon an der Reihe: spiel ihn",
     ),
     "over-before-it": (
         "move {number}: the match would be over before it",

@@ -77,6 +77,11 @@ SAY: Final = Sentences(
             "an arbiter annulled it, and it counts for nothing",
             "ein Schiedsrichter hat sie annulliert, und sie zählt nicht",
         ),
+        "given-up": ("the puzzle was given up", "das Rätsel wurde aufgegeben"),
+        "time-ran-out": (
+            "the time for the puzzle ran out",
+            "die Zeit für das Rätsel ist abgelaufen",
+        ),
         # a match with winners
         "won": ("{winners:winners} has won", "{winners:winners} hat gewonnen"),
         "shared": ("{winners:winners} share the win", "{winners:winners} teilen sich den Sieg"),

@@ -21,10 +21,19 @@ from services.cli.flags import (
     settings_of,
     split_line,
 )
+from services.cli.player_subcommands import PLAYER_SUBCOMMANDS
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
 
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
+
+_WITH_URL: Final = [one.name for one in SUBCOMMANDS if one.takes_url]
+"""Subcommands that take `--url`."""
+
+_NAMES: Final = [one.name for one in SUBCOMMANDS]
+
+_ROLES: Final = ("web", "mail", "mailer", "scheduler", "maintenance", "robots", "publisher")
+"""Subcommands that are one process of a server on several machines."""
 
 _EXAMPLES: Final = """\
 an example, with `matchpost serve` running in another terminal:
@@ -66,13 +75,14 @@ def _run(words: Sequence[str]) -> int:
         boards: int = import_module("services.cli.own_boards").run()
         return boards
     parser, line_parser = _parsers()
-    elsewhere = [subcommand.name for subcommand in SUBCOMMANDS if subcommand.takes_url]
     values: dict[str, Any] = {}
-    if words[:1] and words[0] in elsewhere:
+    if words[:1] and words[0] in _WITH_URL:
         values["url"] = url
     elif url:
-        named = ", ".join(f"`{name}`" for name in elsewhere)
+        named = ", ".join(f"`{name}`" for name in _WITH_URL)
         parser.error(f"--url is for {named}: the other commands work on this machine")
+    if words and not words[0].startswith("-") and words[0] not in _NAMES:
+        parser.error(_unknown(words[0]))
     if words[:1] == ["do"]:
         arguments, values["line"] = _parse_line(line_parser, words[1:])
         values["is_local"] = chooses_local_data(arguments)
@@ -86,12 +96,29 @@ def _run(words: Sequence[str]) -> int:
     return _call(arguments, values)
 
 
+def _unknown(word: str) -> str:
+    """Return a sentence on a word that names no subcommand, with all that there are, in groups."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for this
+
+    near = "".join(f"; did you mean {name!r}?" for name in get_close_matches(word, _NAMES, n=1))
+    players = [one.name for one in PLAYER_SUBCOMMANDS]
+    listed = [one.name for one in SUBCOMMANDS if one.help and one.name not in (*players, *_ROLES)]
+    groups = {"for players": players, "for operators": listed, "one process each": _ROLES}
+    lines = [f"  {group}: {', '.join(names)}" for group, names in groups.items()]
+    return "\n".join([f"there is no command {word[:24]!r}{near}", *lines])
+
+
 def _split_url(words: Sequence[str]) -> tuple[Sequence[str], str]:
-    """Return the words after a leading `--url URL`, and the URL; it is empty if there is none."""
-    if words[:1] == ["--url"]:
-        return words[2:], "".join(words[1:2])
-    if words and words[0].startswith("--url="):
-        return words[1:], words[0].removeprefix("--url=")
+    """Return the words without `--url URL`, and the URL; it is empty if there is none.
+
+    It may stand before the name of the subcommand, or after one that takes it.
+    """
+    at = int(words[:1] != [] and words[0] in _WITH_URL)
+    before, rest = list(words[:at]), list(words[at:])
+    if rest[:1] == ["--url"]:
+        return before + rest[2:], "".join(rest[1:2])
+    if rest and rest[0].startswith("--url="):
+        return before + rest[1:], rest[0].removeprefix("--url=")
     return words, ""
 
 

@@ -46,7 +46,7 @@ PLAYER_SUBCOMMANDS: Final = (
             ("--receipt", {"metavar": "FILE", "help": "write the receipt of the command to this file"}),
             ("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),
         ),
-        usage="matchpost do LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
+        usage="matchpost do [--url URL] LINE [--key KEY] [--wait SECONDS] [--receipt FILE] [--json] [settings]",
         takes_url=True,
     ),
     Subcommand(

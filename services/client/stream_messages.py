@@ -17,7 +17,7 @@ class StreamMessage(NamedTuple):
 
 
 def read_messages(lines: Iterable[str]) -> Iterator[tuple[str, StreamMessage | None]]:
-    """Yield each id of a stream with its event; None for an id that comes without one."""
+    """Yield each id of a stream with its event; None for an id that comes without one, or with `hello`."""
     fields: dict[str, str] = {}
     for line in lines:
         if line:
@@ -25,7 +25,7 @@ def read_messages(lines: Iterable[str]) -> Iterator[tuple[str, StreamMessage | N
             fields[name] = value.removeprefix(" ")
             continue
         if "id" in fields:
-            id_, data = fields["id"], fields.get("data")
-            kind = fields.get("event", "")
-            yield id_, StreamMessage(id_, kind, json.loads(data)) if data else None
+            id_, data, kind = fields["id"], fields.get("data"), fields.get("event", "")
+            is_event = data and kind != "hello"
+            yield id_, StreamMessage(id_, kind, json.loads(data or "")) if is_event else None
         fields = {}

@@ -6,15 +6,24 @@ from litestar.connection import ASGIConnection
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.rate_limits import CommandRateLimit, NetworkRateLimit
+from infra.rate_limits import CommandRateLimit, NetworkRateLimit, RateBudget
 from infra.sentences import SAY
 from infra.settings import Settings
 from services.http.client_network import network_of_request
+from services.http.middleware import RATE_HEADERS
 
 AnyConnection = ASGIConnection[Any, Any, Any, Any]
 
 WEIGHT: Final = "weight"
 """The `opt` key of a route that counts as several requests."""
+
+
+def note_budget(scope: Any, name: str, budget: RateBudget) -> None:
+    """Note in a scope what is left of a rate, which its answer has in its headers."""
+    scope[RATE_HEADERS] = (
+        (b"ratelimit-policy", b'"%s";q=%d;w=60' % (name.encode(), budget.most)),
+        (b"ratelimit", b'"%s";r=%d;t=%d' % (name.encode(), budget.left, budget.full_in)),
+    )
 
 
 class RequestLimits:
@@ -32,22 +41,22 @@ class RequestLimits:
         """Return the network of a request."""
         return network_of_request(connection.scope, behind_proxy=self._behind_proxy)
 
-    def check(self, connection: AnyConnection, weight: int | None = None) -> None:
-        """Count a request; `too-fast` if its network has sent too many in this minute."""
+    def check(self, connection: AnyConnection, weight: int | None = None) -> RateBudget:
+        """Count a request, and return what is left; `too-fast` if its network has sent too many."""
         counted = request_weight(connection) if weight is None else weight
         try:
-            self._networks.check(self.network(connection), counted)
-        except Refusal:
-            raise Refusal(
-                Code.TOO_FAST,
-                SAY("network-requests", most=self._most),
-            ) from None
+            return self._networks.check(self.network(connection), counted)
+        except Refusal as reason:
+            seconds = reason.retry_after
+            sentence = SAY("network-requests", most=self._most, seconds=seconds)
+            raise Refusal(Code.TOO_FAST, sentence, seconds) from None
 
     def count_account_request(
         self, connection: AnyConnection, account: AccountId, weight: int | None = None
-    ) -> None:
-        """Count a request of a logged-in browser, whatever its network."""
-        self._accounts.check(account, request_weight(connection) if weight is None else weight)
+    ) -> RateBudget:
+        """Count a page of a logged-in browser or a read with a token, whatever its network."""
+        counted = request_weight(connection) if weight is None else weight
+        return self._accounts.check(account, counted)
 
     def count_more(self, connection: AnyConnection, account: AccountId | None, weight: int) -> None:
         """Count what a request costs more than its route declares, in matches that it reads."""

@@ -60,6 +60,9 @@ _NO_STORE: Final = (b"cache-control", b"no-store")
 BEGAN: Final = "began"
 """The key in a scope of the time at which a request came, if others had it before."""
 
+RATE_HEADERS: Final = "rate_headers"
+"""The key in a scope of the headers that say what is left of the caller's rate."""
+
 _HSTS: Final = (b"strict-transport-security", b"max-age=31536000")
 
 _FOR_PROGRAMS: Final = re.compile(r"/(?:(?:api|healthz|readyz)(?=/|$)|log/.)")
@@ -78,6 +81,26 @@ _OWN_SITE: Final = (b"cross-origin-resource-policy", b"same-origin")
 """Pictures may stand on pages of other sites, and nothing else."""
 
 _PICTURE: Final = b"image/svg+xml"
+
+_EXPOSED: Final = (
+    b"Content-Language, ETag, Link, Location, Matchpost-Code, Matchpost-Outcome, Matchpost-Receipt, "
+    b"RateLimit, RateLimit-Policy, Retry-After, X-Request-Id"
+)
+
+_ANY_ORIGIN: Final = (
+    (b"access-control-allow-origin", b"*"),
+    (b"access-control-expose-headers", _EXPOSED),
+)
+"""Pages of other sites may read what is for programs: no cookie counts there, and none is allowed."""
+
+_PREFLIGHT: Final = (
+    (
+        b"access-control-allow-headers",
+        b"Accept-Language, Authorization, Content-Type, Idempotency-Key, If-None-Match, Last-Event-ID",
+    ),
+    (b"access-control-max-age", b"86400"),
+)
+"""Headers for a browser that asks before it sends the request of another site's page."""
 
 
 async def pause() -> None:
@@ -102,6 +125,7 @@ class _ResponseChannel:
     ) -> None:
         self.status = "500"
         self._headers = headers
+        self._scope = scope
         self.path = str(scope["path"])
         self._encoding = _accepted(scope)
         self._waiting: CompressedAnswer | None = None
@@ -120,7 +144,8 @@ class _ResponseChannel:
             self.status = str(message["status"])
             if self.status == _TOO_MANY:
                 await pause()
-            _add_headers(message, self.path, self._headers)
+            more = [*self._headers, *self._scope.get(RATE_HEADERS, ())]
+            _add_headers(message, self.path, more)
             if CompressedAnswer.is_possible(message):
                 self._waiting = CompressedAnswer(message, self._encoding)
                 return
@@ -152,7 +177,10 @@ class HttpMiddleware:
         self._behind_proxy = behind_proxy
         by_tls = (site or "").startswith("https://")
         self._common: Headers = [*_COMMON_HEADERS, _HSTS] if by_tls else [*_COMMON_HEADERS]
-        self.usual_headers = (*self._common, _NO_STORE, _CONTENT_POLICY, _OWN_SITE)
+        self.usual_headers = (
+            *self._common,
+            *(_NO_STORE, _CONTENT_POLICY, *_ANY_ORIGIN, _OWN_SITE),
+        )
         """Headers of an answer to a program, if the program itself has set none of them."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -164,9 +192,9 @@ class HttpMiddleware:
         method, began = str(asked["method"]), asked.get(BEGAN) or time.perf_counter()
         id_ = request_id_of(asked)
         headers = [*self._common, (REQUEST_ID_HEADER, id_.encode())]
-        answer = _ResponseChannel(receive, send, asked, headers, bodiless=method == "HEAD")
         if method == "HEAD":  # as GET, without a body
             asked = {**asked, "method": "GET"}
+        answer = _ResponseChannel(receive, send, asked, headers, bodiless=method == "HEAD")
         with LoggedWith(request_id=id_):
             try:
                 with attempts_from(self._source(asked)):
@@ -188,6 +216,8 @@ class HttpMiddleware:
         if not allowed:
             return False
         headers: Any = [(b"allow", allowed)]
+        if _FOR_PROGRAMS.match(answer.path):
+            headers += [(b"access-control-allow-methods", allowed), *_PREFLIGHT]
         start: Any = {"type": "http.response.start", "status": 204, "headers": headers}
         await answer.send(start)
         await answer.send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -210,7 +240,7 @@ def _add_headers(start: HTTPResponseStartEvent, path: str, more: Headers) -> Non
     if b"cache-control" not in present or _PERSONAL.match(path):
         headers.append(_NO_STORE)
     if _FOR_PROGRAMS.match(path):
-        headers.append(_CONTENT_POLICY)
+        headers += [_CONTENT_POLICY, *_ANY_ORIGIN]
         if not present.get(b"content-type", b"").startswith(_PICTURE):
             headers.append(_OWN_SITE)
     start["headers"] = headers

@@ -22,6 +22,8 @@ class Answer(msgspec.Struct, frozen=True):
     """The account that the password in the line has proven."""
     decided: tuple[DecidedCommand, ...] = ()
     """The commands in matches to which the line led, accepted or refused, by which receipts are made."""
+    retry_after: int = 0
+    """Seconds after which to try again, as in a `Refusal`."""
 
     @property
     def text(self) -> str:
@@ -46,4 +48,4 @@ class Answer(msgspec.Struct, frozen=True):
 
 def refusal(reason: Refusal) -> Answer:
     """Return a refusal as an answer."""
-    return Answer(sentence=reason.sentence, code=reason.code)
+    return Answer(sentence=reason.sentence, code=reason.code, retry_after=reason.retry_after)

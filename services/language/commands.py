@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from services.language.authentication import signer
-from services.language.form import CommandForm
+from services.language.form import CommandForm, signed
 from services.language.game_forms import GAME_FORMS
 from services.language.handlers import (
     accounts,
@@ -25,67 +24,54 @@ GENERAL_FORMS: Final = (
     CommandForm(
         "help",
         "help",
-        "[GAME|COMMAND] [--lang=en|de]",
+        "[GAME|COMMAND ...] [--lang=en|de]",
         "explain",
         lambda call: help_pages.show_help(call, FORMS),
     ),
     CommandForm("games", "games", "", "list the games and puzzles", help_pages.list_games),
     CommandForm("signup", "signup", f"{_OWN} [ADDRESS ...]", "make an account", accounts.signup),
-    CommandForm(
-        "add",
-        "add",
-        f"{_OWN} ADDRESS ...",
-        "add mail addresses",
-        accounts.add_addresses,
-        proof=signer,
-    ),
-    CommandForm(
+    signed("add", "add", f"{_OWN} ADDRESS ...", "add mail addresses", accounts.add_addresses),
+    signed(
         "verify",
         "verify",
         f"{_OWN} CODE",
         "prove a mail address by the code that was mailed there",
         accounts.verify,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "change_password",
         "change password",
         "userid old new [--keep-tokens]",
         "give the account another password, and end its sessions and tokens",
         accounts.change_password,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "change_address",
         "change address",
         f"{_OWN} [ADDRESS ...]",
         "replace all mail addresses, by none if none is given",
         accounts.change_addresses,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "set",
         "set",
         f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none",
         "choose the language of help, when mail is sent, and whose challenges you accept",
         accounts.set_preference,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "vacation",
         "vacation",
         f"{_OWN} [DAYS|back]",
         "stop your clocks for whole days",
         vacations.vacation,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "signoff",
         "signoff",
         _OWN,
         "stop all mail; `set ... notify` starts it again",
         accounts.signoff,
-        proof=signer,
     ),
     CommandForm(
         "delete",
@@ -94,69 +80,50 @@ GENERAL_FORMS: Final = (
         "erase the account and all personal data, for good",
         accounts.delete,
     ),
-    CommandForm(
+    signed(
         "block",
         "block",
         f"{_OWN} [userid]",
         "accept no challenges, messages or chat from a player, or list the players you block",
         blocks.block,
-        proof=signer,
     ),
-    CommandForm(
-        "unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock, proof=signer
-    ),
-    CommandForm(
+    signed("unblock", "unblock", f"{_OWN} userid", "end a block", blocks.unblock),
+    signed(
         "decline_all",
         "decline all",
         f"{_OWN} userid",
         "decline all matches to which a player invites you",
         blocks.decline_all,
-        proof=signer,
     ),
-    CommandForm(
-        "watch",
-        "watch",
-        _IN_MATCH,
-        "put a match on your list of those you watch",
-        follows.watch,
-        proof=signer,
+    signed(
+        "watch", "watch", _IN_MATCH, "put a match on your list of those you watch", follows.watch
     ),
-    CommandForm(
+    signed(
         "unwatch",
         "unwatch",
         _IN_MATCH,
         "take a match off the list of those you watch",
         follows.unwatch,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "follow",
         "follow",
         f"{_OWN} userid",
         "see in `watching` what a player plays",
         follows.follow,
-        proof=signer,
     ),
-    CommandForm(
-        "unfollow", "unfollow", f"{_OWN} userid", "end that", follows.unfollow, proof=signer
-    ),
-    CommandForm(
+    signed("unfollow", "unfollow", f"{_OWN} userid", "end that", follows.unfollow),
+    signed(
         "watching",
         "watching",
         _OWN,
         "list the matches you watch, and what the players you follow play",
         follows.watching,
-        proof=signer,
     ),
-    CommandForm(
-        "mute",
-        "mute",
-        _IN_MATCH,
-        "get no notices and mails of the chat of a match",
-        messages.mute,
-        proof=signer,
+    signed(
+        "mute", "mute", _IN_MATCH, "get no notices and mails of the chat of a match", messages.mute
     ),
-    CommandForm("unmute", "unmute", _IN_MATCH, "get them again", messages.unmute, proof=signer),
+    signed("unmute", "unmute", _IN_MATCH, "get them again", messages.unmute),
     CommandForm(
         "list",
         "list",
@@ -171,70 +138,56 @@ GENERAL_FORMS: Final = (
         "list the robots, which accept any challenge by name at once",
         rankings.list_robots,
     ),
-    CommandForm(
+    signed(
         "message",
         "message",
         f"{_OWN} userid[,userid ...] TEXT",
         "write to players; the text may also begin on the next line",
         messages.message,
-        proof=signer,
     ),
-    CommandForm(
-        "messages",
-        "messages",
-        _OWN,
-        "read what was written to you",
-        messages.messages,
-        proof=signer,
-    ),
-    CommandForm(
+    signed("messages", "messages", _OWN, "read what was written to you", messages.messages),
+    signed(
         "broadcast",
         "broadcast",
         f"{_OWN} TEXT",
         "write to everybody; arbiters only",
         messages.broadcast,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "claim",
         "claim",
         f"{_IN_MATCH} #PLY TEXT",
         "ask an arbiter to look at a match, from a ply on; the text says what is wrong",
         disputes.claim,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "appeal",
         "appeal",
         f"{_IN_MATCH} TEXT",
         "object to a ruling, once, within 14 days; another arbiter rules on it",
         disputes.appeal,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "case",
         "case",
         _IN_MATCH,
         "show the claims and rulings of a match, to its players and to arbiters",
         disputes.show_case,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "cases",
         "cases",
         f"{_OWN} [FROM]",
         "list the cases that wait for a ruling, the oldest first; arbiters only",
         disputes.list_cases,
-        proof=signer,
     ),
-    CommandForm(
+    signed(
         "rule",
         "rule",
         f"{_IN_MATCH} [--own-motion] dismissed|back #PLY [time SIDE=DAYS]|result SIDE[,SIDE]|draw|annul"
         "|time SIDE=DAYS[,SIDE=DAYS] REASONS",
         "rule on the case of a match that waits, or of your own motion; arbiters only",
         disputes.rule,
-        proof=signer,
     ),
     CommandForm(
         "multiple",
@@ -249,6 +202,20 @@ GENERAL_FORMS: Final = (
         "userid [next|active]",
         "show a player's boards in all games",
         listing.all_show,
+    ),
+    CommandForm(
+        "all_history",
+        "history",
+        "[userid ...]",
+        "list finished matches of all games",
+        rankings.history,
+    ),
+    CommandForm(
+        "all_standings",
+        "standings",
+        "",
+        "list who has won how often, game by game",
+        rankings.all_standings,
     ),
 )
 

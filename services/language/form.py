@@ -1,11 +1,13 @@
 """A form of the command language: how one of its commands is written, and what carries it out."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
 
 import msgspec
 
 from services.language.answer import Answer
-from services.language.authentication import Proof, nobody
+from services.language.authentication import Proof, nobody, signer
 from services.language.invocation import Invocation
 
 
@@ -35,3 +37,7 @@ class CommandForm(msgspec.Struct, frozen=True):
     def called(self, words: Sequence[str]) -> bool:
         """Return whether these are its name, or the beginning of it."""
         return bool(words) and self.name.split()[: len(words)] == list(words)
+
+
+signed: Final = partial(CommandForm, proof=signer)
+"""Makes a form whose sender proves the account, by its password or otherwise."""

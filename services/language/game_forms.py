@@ -1,9 +1,10 @@
 """The table of the forms of a game's commands, which begin with the name of the game."""
 
+from functools import partial
 from typing import Final
 
 from services.language.authentication import challenger, signer, signer_if_any
-from services.language.form import CommandForm
+from services.language.form import CommandForm, signed
 from services.language.handlers import (
     accounts,
     analyses,
@@ -21,200 +22,136 @@ from services.language.handlers import (
 _OWN: Final = "userid password"
 _IN_MATCH: Final = "BOARD userid password"
 
+_of_game: Final = partial(CommandForm, of_game=True)
+_in_match: Final = partial(signed, of_game=True, in_match=True)
+
 GAME_FORMS: Final = (
-    CommandForm(
-        "game_help",
-        "help",
-        "[--lang=en|de]",
-        "explain the game",
-        help_pages.show_game_help,
-        of_game=True,
-    ),
-    CommandForm(
+    _of_game("game_help", "help", "[--lang=en|de]", "explain the game", help_pages.show_game_help),
+    _of_game(
         "challenge",
         "challenge",
         "userid1 userid2 [userid3] [--password=PASSWORD [--as=userid]] [-option ...] [--option ...]",
         "challenge players to a match; -options are the game's, --options the server's",
         play.challenge,
-        of_game=True,
         proof=challenger,
     ),
-    CommandForm(
+    _in_match(
         "move",
         "move",
         f"{_IN_MATCH} MOVE[#ply]",
         "play a move; or in its place: propose KIND, undo, accept, reveal TEXT, reject, resign, decline, resume",
         play.move,
-        of_game=True,
-        proof=signer,
-        in_match=True,
     ),
-    CommandForm(
+    _in_match(
         "queue",
         "queue",
         f"{_IN_MATCH} [MOVE[#ply] ... | drop MOVE[#ply] ... | clear]",
         "prepare conditional moves, which are played as soon as their turn comes",
         conditional_moves.queue,
-        of_game=True,
-        proof=signer,
-        in_match=True,
     ),
-    CommandForm(
+    _in_match(
         "submit",
         "submit",
         f"{_IN_MATCH} MOVE[#ply]",
         "look at a move before it is played",
         drafts.submit,
-        of_game=True,
-        proof=signer,
-        in_match=True,
     ),
-    CommandForm(
-        "confirm",
-        "confirm",
-        _IN_MATCH,
-        "play the move that was submitted",
-        drafts.confirm,
-        of_game=True,
-        proof=signer,
-        in_match=True,
-    ),
-    CommandForm(
+    _in_match("confirm", "confirm", _IN_MATCH, "play the move that was submitted", drafts.confirm),
+    _of_game(
         "preview",
         "preview",
         "BOARD MOVE ...",
         "show where moves would lead; nothing is played",
         boards.preview,
-        of_game=True,
         in_match=True,
     ),
-    CommandForm(
+    _of_game(
         "previewas",
         "previewas",
         f"{_IN_MATCH} MOVE ...",
         "preview, drawn as you prefer it",
         boards.preview_as,
-        of_game=True,
         proof=signer,
     ),
-    CommandForm(
+    _of_game(
         "analyse",
         "analyse",
         "BOARD [userid password]",
         "show how the engine sees a match that is over, or a puzzle; with a password, ask for it first",
         analyses.analyse,
-        of_game=True,
         proof=signer_if_any,
         in_match=True,
     ),
-    CommandForm(
-        "resign",
-        "resign",
-        _IN_MATCH,
-        "give the match up",
-        play.resign,
-        of_game=True,
-        proof=signer,
-        in_match=True,
-    ),
-    CommandForm(
+    _in_match("resign", "resign", _IN_MATCH, "give the match up", play.resign),
+    _in_match(
         "decline",
         "decline",
         _IN_MATCH,
         "refuse to play, before your first move or before all have accepted",
         play.decline,
-        of_game=True,
-        proof=signer,
-        in_match=True,
     ),
-    CommandForm(
+    _in_match(
         "rematch",
         "rematch",
         _IN_MATCH,
         "play again after the end, with the sides exchanged",
         play.rematch,
-        of_game=True,
-        proof=signer,
-        in_match=True,
     ),
-    CommandForm(
+    _in_match(
         "chat",
         "chat",
         f"{_IN_MATCH} [TEXT]",
         "write to the players of a match, or read what they wrote",
         messages.chat,
-        of_game=True,
-        proof=signer,
-        in_match=True,
     ),
-    CommandForm(
+    _of_game(
         "show_boards",
         "show",
         "BOARD[#ply] ... [--display=NAME]",
         "show boards, as they stand or stood",
         boards.show,
-        of_game=True,
     ),
-    CommandForm(
+    _of_game(
         "show_players",
         "show",
         "userid ... [all|active|inactive|next]",
         "show boards of players",
         listing.show_players,
-        of_game=True,
     ),
-    CommandForm(
+    _of_game(
         "showas",
         "showas",
         f"{_OWN} [BOARD[#ply] ... | all|active|inactive|next]",
         "show boards as you prefer them, with what only you may see",
         boards.show_as,
-        of_game=True,
         proof=signer,
     ),
-    CommandForm(
+    _of_game(
         "game_games",
         "games",
         "[userid ...] [all|active|inactive|next]",
         "list matches",
         listing.games,
-        of_game=True,
     ),
-    CommandForm(
-        "history",
-        "history",
-        "[userid ...]",
-        "list finished matches",
-        rankings.history,
-        of_game=True,
-    ),
-    CommandForm(
-        "standings", "standings", "", "list who has won how often", rankings.standings, of_game=True
-    ),
-    CommandForm(
+    _of_game("history", "history", "[userid ...]", "list finished matches", rankings.history),
+    _of_game("standings", "standings", "", "list who has won how often", rankings.standings),
+    _of_game(
         "ratings",
         "ratings",
         "[userid]",
         "list the ratings, or how one came about",
         rankings.ratings,
-        of_game=True,
     ),
-    CommandForm(
-        "scores",
-        "scores",
-        "[-option ...]",
-        "list the best scores of a puzzle",
-        puzzles.scores,
-        of_game=True,
+    _of_game(
+        "scores", "scores", "[-option ...]", "list the best scores of a puzzle", puzzles.scores
     ),
-    CommandForm(
+    _of_game(
         "game_set",
         "set",
         f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none"
         "  |  challenges anyone|known|none",
         "choose how the game's boards are drawn for you",
         accounts.set_for_game,
-        of_game=True,
         proof=signer,
     ),
 )

@@ -30,7 +30,7 @@ class Origin(msgspec.Struct, frozen=True):
     """Whether the line comes from the operator's own terminal, which needs no proof."""
     signs: bool = False
     """Whether lines leave out userid and password, because `proven` stands for both."""
-    count: Callable[[], None] = _count_nothing
+    count: Callable[[], object] = _count_nothing
     """Counts one line of several in each limit of the front end, or refuses it. The front end itself
     has counted the first."""
 

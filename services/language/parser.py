@@ -23,6 +23,16 @@ _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
 """How the parts are read that some keyboards change; all others stay as they were written."""
 
 
+ALIASES: Final[Mapping[str, str]] = {
+    "board": "show",
+    "chall": "challenge",
+    "hist": "history",
+    "msg": "message",
+    "prev": "preview",
+    "stand": "standings",
+}
+"""Other words for words of the language, none of which changes an account or gives up a match."""
+
 _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 """The grammar's terminals for passwords, alone or after the name of a flag."""
 
@@ -219,6 +229,8 @@ def _word(token: Token) -> tuple[str, str]:
 @cache
 def _parser() -> Lark:
     grammar = files("services.language").joinpath("grammar.lark").read_text("utf-8")
+    for alias, name in ALIASES.items():
+        grammar = grammar.replace(f"/{name}(?=", f"/({name}|{alias})(?=")
     of_games = f"GAME.3: /({'|'.join(game_keys())})(?=\\s|$)/i\n"
     return Lark(
         f"{grammar}{_proven_rule(grammar)}{of_games}",

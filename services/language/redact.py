@@ -64,7 +64,7 @@ def redact_refusal(reason: Refusal, line: CommandLine, form: str, language: str 
             f"the password stands in the line twice, so nothing is repeated; the form is `{form}`",
         )
     sentence = _redact_sentence(reason.in_language(language), line, form)
-    return Refusal(reason.code, sentence)
+    return Refusal(reason.code, sentence, reason.retry_after)
 
 
 def _redact_sentence(sentence: str, line: CommandLine, form: str) -> str:

@@ -23,6 +23,7 @@ from services.language.game_forms import GAME_FORMS
 from services.language.handlers.boards import match_of_game
 from services.language.invocation import UNKNOWN, Invocation, Origin
 from services.language.parser import (
+    ALIASES,
     CommandLine,
     Seat,
     UnparsedLine,
@@ -175,13 +176,14 @@ def _read_at_seat(text: str, seat: Seat) -> CommandLine:
 def _may_have_text(text: str) -> bool:
     """Return whether the line begins like a form that may have a free text."""
     first, second, *_ = [*text.lower().split(None, 2), ""]
+    first, second = ALIASES.get(first, first), ALIASES.get(second, second)
     forms = [form for form in FORMS if form.rule in forms_with_text()]
     return any((second if form.of_game else first) == form.name for form in forms)
 
 
 def _no_form(words: Sequence[str]) -> Refusal:
     """Return the refusal of a line that has no form. It repeats at most the misspelt word."""
-    lowered = [word.lower() for word in words]
+    lowered = [ALIASES.get(word.lower(), word.lower()) for word in words]
     if lowered[0] in game_keys():
         return _no_game_form(lowered[1:], lowered[0])
     if forms := _forms_begun_by(GENERAL_FORMS, lowered):

@@ -6,6 +6,7 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.events import Key
 from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 
@@ -98,6 +99,8 @@ class HelpScreen(ModalScreen[None]):
         with Vertical(classes="dialog"):
             yield Static(HELP, markup=False)
 
-    def on_key(self) -> None:
-        """Close at any key."""
+    def on_key(self, event: Key) -> None:
+        """Close at any key, which then does nothing on the board."""
+        event.stop()
+        event.prevent_default()
         self.dismiss(None)

@@ -18,6 +18,7 @@ from domain.match.conditional_moves import (
     merge,
     pack,
     still_possible,
+    turn_taken,
     unpack,
 )
 from domain.match.decide import Decision
@@ -271,3 +272,17 @@ def test_a_seat_that_lays_all_it_may_plays_them_all_in_one_decision() -> None:
         match.lay(seat, *(ConditionalMove(ply, None, lines[ply % 4]) for ply in plies))
     assert len(match.do(ALICE, PlayMove(text=OUT))) > 2 * CONDITIONAL_MOVES_LIMIT - 2
     match.holds()
+
+
+def test_a_move_for_the_next_turn_waits_for_it_however_many_others_move_before() -> None:
+    waits = ConditionalMove(1, (), "x")
+    replies = {DARK: ConditionalMoves((waits, ConditionalMove(9, None, "y")))}
+    assert find_due(replies, DARK, MOVES) == waits
+    assert find_due(replies, DARK, []) is None
+    assert unpack(pack(still_possible(replies, MOVES, (DARK,)))) == replies
+    after = turn_taken(replies, DARK)
+    assert find_due(after, DARK, MOVES) is None
+    assert turn_taken(after, DARK) is after
+    assert merge(replies[DARK], [ConditionalMove(4, (), "z")]).moves[1:] == (
+        ConditionalMove(4, (), "z"),
+    )

@@ -4,7 +4,7 @@ import pytest
 from redis import Redis
 
 from domain.errors import Code, Refusal
-from infra.rate_limits import CommandRateLimit, LoginRateLimit, NetworkRateLimit
+from infra.rate_limits import CommandRateLimit, LoginRateLimit, NetworkRateLimit, RateBudget
 from infra.redis import keys
 from infra.redis.clients import make_client
 
@@ -128,8 +128,28 @@ def test_commands_are_taken_up_to_the_limit(clock):
     for _ in range(3):
         limit.check(ALICE)
     sentence = refused(Code.TOO_FAST, limit.check, ALICE)
-    assert sentence == "more than 3 commands in a minute; try again in 60 seconds"
+    assert sentence == "more than 3 commands in a minute; try again in 20 seconds"
     limit.check(BOB)
+
+
+def test_what_was_spent_comes_back_evenly_and_a_refusal_says_to_the_second_when(clock):
+    limit = CommandRateLimit(300, clock)
+    assert limit.check(ALICE, 299) == RateBudget(300, 1, 60)
+    assert limit.check(ALICE).left == 0
+    for _ in range(100):  # what is refused spends nothing
+        assert "in 1 second" in refused(Code.TOO_FAST, limit.check, ALICE)
+    with pytest.raises(Refusal) as caught:
+        limit.check(ALICE, 23)
+    assert caught.value.retry_after == 5
+    assert caught.value.sentence.endswith("try again in 5 seconds")
+    clock.now += 5
+    assert limit.check(ALICE, 23) == RateBudget(300, 2, 60)
+    clock.now += 30
+    assert limit.check(ALICE).left == 151
+    clock.now += 3600
+    assert limit.check(ALICE, 1000) == RateBudget(
+        300, 0, 60
+    )  # costs all there is, once there is all
 
 
 def test_a_minute_after_the_first_command_more_are_taken(clock):
@@ -148,8 +168,7 @@ def test_many_networks_of_ipv6_have_the_budget_of_ten():
     for n in range(30):
         limit.check(f"2001:db8:1:{n:x}::/64")
     refused(Code.TOO_FAST, limit.check, "2001:db8:1:ffff::/64")
-    for _ in range(2):  # a refused one stays counted
-        limit.give_back("2001:db8:1::/64")
+    limit.give_back("2001:db8:1::/64")
     limit.check("2001:db8:1:ffff::/64")
     for other in ("2001:db8:2::/64", "192.0.2.1", "", "half\udc80"):
         for _ in range(3):

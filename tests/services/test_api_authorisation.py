@@ -278,6 +278,8 @@ FORM_TABLE = {
     "rule": ("rule {board} {name} {password} --own-motion annul hello", OF_AN_ARBITER),
     "multiple": ("multiple\npow2 resign {board} {name} {password}", OF_A_PLAYER),
     "all_show": ("all show {name}", ANYBODY),
+    "all_history": ("history {name}", ANYBODY),
+    "all_standings": ("standings", ANYBODY),
     "game_help": ("pow2 help", ANYBODY),
     "standings": ("pow2 standings", ANYBODY),
     "ratings": ("pow2 ratings", ANYBODY),

@@ -312,11 +312,13 @@ def test_what_is_unread_is_counted_until_it_is_read(api):
     assert unread(other) == {"messages": 0, "boards": {}}
 
 
-def test_the_first_bytes_have_an_id_to_go_on_after(api):
+def test_the_first_event_has_an_id_to_go_on_after_and_data_like_any_other(api):
     one, other = api.players()
     with follow(api, other) as told:
         first = next(told)
-    assert (first.data, first.event) == (None, "")
+    at = int(first.id.partition("-")[0])
+    assert first.event == "hello"
+    assert first.data == {"board": 0, "seq": 0, "at": at, "kind": "hello"}
     board = api.match(one, other)  # while nobody listens
     with follow(api, other, Last_Event_ID=first.id) as told:
         assert next(told).id == first.id

@@ -374,7 +374,7 @@ def test_the_streams_of_a_token_end_with_it_and_tell_nothing_more(api, end):
         end(player)
         if end is revoked:
             assert other.give(board, {"do": "resign"}).is_success
-        assert not [told for told in own if told.event]  # it ends
+        assert not [told for told in own if told.event]  # it ends, and has said its hello
         assert not [told for told in seen if told.event]
         if end is revoked:
             assert {told.event for told in anybodys if told.event} >= {"declined", "ended"}

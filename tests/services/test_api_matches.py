@@ -260,6 +260,7 @@ def test_a_match_started_again_with_its_key_is_one_match(api):
 def test_who_challenges_need_not_sit_first(api):
     one, other = api.players()
     begun = one.post("/api/matches", {"game": "pow2", "players": [other.name, one.name]})
+    assert begun.headers["Location"] == f"/api/matches/{begun.json()['board']}"
     match = api.http.get(f"/api/matches/{begun.json()['board']}").json()
     assert match["players"][0]["userid"] == other.name
 

@@ -28,8 +28,8 @@ def test_a_reply_laid_ready_is_played_at_once(api, pair):
     one, other, path = pair
     laid = other.put(path, {"lines": [LINE]})
     assert laid.json()["replies"] == [
-        {"ply": 1, "after": ["m13-j7"], "move": "a13-d7"},
-        {"ply": 3, "after": ["m13-j7", "a13-d7", "m1-i3"], "move": "a1-a5"},
+        {"ply": 1, "after": ["m13-j7"], "move": "a13-d7", "next_turn": False},
+        {"ply": 3, "after": ["m13-j7", "a13-d7", "m1-i3"], "move": "a1-a5", "next_turn": False},
     ]
     assert other.get(path).json() == laid.json()
     assert one.move(board_of(path), "m13-j7").is_success
@@ -42,8 +42,8 @@ def test_a_move_may_be_laid_ready_for_a_later_ply_whatever_comes(pair):
     _, other, path = pair
     laid = other.put(path, {"lines": [["a13-d7#3", "A1-A5#5"]]})
     assert laid.json()["replies"] == [
-        {"ply": 3, "after": None, "move": "a13-d7"},
-        {"ply": 5, "after": None, "move": "a1-a5"},
+        {"ply": 3, "after": None, "move": "a13-d7", "next_turn": False},
+        {"ply": 5, "after": None, "move": "a1-a5", "next_turn": False},
     ]
 
 
@@ -86,7 +86,7 @@ def test_a_reply_that_could_not_be_played_is_told_to_who_laid_it_ready(pair):
     [
         ([], 400, "bad-request"),
         ([[]], 400, "bad-request"),
-        ([["m13-j7"]], 400, "usage"),
+        ([["m13-j7#0"]], 400, "usage"),
         ([["m13-a1", "a13-d7"]], 422, "illegal-move"),
         ([["m13-j7", "nonsense"]], 422, "unreadable-move"),
         ([["m13-j7#7x", "a13-d7"]], 400, "usage"),

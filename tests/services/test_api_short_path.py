@@ -1,5 +1,6 @@
 """Commands of the usual form are answered before the framework, and the same as by it."""
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import closing
@@ -38,9 +39,9 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     boards: list[int] = []
     carry_out = short_path._carry_out
 
-    async def watched(context: Any, usual: Any, asked: Any) -> Any:
+    async def watched(context: Any, usual: Any, *asked: Any) -> Any:
         boards.append(usual.board)
-        return await carry_out(context, usual, asked)
+        return await carry_out(context, usual, *asked)
 
     monkeypatch.setattr(short_path, "_carry_out", watched)
     return boards
@@ -52,7 +53,7 @@ def both(api: Api, board: int | str, **sent: Any) -> list[httpx.Response]:
     return [api.http.post(f"{path}{query}", **sent) for query in ("", "?wait=10")]
 
 
-OWN = ("date", "x-request-id")
+OWN = ("date", "x-request-id", "ratelimit")
 """Headers that each answer has for itself."""
 
 
@@ -71,6 +72,9 @@ def test_an_accepted_command_and_its_repetition_are_answered_alike(api, pair, ta
     sent = {"json": MOVE, "headers": one.headers | {"Idempotency-Key": uuid4().hex}}
     said = same(both(api, board, **sent))
     assert (said.status_code, said.json()["accepted"]) == (200, True)
+    assert re.fullmatch(r'"commands";q=\d+;w=60', said.headers["RateLimit-Policy"])
+    assert re.fullmatch(r'"commands";r=\d+;t=\d+', said.headers["RateLimit"])
+    assert said.headers["Access-Control-Allow-Origin"] == "*"
     assert taken == [board]
 
 

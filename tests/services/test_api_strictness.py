@@ -1,4 +1,5 @@
 import json
+import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -116,6 +117,30 @@ def test_a_body_that_is_not_as_asked_for_is_refused(api, player, board, body):
     refused = api.http.post(f"/api/matches/{board}/commands", content=body, headers=headers)
     assert (refused.status_code, code_of(refused)) == (400, "bad-request")
     assert api.http.get(f"/api/matches/{board}").json()["state"] == "active"
+
+
+def test_a_value_that_is_none_is_answered_with_those_that_there_are(api, player, board):
+    def detail(answer: httpx.Response) -> str:
+        assert (answer.status_code, code_of(answer)) == (400, "bad-request")
+        return answer.json()["detail"]
+
+    found = detail(api.http.get(f"/api/matches?player={player.name}&state=over"))
+    assert found == "state: invalid enum value 'over'; it is one of next, active, inactive, all"
+    found = detail(player.give(board, {"do": "dance"}))
+    assert found.endswith(
+        "at `$.do`; it is one of accept, decline, move, offer, reject, resign, resume, reveal"
+    )
+    sent = {"userid": player.name, "password": "yes-we-can", "scopes": ["read", "dance"]}
+    found = detail(api.http.post("/api/tokens", json=sent))
+    assert found.endswith("at `$.scopes[1]`; it is one of read, play, account")
+    found = detail(player.post("/api/challenges/x/robot", {"level": "brutal"}))
+    assert found.endswith("; it is one of easy, medium, hard")
+    content = b'{"do": "move", "move": "\xe9"}'
+    headers = {**player.headers, "Content-Type": "application/json"}
+    refused = api.http.post(f"/api/matches/{board}/commands", content=content, headers=headers)
+    assert detail(refused) == "in the body: it is not valid UTF-8"
+    unknown = api.http.get("/api/players/nobody-at-all").json()["detail"]
+    assert unknown == "there is no user 'nobody-at-all'; check how the userid is spelt"
 
 
 @pytest.mark.parametrize(
@@ -240,6 +265,35 @@ def test_a_body_without_a_media_type_comes_with_a_token(api, player):
     assert changed.is_success
 
 
+def test_pages_of_other_sites_may_read_what_is_for_programs_and_no_cookie_counts_there(
+    api, player, board
+):
+    elsewhere = {"Origin": "https://club.example"}
+    path = f"/api/matches/{board}"
+    wanted = "authorization, content-type, idempotency-key"
+    asked = api.http.options(
+        f"{path}/commands",
+        headers=elsewhere
+        | {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": wanted},
+    ).headers
+    assert "POST" in asked["Access-Control-Allow-Methods"].split(", ")
+    allowed = asked["Access-Control-Allow-Headers"].lower().split(", ")
+    assert {*wanted.split(", "), "last-event-id", "if-none-match"} <= set(allowed)
+    answers = [api.http.get(one, headers=elsewhere) for one in (path, "/api/nowhere", "/healthz")]
+    answers.append(player.get("/api/account", headers=elsewhere))
+    answers.append(player.give(board, {"do": "resume"}))
+    answers.append(api.http.head(f"{path}/events", headers={"Accept": "text/event-stream"}))
+    for headers in (asked, *(answer.headers for answer in answers)):
+        assert headers.get_list("access-control-allow-origin") == ["*"]
+        assert "access-control-allow-credentials" not in headers
+        assert {"Location", "RateLimit", "Retry-After"} <= set(
+            headers["Access-Control-Expose-Headers"].split(", ")
+        )
+    for page in ("/", "/login", "/m/1"):
+        assert "access-control-allow-origin" not in api.http.get(page, headers=elsewhere).headers
+        assert "access-control-allow-origin" not in api.http.options(page).headers
+
+
 def test_answers_for_programs_stand_in_no_frame_and_on_no_other_site(api, player, board):
     paths = ("/api/games", f"/api/matches/{board}", "/api/nowhere", "/log/s00/nothing", "/healthz")
     answers = [api.http.get(path) for path in paths]
@@ -287,15 +341,18 @@ def test_a_connection_that_breaks_off_within_a_body_does_no_harm(api, player, bo
 
 
 def test_who_shows_no_token_is_counted_by_address_and_who_does_is_not(tmp_path):
-    with Api(tmp_path, address_rate=20) as api:
+    with Api(tmp_path, address_rate=3) as api:
         player = api.player()
-        said = [api.http.get("/api/games") for _ in range(25)]
-        assert [answer.status_code for answer in said] == [200] * 19 + [
-            429
-        ] * 6  # the rig had read the document
+        said = [api.http.get("/api/games") for _ in range(4)]
+        # the rig had read the document
+        assert [answer.status_code for answer in said] == [200, 200, 429, 429]
+        assert said[1].headers["RateLimit-Policy"] == '"address";q=3;w=60'
+        assert re.fullmatch(r'"address";r=0;t=(5\d|60)', said[1].headers["RateLimit"])
         assert code_of(said[-1]) == "too-fast"
-        assert said[-1].headers["Retry-After"] == "60"
-        assert all(player.get("/api/games").is_success for _ in range(25))
+        seconds = int(said[-1].headers["Retry-After"])
+        assert 1 <= seconds <= 20
+        assert f"try again in {seconds} second" in said[-1].json()["detail"]
+        assert all(player.get("/api/games").is_success for _ in range(3))
         bad = {"Authorization": "Bearer mp_nonsense"}
         assert code_of(api.http.get("/api/games", headers=bad)) == "too-fast"
         assert api.http.get("/healthz").is_success
@@ -322,15 +379,25 @@ def test_a_trusted_proxy_says_whose_request_it_is(tmp_path):
 
 
 def test_an_account_is_counted_whatever_its_token_and_address(tmp_path):
-    with Api(tmp_path, command_rate=10) as api:
+    with Api(tmp_path, command_rate=2, address_rate=4) as api:
         one, other = api.players()
         second = api.parts.tokens.issue(one.account, "second", ["read"]).text
-        said = [one.get("/api/account").status_code for _ in range(10)]
-        assert said == [200] * 10
+        # a read with a token is not dearer than one without
+        said = [one.get("/api/account") for _ in range(4)]
+        assert [answer.headers["RateLimit"][:12] for answer in said] == [
+            f'"reads";r={left};' for left in (3, 2, 1, 0)
+        ]
         headers = {"Authorization": f"Bearer {second}"}
         refused = api.http.get("/api/account", headers=headers)
         assert (refused.status_code, code_of(refused)) == (429, "too-fast")
         assert other.get("/api/account").is_success
+        said = [one.patch("/api/account", {"notify": "none"}) for _ in range(3)]
+        assert [answer.status_code for answer in said] == [200, 200, 429]
+        line = api.http.post("/api/do", content="games", headers=one.headers)
+        for answer in (said[-1], line):
+            seconds = int(answer.headers["Retry-After"])
+            assert 1 <= seconds <= 30
+            assert f"commands in a minute; try again in {seconds} second" in answer.text
 
 
 # what fails

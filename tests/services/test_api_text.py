@@ -120,5 +120,7 @@ def test_help_is_given_in_both_languages(api):
 def test_help_carries_out_no_other_line(api):
     before = api.http.get("/api/players/eve")
     for topic in ("\nsignup eve mad-hatter", "x\r\nmultiple\nsignup eve mad-hatter"):
-        assert api.http.get("/api/help", params={"topic": topic}).status_code in (400, 404)
+        shown = api.http.get("/api/help", params={"topic": topic}).text
+        assert "no game and no command 'eve'" in shown
+        assert "welcome" not in shown
     assert code_of(before) == code_of(api.http.get("/api/players/eve")) == "unknown-user"

@@ -105,6 +105,13 @@ def test_a_command_line_that_makes_no_sense_ends_with_2(nowhere, words):
     assert "usage: matchpost" in done.stderr
 
 
+def test_a_word_that_is_no_subcommand_is_answered_with_all_of_them_in_groups(nowhere):
+    said = nowhere.run("serv").stderr
+    assert "there is no command 'serv'; did you mean 'serve'?" in said
+    for line in ("  for players: do, ", "  for operators: serve, ", "  one process each: web, "):
+        assert f"\n{line}" in said
+
+
 def test_help_on_the_commands_needs_no_server(nowhere):
     done = nowhere.run("do", "help")
     assert (done.returncode, done.stderr) == (0, "")

@@ -107,7 +107,7 @@ class Breaking(httpx.BaseTransport):
 def test_a_stream_that_breaks_goes_on_after_its_last_id(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client.time, "sleep", lambda _: None)
     wire = Breaking(
-        ": still here\nid: 5-0-0--\n\n",
+        ': still here\nid: 5-0-0--\nevent: hello\ndata: {"board":0}\n\n',
         'id: 5-0-0--\nevent: gap\ndata: {"since":7}\n\n: still here\n\n'
         'id: 7-1-0-chat\nevent: chat\ndata: {"board":1,"kind":"chat"}\n\n',
     )
@@ -144,6 +144,10 @@ def test_the_terminal_talks_to_a_server_elsewhere(server: Served, url: str) -> N
     done = server.run("--url", url, "do", "pow2 show 1 --display=small")
     assert done.returncode == 0
     assert done.stdout.startswith("match 1: The Power of Two")
+    for words in (["--url", url], [f"--url={url}"]):
+        assert (
+            server.run("do", *words, "pow2", "show", "1", "--display=small").stdout == done.stdout
+        )
     refused = server.run("--url", url, "do", "pow2 show 999")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == "unknown-board: there is no match 999\n"

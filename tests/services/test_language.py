@@ -70,7 +70,8 @@ def test_a_challenge_starts_a_match_and_shows_it(terminal):
         "match 1, #0: Light (alice) challenges Dark (bob) to The Power of Two; "
         "it is Light's turn (alice)"
     )
-    assert answer.page.startswith("Remaining Pieces: Light 14 Dark 14\n")
+    time = "time: 21 days a move, a reminder after 7"
+    assert answer.page.startswith(f"{time}\n\nRemaining Pieces: Light 14 Dark 14\n")
     assert answer.text == f"{answer.sentence}\n\n{answer.page}"
 
 

@@ -48,8 +48,13 @@ def test_a_move_is_answered_with_the_board_as_its_player_likes_it(terminal):
     assert terminal.move(board, "alice", "m13-j7").page == drawn("small")
     assert terminal.move(board, "bob", "a13-d7").page == drawn("large")
     assert terminal.do(f"pow2 resign {board} alice mad-hatter").page == drawn("small")
-    challenged = terminal.do("pow2 challenge alice bob").page
-    assert challenged == terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)[1]
+    terms = "--bank=10+1 --weekends=off --unrated"
+    challenged = terminal.do(f"pow2 challenge alice bob -fast {terms}").page.split("\n\n", 1)
+    shown = terminal.do("pow2 show 2 --display=small").page.split("\n\n", 1)
+    assert challenged[1] == shown[1]
+    assert challenged[0] in shown[0].splitlines()
+    assert challenged[0].startswith("time: ")
+    assert "10 days" in challenged[0]
 
 
 def test_previewas_is_drawn_as_its_player_likes_it_with_the_words_in_either_order(terminal):

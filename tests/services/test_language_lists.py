@@ -64,6 +64,44 @@ def test_games_lists_matches_in_a_line_each(four):
     assert len(four.do("pow2 games alice bob all").page.splitlines()) == 3
 
 
+def test_history_and_standings_without_a_game_are_of_all(four):
+    four.do("line resign 4 carol sing-along")
+    four.move(1, "bob", "a13-d7")
+    four.move(1, "bob", "resign")
+    lines = four.do("history").page.splitlines()
+    assert [line.split()[0] for line in lines] == ["1", "4", "3"]
+    assert [line.rpartition(", ")[2] for line in lines] == ["pow2", "line", "pow2"]
+    assert four.do("hist bob").page.splitlines() == [lines[0], lines[2]]
+    tables = four.do("standings").page.split("\n\n")
+    assert [table.partition("\n")[0] for table in tables] == ["The Power of Two"]
+    assert tables[0].partition("\n")[2] == four.do("pow2 stand").page
+
+
+def test_of_several_boards_those_of_the_game_are_shown_and_the_others_explained(four):
+    for line in (
+        "pow2 show 1 4 99 2",
+        "pow2 board 1 4 99 2",
+        "pow2 showas bob yes-we-can 1 4 99 2",
+    ):
+        shown = four.do(line)
+        assert (shown.code, boards(shown.page)) == ("", [1, 2])
+        assert shown.sentence == (
+            "match 4 is one of line, not of pow2; write line; there is no match 99"
+        )
+    assert four.do("pow2 show 4 99").code == Code.WRONG_GAME
+
+
+def test_help_takes_several_subjects_and_says_which_are_none(four):
+    page = four.do("help pow2").page
+    found = four.do("help pow2 extra change password board")
+    assert (found.code, found.page.startswith(f"{page}\n\nchange password userid old")) == (
+        "",
+        True,
+    )
+    assert "GAME show BOARD" in found.page
+    assert found.sentence == "there is no game and no command 'extra'; `help` lists the commands"
+
+
 def test_lists_name_deleted_players_no_more(four):
     four.do("delete bob yes-we-can")
     assert "Dark a former player" in four.do("pow2 games").page

@@ -120,6 +120,15 @@ def test_a_match_that_waits_can_be_declined(terminal):
     assert "it did not come about" in terminal.do(f"powerdrain show {board}").text
 
 
+def test_a_puzzle_that_is_given_up_has_no_winners_who_share_anything(terminal):
+    board = int(terminal.do("one challenge alice").sentence.split()[1].rstrip(","))
+    gone = "the match is over: the puzzle was given up"
+    assert terminal.do(f"one resign {board} alice mad-hatter").sentence.endswith(gone)
+    shown = terminal.do(f"one show {board}").text
+    assert "the puzzle was given up" in shown
+    assert "share" not in shown + terminal.do("one games alice inactive").text
+
+
 def test_three_play_halves_and_one_resigns(terminal):
     board = terminal.begin("halves challenge alice bob carol -tiles_each=4 -no_contract")
     resigned = terminal.do(f"halves resign {board} alice mad-hatter")

@@ -97,6 +97,22 @@ def test_a_move_for_a_later_ply_is_played_whatever_comes_before(terminal):
     assert terminal.move(1, "alice", "m13-i11").sentence.startswith("match 1, #2: ")
 
 
+def test_one_move_of_ones_own_is_played_at_the_next_turn_whatever_was_played_before(terminal):
+    terminal.challenge()
+    for move in ("a13-c11:d10", "a13-d7"):  # the second in place of the first
+        shown = queue(terminal, "bob", move).page
+        assert shown == f"conditional move for your next turn: {move}"
+    assert queue(terminal, "bob", "drop a13-d7").text == "match 1: you have no conditional moves"
+    queue(terminal, "bob", "a13-d7")
+    answer = terminal.move(1, "alice", "m13-i11")
+    assert "Dark (bob) played the conditional move a13-d7" in answer.sentence
+    assert "no conditional moves" in queue(terminal, "bob", "").text
+    queue(terminal, "bob", "a13-k11")  # no longer there when the turn comes
+    assert "match 1, #3: Light (alice) played" in terminal.move(1, "alice", "m1-i3").sentence
+    assert queue(terminal, "bob", "").page.startswith("a13-k11 at #3 was dropped: ")
+    assert queue(terminal, "bob", "d7-a13").code == Code.NOT_YOUR_TURN  # it is bob's turn: `move`
+
+
 def test_a_reply_that_has_become_illegal_is_dropped_with_a_note_for_its_player_only(terminal):
     terminal.challenge()
     queue(terminal, "bob", "m1-i1#1")
@@ -128,9 +144,10 @@ def test_nobody_else_sees_what_is_laid_ready(terminal):
 @pytest.mark.parametrize(
     ("steps", "code", "sentence"),
     [
-        ("m13-z9", Code.UNREADABLE_MOVE, "move 1: "),
+        ("m13-z9 a13-d7", Code.UNREADABLE_MOVE, "move 1: "),
+        ("m13-z9", Code.UNREADABLE_MOVE, "z9"),
         ("m13-j7 a13-a13", Code.ILLEGAL_MOVE, "move 2: "),
-        ("m13-j7", Code.USAGE, "no move of yours"),
+        ("m13-j7#0", Code.USAGE, "no move of yours"),
         ("m13-j7#1 a13-d7", Code.USAGE, "each move needs its own"),
         ("m13-j7#0 a13-d7#3", Code.STALE_PLY, "a13-d7 would be played at #1, not at #3"),
         ("m13-j7#x", Code.USAGE, "'#x' is no ply"),

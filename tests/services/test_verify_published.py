@@ -92,7 +92,11 @@ def test_the_sentence_says_how_many_leaves_are_proven(bench, publish, said):
     )
     bench.send(BOB, ResignMatch())
     bench.drain()
-    assert "; 5 of its 7 leaves are proven by the signed checkpoint" in said()[1]
+    told = said()[1]
+    assert "; 5 of its 7 leaves are proven by the signed checkpoint" in told
+    assert told.endswith(
+        "; the newest 2 are not published yet, which takes seconds while a publisher runs"
+    )
 
 
 def another(bench: Bench, command: PlayMove | ResignMatch) -> CommandEnvelope:

@@ -405,6 +405,9 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     api.caught_up()
     assert guest.name in guest.page("/puzzles")
     assert guest.name in guest.page("/games/one")
+    given_up = start(guest, game="one")
+    guest.act(given_up, "resign")
+    assert "The puzzle was given up." in guest.page(f"/m/{given_up}")
 
 
 def test_notes_are_seen_by_nobody_else_and_go_with_the_account(api, pair):

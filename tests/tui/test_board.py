@@ -324,8 +324,17 @@ def test_a_question_is_answered_before_anything_else(api, pair, tmp_path):
                 await seen.press("escape")
             await seen.until(lambda: len(seen.app.screen_stack) == 1)
             assert seen.app.choice.chosen == ()
-            assert state(api, board)["result"] is None
-            await seen.idle()
+        await seen.press("enter")
+        chosen = seen.app.choice.chosen
+        for key in ("escape", "q"):  # do nothing on the board below the help
+            await seen.press("question_mark")
+            await seen.until(lambda: len(seen.app.screen_stack) == 2)
+            await seen.press(key)
+            await seen.until(lambda: len(seen.app.screen_stack) == 1)
+            assert seen.app.choice.chosen == chosen != ()
+            assert seen.app.is_running
+        assert state(api, board)["result"] is None
+        await seen.idle()
         assert state(api, board)["offer"] is None
 
     play(api.url, board, one, tmp_path, steps)

@@ -140,3 +140,31 @@ def test_a_frame_of_another_site_follows_the_match(api, person, elsewhere):
     page.goto(elsewhere(f"/m/{board}"))
     assert page.frames[1].url.startswith("chrome-error:")
     somebody.elsewhere.clear()
+
+
+def test_a_page_of_another_site_plays_by_the_api_with_a_token(browser, api, elsewhere):
+    one, other = api.players()
+    board = api.begun(one, other)
+    page = browser.new_page()
+    page.goto(elsewhere("/healthz").replace("127.0.0.1", "localhost"))
+    found = page.evaluate(
+        """async ([api, board, token]) => {
+          const stream = new EventSource(`${api}/api/matches/${board}/events`);
+          const moved = new Promise((done) => stream.addEventListener("moved", (event) => done(JSON.parse(event.data))));
+          const answer = await fetch(`${api}/api/matches/${board}/commands`, {
+            method: "POST", body: JSON.stringify({do: "move", move: "m13-j7"}),
+            headers: {Authorization: `Bearer ${token}`, "Content-Type": "application/json", "Idempotency-Key": "there"},
+          });
+          const event = await moved;
+          stream.close();
+          const refused = await fetch(`${api}/api/accounts`, {
+            method: "POST", body: "{}", headers: {"Content-Type": "application/json"},
+          });
+          return {move: event.body.move, status: answer.status, rate: answer.headers.get("RateLimit"),
+                  code: (await refused.json()).code};
+        }""",
+        [api.url, board, one.token],
+    )
+    page.close()
+    assert (found["move"], found["status"], found["code"]) == ("m13-j7", 200, "cross-site")
+    assert found["rate"].startswith('"commands";r=')

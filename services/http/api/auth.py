@@ -20,7 +20,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.tokens import Scope, Token
 from services.app.actor import Actor
-from services.http.anonymous_limit import request_weight
+from services.http.anonymous_limit import note_budget, request_weight
 from services.http.context import API_FRONT_END, ApiContext
 
 AnyRequest = Request[Any, Any, Any]
@@ -52,6 +52,8 @@ _QUERY_VALUE_FORMS: Final = {
         "a number, such as 2.5",
     ),
 }
+_READS: Final = ("GET", "HEAD", "OPTIONS")
+
 BEARER: Final = "bearer "
 
 FAILED: Final = "failed"
@@ -99,13 +101,14 @@ async def authenticate(request: AnyRequest) -> None:
 async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
     needed = request.route_handler.resolve_security()
     header = request.headers.get("authorization")
+    scope, limits = request.scope, context.request_limits
     try:
         caller = await _caller_of(header, context)
     except Refusal:
-        context.request_limits.check(request)
+        note_budget(scope, "address", limits.check(request))
         raise
     if caller is None:
-        context.request_limits.check(request)
+        note_budget(scope, "address", limits.check(request))
         if needed:
             raise Refusal(
                 Code.UNAUTHORIZED,
@@ -113,16 +116,19 @@ async def _identify(request: AnyRequest, context: ApiContext) -> Caller | None:
             )
         _check_site(request)
         return None
-    context.app.pace.check(caller.account, request_weight(request))
-    for scope in (scope for each in needed for scope in each[SCHEME]):
-        caller.require(Scope(scope))
+    if request.method in _READS:
+        note_budget(scope, "reads", limits.count_account_request(request, caller.account))
+    else:
+        budget = context.app.pace.check(caller.account, request_weight(request))
+        note_budget(scope, "commands", budget)
+    for required in (one for each in needed for one in each[SCHEME]):
+        caller.require(Scope(required))
     return caller
 
 
 def _check_site(request: AnyRequest) -> None:
     """Refuse what a page of another site sends without a token, but for reads: `cross-site`."""
-    reads = request.method in ("GET", "HEAD", "OPTIONS")
-    if not reads and request.headers.get("sec-fetch-site") == "cross-site":
+    if request.method not in _READS and request.headers.get("sec-fetch-site") == "cross-site":
         raise Refusal(
             Code.CROSS_SITE,
             "a page of another site sent this; send it from a page of this server, or with a token",

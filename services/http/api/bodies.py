@@ -1,9 +1,12 @@
 """Request bodies: their media types, and strict decoding."""
 
+import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
 import msgspec
+import msgspec.inspect
 from litestar import Request
 
 from domain.errors import Code, Refusal
@@ -37,8 +40,11 @@ class StrictRequest(Request[Any, Any, Any]):
             return _decoder(wanted).decode(await self.body())
         except RecursionError:
             raise Refusal(Code.BAD_REQUEST, "in the body: it is nested too deep") from None
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise Refusal(Code.BAD_REQUEST, f"in the body: {lower_first(str(error))}") from None
+        except UnicodeDecodeError:
+            raise Refusal(Code.BAD_REQUEST, "in the body: it is not valid UTF-8") from None
+        except msgspec.DecodeError as error:
+            said = with_choices(str(error), wanted)
+            raise Refusal(Code.BAD_REQUEST, f"in the body: {said}") from None
 
 
 def check_media_type(request: Request[Any, Any, Any], kind: str, *, needed: bool = False) -> None:
@@ -57,6 +63,30 @@ def check_media_type(request: Request[Any, Any, Any], kind: str, *, needed: bool
 def lower_first(message: str) -> str:
     """Return a library's message as the middle of a sentence."""
     return message if message[1:2].isupper() else f"{message[:1].lower()}{message[1:]}"
+
+
+def with_choices(message: str, wanted: Any) -> str:
+    """Return a library's message about a value as the middle of a sentence, with the values that there are."""
+    message = lower_first(message)
+    if not message.startswith(("invalid enum value", "invalid value")):
+        return message
+    place = message.partition("`$")[2].rstrip("`")
+    choices = _choices(msgspec.inspect.type_info(wanted), re.findall(r"\.\w+|\[", place))
+    return f"{message}; it is one of {', '.join(map(str, choices))}" if choices else message
+
+
+def _choices(kind: msgspec.inspect.Type | None, steps: Sequence[str]) -> list[Any]:
+    """Return the values that there are at a place in a type; none if these can't be listed."""
+    if isinstance(kind, msgspec.inspect.UnionType):
+        found = [value for one in kind.types for value in _choices(one, steps)]
+        return found or sorted(filter(None, (getattr(one, "tag", None) for one in kind.types)))
+    if isinstance(kind, msgspec.inspect.EnumType):
+        return [one.value for one in kind.cls]
+    if not steps:
+        return list(getattr(kind, "values", ()))
+    fields = {f".{one.encode_name}": one.type for one in getattr(kind, "fields", ())}
+    inner = fields.get(steps[0], getattr(kind, "item_type", None))
+    return _choices(inner, steps[1:]) if inner else []
 
 
 @cache

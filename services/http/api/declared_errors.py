@@ -9,6 +9,7 @@ from domain.errors import Code
 ERROR_CODES: Final = "refuses"
 HAS_ETAG: Final = "tagged"
 MAY_BE_PENDING: Final = "waits"
+HAS_LOCATION: Final = "located"
 PROGRESS: Final = "progress"
 
 MOVE_ERRORS: Final = (
@@ -28,13 +29,16 @@ MOVE_ERRORS: Final = (
 """The error codes of a move that is played."""
 
 
-def declare_errors(*codes: Code, tagged: bool = False, waits: bool = False) -> dict[str, Any]:
+def declare_errors(
+    *codes: Code, tagged: bool = False, waits: bool = False, located: bool = False
+) -> dict[str, Any]:
     """Declare the error codes of a route, in addition to those that any such route may return.
 
     A `tagged` answer has an entity tag, and may be 304. A route that `waits` for an outcome may
-    answer 202.
+    answer 202. One that is `located` has in the header `Location` the path of the new resource.
     """
-    return {ERROR_CODES: codes, HAS_ETAG: tagged, MAY_BE_PENDING: waits}
+    flags = {HAS_ETAG: tagged, MAY_BE_PENDING: waits, HAS_LOCATION: located}
+    return {ERROR_CODES: codes, **flags}
 
 
 def in_progress(kind: type[Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 import logging
 from base64 import b64encode
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -15,7 +14,7 @@ from services.app.commands import OutcomePending
 from services.app.error_codes import CODE_INFO, server_failure, unwritten
 from services.http.accept_language import headers_of_language, wanted_language
 from services.http.api.auth import parameters_of
-from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, lower_first
+from services.http.api.bodies import MAX_BODY_BYTES, WrongMediaTypeError, with_choices
 from services.http.api.pending import PendingAt
 from services.http.middleware import allowed_methods
 
@@ -31,7 +30,7 @@ RETRY_SECONDS: Final = {
     Code.TOO_FAST: 60,
     Code.TOO_MANY_ATTEMPTS: 900,
 }
-"""Seconds in Retry-After, for the codes where trying again helps."""
+"""Seconds in Retry-After, for the codes where trying again helps and the refusal itself has no number."""
 
 _BAD, _GONE, _LARGE, _UNAUTHORIZED, _WRONG_METHOD, _WRONG_MEDIA_TYPE = 400, 404, 413, 401, 405, 415
 
@@ -71,21 +70,25 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def problem_response(
-    code: Code, detail: str, status: int | None = None, headers: dict[str, str] | None = None
+    code: Code,
+    detail: str,
+    status: int | None = None,
+    headers: dict[str, str] | None = None,
+    retry_after: int = 0,
 ) -> Response[Problem]:
-    """Return the problem document of a code."""
+    """Return the problem document of a code; `retry_after` as in a `Refusal`."""
     known = CODE_INFO[code]
     status = status or known.status
     body = Problem(f"/api/errors/{code}", known.meaning, status, detail, code)
-    headers = {**(headers or {}), **headers_of_code(code)}
+    headers = {**(headers or {}), **headers_of_code(code, retry_after)}
     return Response(body, status_code=status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def headers_of_code(code: Code) -> dict[str, str]:
+def headers_of_code(code: Code, retry_after: int = 0) -> dict[str, str]:
     """Return the headers that go with a code, whatever the format of the answer."""
     headers = {}
     if code in RETRY_SECONDS:
-        headers["Retry-After"] = str(RETRY_SECONDS[code])
+        headers["Retry-After"] = str(retry_after or RETRY_SECONDS[code])
     if CODE_INFO[code].status == _UNAUTHORIZED:
         headers["WWW-Authenticate"] = 'Bearer realm="matchpost"'
     return headers
@@ -97,7 +100,11 @@ def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Problem]:
     headers = headers_of_language(reason.text, language)
     if isinstance(reason, RecordedRefusal):
         headers |= receipt_headers(reason.receipt)
-    return problem_response(reason.code, reason.in_language(language), headers=headers)
+    return problem_response(
+        *(reason.code, reason.in_language(language)),
+        headers=headers,
+        retry_after=reason.retry_after,
+    )
 
 
 def answer_pending(_: AnyRequest, error: OutcomePending) -> Response[Problem]:
@@ -150,7 +157,7 @@ def answer_http_error(request: AnyRequest, error: HTTPException) -> Response[Pro
             # the rest of the body is not read
             return problem_response(Code.TOO_LONG, sentence, headers={"Connection": "close"})
         case 400 | 401:
-            return problem_response(Code.BAD_REQUEST, _detail(error, _public_names(request)), _BAD)
+            return problem_response(Code.BAD_REQUEST, _detail(error, request), _BAD)
         case 500 if "disconnected" in error.detail:  # no client is left to read it
             return problem_response(
                 Code.BAD_REQUEST, "the connection was closed within the body", _BAD
@@ -165,30 +172,25 @@ def _not_allowed(request: AnyRequest) -> Response[Problem]:
     return problem_response(Code.NOT_ALLOWED, sentence, headers={"Allow": listed})
 
 
-def _public_names(request: AnyRequest) -> dict[str, str]:
-    """Return the public names of an operation's parameters that have other names in the code."""
-    handler: Any = request.scope.get("route_handler")
-    parameters = parameters_of(handler) if handler else {}
-    named = {
-        name: getattr(parameter.kwarg_definition, "name", None)
-        for name, parameter in parameters.items()
-    }
-    return {name: outside for name, outside in named.items() if outside}
-
-
-def _detail(error: HTTPException, names: Mapping[str, str]) -> str:
+def _detail(error: HTTPException, request: AnyRequest) -> str:
     if isinstance(error, ValidationException) and isinstance(error.extra, list):
-        return "; ".join(_validation_message(fault, names) for fault in error.extra) or error.detail
+        faults = [_validation_message(fault, request) for fault in error.extra]
+        return "; ".join(faults) or error.detail
     return error.detail or "the request can't be answered"
 
 
-def _validation_message(fault: Any, names: Mapping[str, str]) -> str:
+def _validation_message(fault: Any, request: AnyRequest) -> str:
     if not isinstance(fault, dict):
         return str(fault)
     place = fault.get("key") or fault.get("source") or "the request"
     if place == "data":  # `bodies` reports the errors of a body that is not empty
         return "the body is empty; send a JSON object"
-    return f"{names.get(place, place)}: {lower_first(str(fault.get('message', 'invalid')))}"
+    handler: Any = request.scope.get("route_handler")
+    # the framework names a parameter as the code does
+    known = parameters_of(handler).get(place) if handler else None
+    name = getattr(known and known.kwarg_definition, "name", None) or place
+    message = with_choices(str(fault.get("message", "invalid")), known and known.annotation)
+    return f"{name}: {message}"
 
 
 HANDLERS: Final[dict[Any, Any]] = {

@@ -18,12 +18,13 @@ from litestar.types import Receive, Send
 from infra.log_context import LoggedWith
 from infra.people.tokens import Scope as TokenScope
 from services.app.commands import WAIT_SECONDS
+from services.http.anonymous_limit import note_budget
 from services.http.api.auth import BEARER, FAILED, Caller
 from services.http.api.bodies import MAX_BODY_BYTES
 from services.http.api.routes.commands import AnyAsked, carry_out
 from services.http.connections import ANSWER_AT_ONCE
 from services.http.context import ApiContext
-from services.http.middleware import BEGAN, HttpMiddleware, count_request
+from services.http.middleware import BEGAN, RATE_HEADERS, HttpMiddleware, count_request
 from services.http.request_ids import HEADER as REQUEST_ID_HEADER
 from services.http.request_ids import request_id_of
 
@@ -80,7 +81,7 @@ class ShortPath:
         body = None
         try:
             if asked is not None:
-                body = await _carry_out(self._app.state.context, usual, asked)
+                body = await _carry_out(self._app.state.context, usual, asked, scope)
         except Exception as error:  # noqa: BLE001 - the route answers it
             scope[FAILED] = error
         if body is None:
@@ -91,12 +92,14 @@ class ShortPath:
         count_request("POST", PATH_TEMPLATE, "200", began)
 
 
-async def _carry_out(context: ApiContext, usual: _UsualRequest, asked: AnyAsked) -> bytes | None:
+async def _carry_out(
+    context: ApiContext, usual: _UsualRequest, asked: AnyAsked, scope: Any
+) -> bytes | None:
     """Carry out a command, and return the body of the answer; None for an unknown token."""
     token, replies = await context.token_and_snapshot(usual.token, usual.board)
     if token is None:
         return None
-    context.app.pace.check(token.account)
+    note_budget(scope, "commands", context.app.pace.check(token.account))
     actor = Caller(token.account, token).actor(TokenScope.PLAY, usual.key)
     state = (await context.read_snapshot(usual.board, replies)).state
     return _encode(await carry_out(context, actor, usual.board, state, asked, WAIT_SECONDS))
@@ -149,7 +152,8 @@ async def _answer(
 ) -> None:
     """Answer in one write if the connection can, otherwise as ASGI has it."""
     id_ = (REQUEST_ID_HEADER, request_id_of(scope).encode())
-    headers = [_JSON, (b"content-length", b"%d" % len(body)), *usual, _VARY, id_]
+    length = (b"content-length", b"%d" % len(body))
+    headers = [_JSON, length, *usual, _VARY, id_, *scope.get(RATE_HEADERS, ())]
     if scope["extensions"][ANSWER_AT_ONCE](headers, body):
         return
     start: Any = {"type": "http.response.start", "status": 200, "headers": headers}

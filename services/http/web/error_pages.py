@@ -26,7 +26,9 @@ _MISSING: Final = (404, 405)
 """Statuses of an address that is no page, or of a form that nobody takes."""
 
 
-def error_page(request: AnyRequest, status: int, text: Text, code: str = "") -> Response[Any]:
+def error_page(
+    request: AnyRequest, status: int, text: Text, code: str = "", retry_after: int = 0
+) -> Response[Any]:
     """Return an error page with a sentence; for htmx only a message. A plain text is in English."""
     partial = request.headers.get("hx-request") == "true"
     visitor = _visitor(request)
@@ -46,7 +48,8 @@ def error_page(request: AnyRequest, status: int, text: Text, code: str = "") -> 
     )
     shown.headers.update(HEADERS)
     if code in problem_details.RETRY_SECONDS:
-        shown.headers["Retry-After"] = str(problem_details.RETRY_SECONDS[Code(code)])
+        seconds = retry_after or problem_details.RETRY_SECONDS[Code(code)]
+        shown.headers["Retry-After"] = str(seconds)
     return _as_message(shown) if partial else shown
 
 
@@ -82,7 +85,8 @@ def _local_referer(referer: str, request: AnyRequest) -> str:
 
 def answer_refusal(request: AnyRequest, reason: Refusal) -> Response[Any]:
     """Answer a refusal, in the language of the visitor if there are words in it."""
-    return error_page(request, CODE_INFO[reason.code].status, reason.text, reason.code)
+    status = CODE_INFO[reason.code].status
+    return error_page(request, status, reason.text, reason.code, reason.retry_after)
 
 
 def answer_pending(request: AnyRequest, why: OutcomePending) -> Response[Any]:

@@ -1,6 +1,6 @@
 """Commands that look at matches: show and preview."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -30,7 +30,20 @@ BOARDS: Final = 20
 def show(call: Invocation) -> Answer:
     """Show boards, as they stand or as they stood."""
     display = _read_display(call, call.line.all("flag"), call.rules.displays[0])
-    return Answer(page="\n\n\n".join(_shown(call, word, display) for word in _board_words(call)))
+    return _all_of(lambda word: _shown(call, word, display), _board_words(call))
+
+
+def _all_of(shown: Callable[[str], str], words: Sequence[str]) -> Answer:
+    """Return the boards that can be shown, and say which can't; refused if none can."""
+    boards, missing = [], []
+    for word in words:
+        try:
+            boards.append(shown(word))
+        except Refusal as reason:
+            missing.append(reason)
+    if missing and not boards:
+        raise missing[0]
+    return Answer("; ".join(reason.sentence for reason in missing), "\n\n\n".join(boards))
 
 
 def _board_words(call: Invocation) -> list[str]:
@@ -74,11 +87,12 @@ def show_as(call: Invocation) -> Answer:
     account = call.account()
     display = _read_display(call, call.line.all("flag"), display_of(call, account))
     words = _board_words(call) or _own_boards(call, account)
-    shown = [
-        "\n\n".join([_shown(call, word, display), *_private(call, word, account)]) for word in words
-    ]
-    bounced = "; ".join(bounced_address_lines(call.profile(account)))
-    return Answer(bounced, "\n\n\n".join(shown) or "there are none")
+    shown = _all_of(
+        lambda word: "\n\n".join([_shown(call, word, display), *_private(call, word, account)]),
+        words,
+    )
+    said = filter(None, [*bounced_address_lines(call.profile(account)), shown.sentence])
+    return Answer("; ".join(said), shown.page or "there are none")
 
 
 def _own_boards(call: Invocation, account: AccountId) -> list[str]:

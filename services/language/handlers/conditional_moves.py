@@ -20,7 +20,8 @@ def queue(call: Invocation) -> Answer:
         return _shown(board, drop_conditional_moves(app, actor, board, call.line.all("step")))
     if call.line.has("step"):
         lines = [call.line.all("step")]
-        return _shown(board, set_conditional_moves(app, actor, board, lines, add=True))
+        stored = set_conditional_moves(app, actor, board, lines, add=True, next_turn=True)
+        return _shown(board, stored)
     return _shown(board, conditional_moves_of(app, actor.account, board))
 
 

@@ -12,6 +12,7 @@ from services.app.preferences import read_language
 from services.language.answer import Answer
 from services.language.arguments import nearest, usage_refusal
 from services.language.invocation import Invocation
+from services.language.parser import ALIASES
 from services.language.redact import quote_safely
 
 _HELP: Final = files("services.language").joinpath("help")
@@ -42,12 +43,32 @@ class Explained(Protocol):
 def show_help(call: Invocation, forms: Sequence[Explained]) -> Answer:
     """Show the general page, a game's, or how a command is written."""
     language = _language(call)
-    subject = " ".join(call.line.all("subject")).lower()
-    if not subject:
+    words = list(dict.fromkeys(word.lower() for word in call.line.all("subject")))
+    if not words:
         return Answer(page=_page(_HELP, "general", language))
+    pages, unknown = [], []
+    while words:
+        # a name of two words, such as `change password`, before one of one
+        known = [n for n in (2, 1) if _is_known(" ".join(words[:n]), forms)]
+        taken, words = words[: max(known, default=1)], words[max(known, default=1) :]
+        try:
+            pages.append(_page_on(" ".join(taken), forms, language))
+        except Refusal as reason:
+            unknown.append(reason)
+    if not pages:
+        raise unknown[0]
+    return Answer("; ".join(reason.sentence for reason in unknown), "\n\n".join(pages))
+
+
+def _is_known(subject: str, forms: Sequence[Explained]) -> bool:
+    return subject in game_keys() or any(form.called(subject.split()) for form in forms)
+
+
+def _page_on(subject: str, forms: Sequence[Explained], language: str) -> str:
+    """Return the page of a game, or how a command is written."""
     if subject in game_keys():
-        return Answer(page=_game_page(subject, language))
-    return Answer(page=_on_command(subject, forms))
+        return _game_page(subject, language)
+    return _on_command(ALIASES.get(subject, subject), forms)
 
 
 def show_game_help(call: Invocation) -> Answer:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
@@ -28,7 +29,7 @@ from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
 from services.app.draws import DrawPart, server_keeps_text
 from services.app.error_codes import server_failure
-from services.app.matches import preferred_display
+from services.app.matches import load_state, preferred_display
 from services.app.move_text import split_ply
 from services.app.receipts import DecidedCommand
 from services.app.rematch import rematch as rematch_command
@@ -38,6 +39,7 @@ from services.language.authentication import names_challenger
 from services.language.handlers.boards import draw
 from services.language.invocation import Invocation
 from services.language.parser import CommandLine
+from services.language.render.dates import terms_line
 from services.language.render.match_text import NamedMatch, describe_events
 
 
@@ -55,7 +57,12 @@ def challenge(call: Invocation) -> Answer:
         terms=[flag for flag in flags if flag.startswith("--")],
         counted=counted,
     )
-    return deliver(call, command)
+    answer = deliver(call, command)
+    clock = None if answer.code else load_state(call.app, command.sent.match).clock
+    if clock is None:
+        return answer
+    page = "\n\n".join(filter(None, (terms_line(clock.terms), answer.page)))
+    return replace(answer, page=page)
 
 
 def _first_player(call: Invocation, name: str) -> Actor:

@@ -28,14 +28,18 @@ _PAIR = 2
 
 
 def history(call: Invocation) -> Answer:
-    """List a game's finished matches: all, a player's, or those of two players."""
+    """List finished matches of a game or of all games: all, a player's, or those of two players."""
     accounts = [call.app.accounts.id_of(name) for name in call.line.all("userid")]
-    game = call.rules.key
-    rows = finished_matches(call.app, game, accounts, 0, LINES)
-    count = count_finished(call.app, game, accounts)
+    one = call.line.has("game")
+    keys = [call.rules.key] if one else game_keys()
+    rows = [row for key in keys for row in finished_matches(call.app, key, accounts, 0, LINES)]
+    rows = sorted(rows, key=lambda row: -row.at)[:LINES]
+    count = sum(count_finished(call.app, key, accounts) for key in keys)
     names = names_of(call.app, {a for row in rows for a in row.seats} | set(accounts))
-    lines = [_line(row, names) for row in rows]
-    if len(accounts) == _PAIR:
+    lines = [
+        _line(row, names) + ("" if one else f", {row.rules.partition('/')[0]}") for row in rows
+    ]
+    if len(accounts) == _PAIR and one:
         lines.insert(0, _between(call, accounts, names))
     head = f"the last {LINES} of {count}" if count > LINES else ""
     return Answer(head, "\n".join(lines) or "none has been finished yet")
@@ -60,15 +64,27 @@ def _between(
 def standings(call: Invocation) -> Answer:
     """List how often each player has won."""
     check_multiplayer(call.rules)
-    rows = call.app.standings.of(call.rules.key, 0, LINES)
-    names = names_of(call.app, [row.account for row in rows])
+    return Answer(page=_standings(call.app, call.rules.key) or "nobody has finished a match yet")
+
+
+def all_standings(call: Invocation) -> Answer:
+    """List how often each player has won, game by game."""
+    tables = [(latest_rules(key).title, _standings(call.app, key)) for key in game_keys()]
+    pages = [f"{title}\n{table}" for title, table in tables if table]
+    return Answer(page="\n\n".join(pages) or "nobody has finished a match yet")
+
+
+def _standings(app: App, key: str) -> str:
+    """Return the table of a game; empty if nobody has finished a match."""
+    rows = app.standings.of(key, 0, LINES)
+    names = names_of(app, [row.account for row in rows])
     lines = [
         f"{place:>4}  {names[row.account]:<20} {row.points:>8.2f} {row.played:>7} {row.won:>5} "
         f"{row.drawn:>6} {row.lost:>5}"
         for place, row in enumerate(rows, 1)
     ]
     head = f"      {'player':<20} {'points':>8} {'matches':>7} {'won':>5} {'shared':>6} {'lost':>5}"
-    return Answer(page="\n".join([head, *lines]) if lines else "nobody has finished a match yet")
+    return "\n".join([head, *lines]) if lines else ""
 
 
 def ratings(call: Invocation) -> Answer:

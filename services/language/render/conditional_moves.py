@@ -14,5 +14,7 @@ def _order(move: ConditionalMove) -> tuple[int, tuple[str, ...]]:
 
 
 def _line(move: ConditionalMove) -> str:
+    if move.next_turn:
+        return f"conditional move for your next turn: {move.move}"
     when = "whatever is played" if move.path is None else f"after {' '.join(move.path)}"
     return f"conditional move at #{move.ply}, {when}: {move.move}"

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from domain.clocks import match_clock as clocks
-from domain.clocks.time_control import describe_time_control
+from domain.clocks.time_control import TimeControl, describe_time_control
 from domain.match.state import MatchState, deadline
 from domain.rules import rules_by_id
 from domain.sentences import LANGUAGES, Text, counted, text_in
@@ -43,7 +43,7 @@ def clock_lines(
     clock = state.clock
     if clock is None:
         return []
-    lines: list[Text] = [SAY("time-line", terms=describe_time_control(clock.terms, language))]
+    lines: list[Text] = [terms_line(clock.terms, language)]
     if state.awaits_entropy or state.invited:
         lines += _waiting(deadline(state), now, language)
     elif not state.over and state.next is not None:
@@ -61,6 +61,12 @@ def clock_lines(
         ]
         lines += _deadline(state, state.next, now, language)
     return [text_in(line, language) for line in lines]
+
+
+def terms_line(terms: TimeControl, language: str = LANGUAGES[0]) -> str:
+    """Return the line about a time control, such as `time: 21 days a move, a reminder after 7`."""
+    said = SAY("time-line", terms=describe_time_control(terms, language))
+    return said.in_language(language)
 
 
 def _waiting(until: int | None, now: int, language: str) -> list[Text]:

@@ -25,6 +25,7 @@ from services.http.api.bodies import JSON, TEXT
 from services.http.api.declared_errors import (
     ERROR_CODES,
     HAS_ETAG,
+    HAS_LOCATION,
     MAY_BE_PENDING,
     PROGRESS,
     all_error_codes,
@@ -188,6 +189,8 @@ def _responses(
         responses["304"] = {"description": "your copy is current"}
     if handler.handler_name == "show_events":
         responses["204"] = {"description": "the match is over, and nothing more will come"}
+    if not handler.opt.get("apart"):
+        responses["431"] = _error_response([Code.TOO_LONG])  # by the connection, for any request
     for each, codes in _by_status(all_error_codes(handler)).items():
         responses[str(each)] = _error_response(codes)
     if handler.handler_name in ("do_line", "show_help"):
@@ -202,6 +205,8 @@ def _success(
     answer = _answer_type(handler)
     if handler.opt[HAS_ETAG]:
         response["headers"] = {"ETag": {"schema": {"type": "string"}}}
+    if handler.opt[HAS_LOCATION]:
+        response["headers"] = {"Location": _header("string", "path of what was made")}
     if handler.handler_name == "show_events":
         response["content"] = _event_contents(known, example)
     elif handler.handler_name == "follow_account":

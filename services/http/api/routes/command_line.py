@@ -147,7 +147,7 @@ def _text_response(answer: Answer, extra: Mapping[str, str] = _NO_HEADERS) -> Re
     if answer.code:
         code = Code(answer.code)
         status = CODE_INFO[code].status
-        headers |= {"Matchpost-Code": str(code), **headers_of_code(code)}
+        headers |= {"Matchpost-Code": str(code), **headers_of_code(code, answer.retry_after)}
     return Response(
         f"{answer.text_with_code}\n", status_code=status, headers=headers, media_type=TEXT
     )

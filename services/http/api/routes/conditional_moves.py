@@ -49,7 +49,8 @@ class NewReplies(RequestBody, frozen=True):
         ),
     ]
     """Each line has moves from the present position on, those of the others and yours in turn; or
-    moves that each name a later ply, such as `a13-d7#5`, and are played there after any moves."""
+    moves that each name a later ply, such as `a13-d7#5`, and are played there after any moves; or one
+    move of yours, which is played at your next turn, while another player is to move."""
 
 
 class Reply(msgspec.Struct, frozen=True):
@@ -60,6 +61,8 @@ class Reply(msgspec.Struct, frozen=True):
     after: tuple[str, ...] | None
     """The moves from the present position on that must come before it; null for any."""
     move: str
+    next_turn: bool
+    """Whether it is for your first turn from that ply on."""
 
 
 class LaidReady(msgspec.Struct, frozen=True):
@@ -118,7 +121,7 @@ def lay_replies(
     """Replace all your conditional moves in a match."""
     actor = caller.actor(Scope.PLAY)
     return _conditional_moves_json(
-        board, set_conditional_moves(context.app, actor, board, data.lines)
+        board, set_conditional_moves(context.app, actor, board, data.lines, next_turn=True)
     )
 
 
@@ -155,6 +158,6 @@ def _conditional_moves_json(board: int, stored: ConditionalMoves) -> LaidReady:
     moves = sorted(stored.moves, key=lambda move: (move.ply, move.path or ()))
     return LaidReady(
         board,
-        tuple(Reply(one.ply, one.path, one.move) for one in moves),
+        tuple(Reply(one.ply, one.path or None, one.move, one.next_turn) for one in moves),
         tuple(map(str, stored.notes)),
     )

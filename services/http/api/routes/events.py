@@ -17,7 +17,7 @@ from domain.match.dispute_events import Appealed, Claimed, ResultChanged, Ruled
 from domain.match.events import AccountId, Ended, decode_event, leaf_hash
 from domain.match.history import Snapshot
 from infra.people.tokens import Scope
-from infra.projections.notices import NoticePosition, PlayerNotice, position_of
+from infra.projections.notices import NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE
 from services.http.api.auth import READ_SCOPE, Caller, token_still_valid
 from services.http.api.declared_errors import declare_errors
@@ -40,6 +40,10 @@ MAX_EVENTS: Final = 1_000
 _TAGS: Final = ["events"]
 
 _MAY_BE_LAST: Final = Ended | ResultChanged | Claimed | Ruled | Appealed
+
+HELLO: Final = "hello"
+"""The kind of the event with which a player's stream begins; it has the fields of a notice, because a
+client may read them from whatever comes."""
 
 _HEARTBEAT: Final = ServerSentEventMessage(data=None, comment="still here")
 
@@ -235,7 +239,8 @@ def _json_value(value: Any) -> Any:
     tags=_TAGS,
     opt=declare_errors(Code.BUSY),
     summary="Notices of your matches and messages, as they come",
-    description="Server-sent events without end. The stream begins with an id without data. "
+    description="Server-sent events without end. The stream begins with an event `hello`, "
+    "which is no notice and only has an id. "
     "Last-Event-ID continues after the event with that id, as far back as /api/notices goes; an "
     "event `gap` says that older notices are no longer kept. Without Last-Event-ID the stream begins "
     "with what happens from now on.",
@@ -265,8 +270,8 @@ def _parse_id(text: str) -> NoticePosition:
 
 
 async def _notice_messages(context: ApiContext, account: bytes, after: NoticePosition) -> Messages:
-    # an id without data is no event; a client that receives nothing else continues from it
-    yield ServerSentEventMessage(data=None, comment="still here", id=_event_id(after))
+    # a client that receives nothing else continues after this id
+    yield _notice_message(0, 0, after[0], HELLO, id_=_event_id(after), comment="still here")
     async for notice in context.notice_stream.notices(account, after, context.intervals.heartbeat):
         match notice:
             case None:
@@ -274,7 +279,10 @@ async def _notice_messages(context: ApiContext, account: bytes, after: NoticePos
             case NoticeGap():
                 yield _gap_message(notice)
             case _:
-                yield _notice_message(notice)
+                place = _event_id(position_of(notice))
+                yield _notice_message(
+                    *(notice.board, notice.seq, notice.at, str(notice.kind)), id_=place
+                )
 
 
 def _event_id(place: NoticePosition) -> str:
@@ -286,9 +294,9 @@ def _gap_message(gap: NoticeGap) -> ServerSentEventMessage:
     return ServerSentEventMessage(data=text, event="gap", id=_event_id(gap.after))
 
 
-def _notice_message(notice: PlayerNotice) -> ServerSentEventMessage:
-    shown = {"board": notice.board, "seq": notice.seq, "at": notice.at, "kind": notice.kind}
+def _notice_message(
+    board: int, seq: int, at: int, kind: str, *, id_: str, comment: str | None = None
+) -> ServerSentEventMessage:
+    shown = {"board": board, "seq": seq, "at": at, "kind": kind}
     text = msgspec.json.encode(shown).decode()
-    return ServerSentEventMessage(
-        data=text, event=str(notice.kind), id=_event_id(position_of(notice))
-    )
+    return ServerSentEventMessage(data=text, event=kind, id=id_, comment=comment)

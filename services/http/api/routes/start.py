@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from litestar import post
+from litestar import Response, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
@@ -59,13 +59,14 @@ class NewMatch(RequestBody, frozen=True):
         Code.ID_REUSED,
         Code.BUSY,
         waits=True,
+        located=True,
     ),
     summary="Start a match",
 )
 async def start_match(
     data: JSONBody[NewMatch],
     command_request: NamedDependency[CommandRequest],
-) -> Answered:
+) -> Response[Answered]:
     """Challenge players by name; the match starts at once, or waits for their consent."""
     command = await asyncio.to_thread(
         start_by_name,
@@ -77,7 +78,11 @@ async def start_match(
         terms=data.terms,
         commitment=data.commitment,
     )
-    return await command_request.send(command)
+    return _created(await command_request.send(command))
+
+
+def _created(answered: Answered) -> Response[Answered]:
+    return Response(answered, headers={"Location": f"/api/matches/{answered.board}"})
 
 
 class Rematch(RequestBody, frozen=True):
@@ -104,6 +109,7 @@ class Rematch(RequestBody, frozen=True):
         Code.ID_REUSED,
         Code.BUSY,
         waits=True,
+        located=True,
     ),
     summary="Start a rematch",
 )
@@ -111,7 +117,7 @@ async def start_rematch(
     board: BoardNumber,
     data: JSONBody[Rematch],
     command_request: NamedDependency[CommandRequest],
-) -> Answered:
+) -> Response[Answered]:
     """Start the rematch of a match that is over: the same players, game and options, sides exchanged.
 
     A match has one rematch. A player who asks after another gets the match that the other started. The
@@ -120,9 +126,9 @@ async def start_rematch(
     app, actor = command_request.context.app, command_request.actor
     ask = partial(rematch, app, actor, board, data.commitment)
     try:
-        return await command_request.send(await asyncio.to_thread(ask))
+        return _created(await command_request.send(await asyncio.to_thread(ask)))
     except Refusal as reason:
         if reason.code is not Code.ID_REUSED:
             raise
     # another player has asked at the same moment, and was first
-    return await command_request.send(await asyncio.to_thread(ask))
+    return _created(await command_request.send(await asyncio.to_thread(ask)))

@@ -34,13 +34,12 @@ class ConditionalLine(msgspec.Struct, frozen=True):
 
 def conditional_lines(board: int, ply: int, stored: ConditionalMoves) -> list[ConditionalLine]:
     """Return the lines of a player's conditional moves in a match after so many moves."""
-    own = {
-        (*one.path[ply - one.first_ply :], one.move) for one in stored.moves if one.path is not None
-    }
+    own = {(*one.path[ply - one.first_ply :], one.move) for one in stored.moves if one.path}
     leaves = sorted(
         one for one in own if not any(other[: len(one)] == one != other for other in own)
     )
     later = sorted((one.ply, one.move) for one in stored.moves if one.path is None)
+    next_turn = [one.move for one in stored.moves if one.next_turn]
     return [
         *(
             _line(board, ply, leaf, own, [other for other in leaves if other != leaf])
@@ -51,6 +50,10 @@ def conditional_lines(board: int, ply: int, stored: ConditionalMoves) -> list[Co
                 (LineStep(move, own=True, shared=False),), f"{move}{_ANY}{at}", "", at + 1
             )
             for at, move in later
+        ),
+        *(
+            ConditionalLine((LineStep(move, own=True, shared=False),), move, "")
+            for move in next_turn
         ),
     ]
 

@@ -108,7 +108,7 @@ def _draw(reason: str, detail: str, words: Wording) -> str:
     return _("Draw: %(detail)s.", detail=detail) if detail else _("Draw.")
 
 
-def _without_winner(reason: str, words: Wording) -> str:
+def _without_winner(reason: str, words: Wording) -> str:  # noqa: PLR0911 - one for each ending
     _ = words.gettext
     match reason:
         case Reason.ABORTED:
@@ -119,6 +119,10 @@ def _without_winner(reason: str, words: Wording) -> str:
             return _("Declined. The match does not count.")
         case Reason.ANNULLED:
             return _("Annulled by an arbiter. The match does not count.")
+        case Reason.RESIGNATION:
+            return _("The puzzle was given up.")
+        case Reason.TIME:
+            return _("The time for the puzzle ran out.")
     return _("The match does not count.")
 
 
