@@ -3,11 +3,9 @@
 
 import { message } from "./messages.js";
 import { Stream, address, pause } from "./stream.js";
-import { toNewest } from "./scrolling.js";
+import "./scrolling.js";
 import { gettext } from "./words.js";
 import "./times.js";
-
-export { toNewest };
 
 const user = document.body.dataset.user;
 const tries = new Map(); // failed requests for parts, by id
