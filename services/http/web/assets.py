@@ -110,9 +110,13 @@ def asset_url(name: str) -> str:
 
 def module_tags(name: str) -> Markup:
     """Return the element that runs a module; a browser loads and begins their joined file once."""
-    file = name if name in ALONE else PAGES
-    tag = '<script src="{}" type="module" data-module="{}"></script>'
-    return Markup(tag).format(asset_url(file), name)  # noqa: S704 - no part is a user's
+    if name in ALONE:
+        tag = Markup('<script src="{}" type="module"></script>').format(asset_url(name))
+    else:
+        tag = Markup('<script src="{}" type="module" data-module="{}"></script>').format(
+            asset_url(PAGES), name
+        )
+    return tag
 
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)
@@ -138,6 +142,7 @@ def _packed(name: str, encoding: Encoding) -> bytes:
 
 
 def pack_assets() -> None:
-    """Compress all files as most browsers want them, so that no request waits for it."""
-    for name in ASSETS:
+    """Compress the files that pages load as most browsers want them, so that no request waits for it."""
+    sources = msgspec.json.decode(ASSETS[f"{PAGES}.map"].data)["sources"]
+    for name in ASSETS.keys() - set(sources):
         _packed(name, "br")

@@ -14,14 +14,21 @@ from typing import Final, NamedTuple
 PAGES: Final = "scripts.js"
 """The joined file of the pages."""
 
-ALONE: Final = frozenset({"embed.js", "worker.js"})
-"""Modules that no page has beside others: each is joined with what it imports to a file of its own."""
+ALONE: Final = frozenset(
+    {"embed.js", "names.js", "newmatch.js", "push.js", "puzzle.js", "worker.js"}
+)
+"""Modules that few pages need: each is joined with what it imports to a file of its own.
+
+What they import has no state that it would have to share with the file of the pages.
+"""
 
 _BEGIN: Final = "begin.js"
 _NO_MODULES: Final = frozenset({"htmx.js", "sw.js", _BEGIN})
 
-_COMMENT: Final = re.compile(r"^[ \t]*(/\*.*?\*/[ \t]*$|//[^\n]*$)", re.MULTILINE | re.DOTALL)
-"""A comment on lines of its own; one that shares its line with code stays."""
+_COMMENT: Final = re.compile(
+    r"""^[ \t]*(/\*.*?\*/[ \t]*$|//[^\n]*$)|[ \t]+//[ ][^"'`\n]*$""", re.MULTILINE | re.DOTALL
+)
+"""A comment on lines of its own, or behind code; one with a quote stays there, for it might end a text."""
 _IMPORT: Final = re.compile(r'import (?:\{ (\w+(?:, \w+)*) \} from )?"\./(\w+\.js)";')
 _LATER_IMPORT: Final = re.compile(r'\bimport\("\./(\w+\.js)"\)')
 _EXPORT: Final = re.compile(r"export (?=(?:async )?(?:function|class|const) (\w+))")
@@ -53,7 +60,7 @@ def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
 
     Raise ValueError if a module has a form of import or export that can't be joined, or imports itself in the end.
     """
-    graph = {name: imports_of(text) for name, text in sources.items() if name not in _NO_MODULES}
+    graph = {name: _imports_of(text) for name, text in sources.items() if name not in _NO_MODULES}
     ordered = tuple(TopologicalSorter(graph).static_order())  # a CycleError is a ValueError
     of_pages = [name for name in ordered if name not in ALONE]
     table = [_Line(f'"{name}": {_function(name)},') for name in of_pages]
@@ -70,18 +77,10 @@ def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
-def imports_of(text: str) -> list[str]:
+def _imports_of(text: str) -> list[str]:
     """Return the modules that the text of a module imports, at its beginning or later."""
     at_once = [match[2] for match in map(_IMPORT.fullmatch, text.splitlines()) if match]
     return [*at_once, *_LATER_IMPORT.findall(text)]
-
-
-def slim(text: str) -> str:
-    """Return a script without the comments, indents and empty lines.
-
-    No script of ours has a text of several lines, which would lose its indents.
-    """
-    return _text(_code("", text))
 
 
 def _reached(name: str, graph: Mapping[str, Collection[str]]) -> set[str]:
@@ -97,7 +96,9 @@ def _module(name: str, text: str) -> Iterator[_Line]:
     """Yield the lines of a module as a function that returns what it exports."""
     exported = []
     if _AWAIT.search(text):
-        raise ValueError(f"{name} can't be joined, because it awaits something outside of functions")
+        raise ValueError(
+            f"{name} can't be joined, because it awaits something outside of functions"
+        )
     yield _Line(f"const {_function(name)} = once(function {name.replace('.', '_')}() {{")
     for line in _code(name, text):
         code = line.text
@@ -122,7 +123,10 @@ def _function(name: str) -> str:
 
 
 def _code(name: str, text: str) -> Iterator[_Line]:
-    """Yield the lines of a script that are code, without their indents."""
+    """Yield the lines of a script that are code, without their indents.
+
+    No script of ours has a text of several lines, which would lose its indents.
+    """
     blank = _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
     for number, line in enumerate(blank.splitlines()):
         if code := line.strip():
@@ -144,7 +148,9 @@ def _source_map(lines: Sequence[_Line], modules: Sequence[str]) -> str:
         steps = (0, here[0] - before[0], here[1] - before[1], 0)
         mappings.append("".join(map(_digits, steps)))
         before = here
-    return json.dumps({"version": 3, "sources": modules, "names": [], "mappings": ";".join(mappings)})
+    return json.dumps(
+        {"version": 3, "sources": modules, "names": [], "mappings": ";".join(mappings)}
+    )
 
 
 _BASE64: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
