@@ -41,7 +41,7 @@ def show_match_analysis(
     except Refusal as refused:
         if refused.code != Code.UNAVAILABLE:
             raise
-        found, ended = None, refused.sentence
+        found, ended = None, refused.text
     whole = found if isinstance(found, StoredAnalysis) else None
     positions = whole.positions if whole else ()
     points = turning_points(positions)
