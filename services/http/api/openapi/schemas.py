@@ -5,6 +5,7 @@ import inspect
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -73,7 +74,7 @@ def _own_field_descriptions(struct: type[msgspec.Struct]) -> dict[str, str]:
     body = _bodies(struct.__module__)[struct.__name__]
     return {
         field.target.id: inspect.cleandoc(below.value.value)
-        for field, below in zip(body, body[1:], strict=False)
+        for field, below in pairwise(body)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
         and isinstance(below, ast.Expr)
