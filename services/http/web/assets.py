@@ -24,7 +24,6 @@ AnyRequest = Request[Any, Any, Any]
 _TYPES: Final = {
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
-    "map": "application/json",
     "svg": "image/svg+xml",
 }
 _FOREVER: Final = "public, max-age=31536000, immutable"
@@ -143,6 +142,5 @@ def _packed(name: str, encoding: Encoding) -> bytes:
 
 def pack_assets() -> None:
     """Compress the files that pages load as most browsers want them, so that no request waits for it."""
-    sources = msgspec.json.decode(ASSETS[f"{PAGES}.map"].data)["sources"]
-    for name in ASSETS.keys() - set(sources):
+    for name in ASSETS:
         _packed(name, "br")
