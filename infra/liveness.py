@@ -32,7 +32,7 @@ START_SECONDS: Final = 120.0
 """The same for a process that was just started, until its first progress."""
 
 _COUNTED_SECONDS: Final = 2.0
-"""What counts at most of the time between two looks of the parent, which come about once a second."""
+"""The most that counts of the time between two looks of the parent, which come about once a second."""
 
 
 class LivenessMonitor:

@@ -1,7 +1,7 @@
 """The scripts of the pages as one file, joined when a process starts, so that no browser fetches thirty.
 
 Each module becomes a function that runs once: when another module imports it, or an element of the page names it
-(`static/begin.js`). Modules are joined by the forms of `import` and `export` that ours use; any other is refused.
+(`static/begin.js`). Modules are joined by the forms of `import` and `export` that they use; any other is refused.
 """
 
 import re
@@ -15,7 +15,7 @@ PAGES: Final = "scripts.js"
 ALONE: Final = frozenset(
     {"embed.js", "names.js", "newmatch.js", "push.js", "puzzle.js", "worker.js"}
 )
-"""Modules that few pages need: each is joined with what it imports to a file of its own.
+"""Modules that few pages need: each becomes a file of its own, together with its imports.
 
 What they import has no state that it would have to share with the file of the pages.
 """
@@ -54,7 +54,7 @@ def join_scripts(sources: Mapping[str, str]) -> dict[str, str]:
 def code_of(text: str) -> list[str]:
     """Return the lines of a script that are code, without their indents.
 
-    No script of ours has a text of several lines, which would lose its indents.
+    No script has a text of several lines, which would lose its indents.
     """
     return [code for line in _COMMENT.sub("", text).splitlines() if (code := line.strip())]
 
