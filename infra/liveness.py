@@ -1,17 +1,21 @@
-"""Liveness of child processes: a child writes a byte a second while its main thread makes progress.
+"""Liveness of child processes: a child writes a byte each second in which its main thread made progress.
 
-Another thread writes, so a process that is stopped, or whose interpreter is blocked, falls silent at
-once. Progress is a reply of a server, another decision, or a turn of the event loop within
-`STALL_SECONDS`. Time that the main thread waits for a server does not count, because that has its own
-limit (`infra.redis.clients`): so a slow or stopped server makes no process that waits for it look hung.
+Progress is a reply of a server, another decision, or a turn of the event loop; waiting for a server counts as
+progress, because that has its own limit (`infra.redis.clients`): so a slow or stopped server makes no process that
+waits for it look hung. Another thread writes, so a process that is stopped, or whose interpreter is blocked, falls
+silent at once.
+
+The parent counts the silence by the time in which the child could have run. A busy machine makes nobody look hung:
+of a child that is ready to run only the processor time that it got counts. Nor does a parent that stood still.
 """
 
 import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Final
 
 from redis._parsers import _HiredisParser
@@ -21,34 +25,34 @@ VARIABLE: Final = "MATCHPOST_LIVENESS_FD"
 
 BEAT_SECONDS: Final = 1.0
 
-STALL_SECONDS: Final = 10.0
-"""How long the main thread may compute before the process falls silent."""
-
-SILENCE_SECONDS: Final = 15.0
-"""How long a process may be silent before it counts as hung."""
+SILENCE_SECONDS: Final = 25.0
+"""How long a process that could run may make no progress before it counts as hung."""
 
 START_SECONDS: Final = 120.0
-"""The same for a process that was just started, which takes longer on a busy machine."""
+"""The same for a process that was just started, until its first progress."""
+
+_COUNTED_SECONDS: Final = 2.0
+"""The most that counts of the time between two looks of the parent, which come about once a second."""
 
 
 class LivenessMonitor:
-    """Progress of the main thread of this process; `timer` returns monotonic seconds."""
+    """Progress of the main thread of this process."""
 
-    def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
-        self._timer = timer
-        self._last = timer()
+    def __init__(self) -> None:
+        self._steps = 0
+        self._written = 0  # steps when it was last asked
         self._waits = 0
         self._thread: int | None = None
         """The watched thread; None if no parent watches."""
 
-    @property
-    def is_alive(self) -> bool:
-        """Return whether the main thread makes progress, or waits for a server."""
-        return self._waits > 0 or self._timer() - self._last < STALL_SECONDS
+    def goes_on(self) -> bool:
+        """Return whether the main thread waits for a server, or has made progress since the last call."""
+        before, self._written = self._written, self._steps
+        return self._waits > 0 or self._written != before
 
     def step(self) -> None:
         """Note progress of the main thread."""
-        self._last = self._timer()
+        self._steps += 1
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -85,7 +89,7 @@ class LivenessMonitor:
 
     def _write_beats(self, descriptor: int) -> None:
         while True:
-            if self.is_alive:
+            if self.goes_on():
                 # a full pipe has bytes enough
                 with suppress(BlockingIOError):
                     os.write(descriptor, b".")
@@ -112,20 +116,24 @@ class LivenessPipe:
         self._reader, self.descriptor = os.pipe()
         """The end that the other process writes to."""
         os.set_blocking(self._reader, False)
-        self._last_sign = time.monotonic()
         self._seen = False
+        self._silent = 0.0
+        self._looked_at = time.monotonic()
+        self._used = 0.0  # seconds of the processor until then
 
     def child_started(self) -> None:
         """Close the child's end here, after the child was started with it."""
         os.close(self.descriptor)
 
-    @property
-    def is_silent(self) -> bool:
-        """Return whether no byte came for too long; a process that starts may take longer."""
+    def is_silent(self, pid: int) -> bool:
+        """Return whether that process could run for too long without a sign; one that starts may take longer."""
+        now, (is_ready, used) = time.monotonic(), _processor_use(pid)
+        passed = min(now - self._looked_at, _COUNTED_SECONDS)
+        self._silent += min(passed, used - self._used) if is_ready else passed
+        self._looked_at, self._used = now, used
         if self._read():
-            self._last_sign, self._seen = time.monotonic(), True
-        limit = SILENCE_SECONDS if self._seen else START_SECONDS
-        return time.monotonic() - self._last_sign > limit
+            self._silent, self._seen = 0.0, True
+        return self._silent > (SILENCE_SECONDS if self._seen else START_SECONDS)
 
     def _read(self) -> bool:
         try:
@@ -136,3 +144,12 @@ class LivenessPipe:
     def close(self) -> None:
         """Stop listening."""
         os.close(self._reader)
+
+
+def _processor_use(pid: int) -> tuple[bool, float]:
+    """Return whether a process is running or ready to run, and how many seconds it ran; Linux only."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+    except OSError:
+        return False, 0.0
+    return fields[0] == "R", (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -210,6 +210,10 @@ SAY: Final = Sentences(
             "this server analyses no matches now, because it runs no process for that; its operator can, see MATCHPOST_ROBOTS",
             "dieser Server analysiert gerade keine Partien, weil er keinen Prozess dafür hat; sein Betreiber kann das ändern, siehe MATCHPOST_ROBOTS",
         ),
+        "analysis-killed": (
+            "the analysis of match {board} was stopped, because its process was killed {kills} times at the same position; ask for it again in an hour",
+            "die Analyse von Partie {board} wurde beendet, weil ihr Prozess {kills}-mal bei derselben Stellung abbrach; in einer Stunde kannst du sie noch einmal anfordern",
+        ),
         "analyses-wait": (
             "{most} matches wait to be analysed; try again later",
             "{most} Partien warten auf ihre Analyse; bitte später noch einmal versuchen",

@@ -158,3 +158,8 @@ class ListedWorker(_LockedWorker, SimpleWorker):
 
 class ForkingWorker(_LockedWorker, Worker):
     """A worker that runs each job in a process of its own, and reports to RQ while a long one runs."""
+
+    def wait_for_horse(self) -> Any:
+        """Wait for the process of a job, which RQ ends if it takes too long: this one does not hang meanwhile."""
+        with LIVENESS.waiting():
+            return super().wait_for_horse()

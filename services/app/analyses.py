@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from infra.analysis_jobs import AnalysisJobs, AnalysisProgress
 
 _STORE_SECONDS: Final = 5.0
-"""How much work is lost at most if a job is killed."""
+"""How much work is lost at most if a job is killed, but for the position under way."""
+
+_TURN_SECONDS: Final = 300.0
+"""A job that takes longer gets another turn, so that it never looks stuck on a busy machine."""
 
 
 def check_may_be_analysed(board: int, state: MatchState) -> None:
@@ -59,7 +62,7 @@ def analysis_of(
 ) -> "StoredAnalysis | AnalysisProgress | None":
     """Return the analysis of a match, or how far the job is; None if nobody has asked for it.
 
-    Refused as `check_may_be_analysed` does.
+    Refused as `check_may_be_analysed` does, and as `unavailable` if its process was killed again and again.
     """
     check_may_be_analysed(board, state)
     return stored_analysis(app, board, state) or _jobs(app).progress(board, state.seq)
@@ -105,10 +108,11 @@ def analyse(app: App, board: int, stopping: Callable[[], bool] = lambda: False) 
     stored = Analyses(app.data)
     found = stored.get(board, state) or StoredAnalysis(ANALYSIS_VERSION, state.seq, state.ply, ())
     nodes, jobs = nodes_of_position(rules, len(places)), _jobs(app)
-    stored_at = time.monotonic()
+    began_at = stored_at = time.monotonic()
     for ply in range(len(found.positions), len(places)):
         jobs.report(ply, len(places))
-        if stopping() or jobs.robots_wait():
+        out_of_time = time.monotonic() - began_at >= _TURN_SECONDS
+        if stopping() or out_of_time or jobs.robots_wait():
             stored.put(board, found)
             return False
         seed = match_seed(board, state.rules, state.setup, ply)

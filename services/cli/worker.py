@@ -124,7 +124,7 @@ def _scrub() -> None:
 
 
 def _play(settings: Settings) -> None:
-    from infra.analysis_jobs import another_turn  # noqa: PLC0415
+    from infra.analysis_jobs import AnalysisJobs, another_turn  # noqa: PLC0415
     from infra.log.key_files import keys_folder  # noqa: PLC0415 - cryptography is slow to import
     from infra.people.account_macs import AccountMacs  # noqa: PLC0415
     from infra.people.accounts import create_robot_accounts  # noqa: PLC0415
@@ -140,6 +140,10 @@ def _play(settings: Settings) -> None:
         del seq  # the match is read again
         return group.answer(board)
 
+    def between_jobs() -> None:
+        group.send_if_due()
+        jobs.requeue_killed()
+
     def analyse(board: int) -> object:
         group.send()  # nothing waits for an analysis
         whole = analyses.analyse(parts, board, lambda: worker.stopping)
@@ -152,7 +156,8 @@ def _play(settings: Settings) -> None:
         group = RobotGroup(parts, lambda: not parts.queue.llen(queue_key(ROBOTS)))
         listed: Jobs = {ROBOT_MOVE: move, ANALYSE: analyse}
         worker = ListedWorker(parts.queue, ROBOTS, listed, ANALYSIS)
-        worker.between_jobs = group.send_if_due
+        jobs = AnalysisJobs(parts.queue)
+        worker.between_jobs = between_jobs
         worker.work(logging_level="WARNING")
         group.send()
 

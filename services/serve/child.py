@@ -107,7 +107,7 @@ class ProcessChild:
     @property
     def is_silent(self) -> bool:
         """Whether it is watched, runs, and has sent no sign of life for too long."""
-        return self._pulse is not None and self._pulse.is_silent
+        return self._pulse is not None and self.pid is not None and self._pulse.is_silent(self.pid)
 
     def terminate(self) -> None:
         """Send SIGTERM."""

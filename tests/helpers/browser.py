@@ -183,8 +183,8 @@ def notation_of(page: Page, moves: Sequence[str]) -> list[str]:
     """All moves that can be put together place by place from these, by the page's own script."""
     found: list[str] = page.evaluate(
         """async (moves) => {
-          const source = document.querySelector('script[src*="page.js"]').src;
-          const { choices, read } = await import(source.replace("page.js", "notation.js"));
+          const source = document.querySelector('script[src*="/scripts.js"]').src;
+          const { choices, read } = await import(source.replace("scripts.js", "notation.js"));
           const known = moves.map(read);
           const found = new Set(known.filter((one) => one.word).map((one) => one.text));
           const walk = (chosen) => {

@@ -2,12 +2,14 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 from msgspec.structs import replace
-from rq import Queue
+from rq import Queue, Worker
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
@@ -15,7 +17,7 @@ from domain.errors import Code, Refusal
 from domain.match.robots import ROBOT_ACCOUNTS
 from infra import analysis_jobs
 from infra.analyses import LIFE_SECONDS, Analyses, StoredAnalysis
-from infra.analysis_jobs import MOST_OF_ACCOUNT, AnalysisProgress
+from infra.analysis_jobs import MOST_KILLS, MOST_OF_ACCOUNT, AnalysisJobs, AnalysisProgress
 from infra.redis import keys
 from infra.rq_jobs import ANALYSE, ANALYSIS, ROBOTS
 from services.app.analyses import (
@@ -277,7 +279,7 @@ def test_a_job_gives_way_to_robots_and_goes_on_where_it_was(api, parts):
 
     try:
         do_jobs(parts, a_robot_comes, most=1)
-        assert read(parts, board) == AnalysisProgress(2, 4)
+        assert read(parts, board)[:3] == (2, 4, False)
         assert job_of(parts, board).is_queued
     finally:
         parts.queue.delete(f"rq:queue:{ROBOTS}")
@@ -328,17 +330,97 @@ def run_worker(parts, **environment):
     ).returncode
 
 
+def page(api, board, language="en"):
+    headers = {"Accept": "text/html", "Accept-Language": language}
+    return api.http.get(f"/m/{board}/analysis", headers=headers).text
+
+
+def kill_at(parts, board, done, total=4):
+    """Begin the job that waits in a process that has ended since, after so many positions."""
+    job = job_of(parts, board)
+    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
+    ended = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], stdout=-1, check=True
+    )
+    worker = Worker(
+        [queue], connection=parts.queue, serializer=JSONSerializer, name=f"w{time.time_ns()}"
+    )
+    worker.pid = int(ended.stdout)
+    worker.hostname = socket.gethostname()
+    worker.register_birth()
+    parts.queue.lrem(queue.key, 0, job.id)
+    worker.prepare_execution(job)
+    worker.prepare_job_execution(job)
+    job.meta.update(done=done, total=total, interrupted=False)
+    job.save_meta()
+
+
+def test_a_job_whose_process_was_killed_goes_on_by_itself_where_it_was(api, parts):
+    player, board = over(api)
+    ask(parts, player, board)
+    kill_at(parts, board, 2)
+    assert read(parts, board) == AnalysisProgress(2, 4, interrupted=True)
+    assert ask(parts, api.player(), board) == AnalysisProgress(2, 4, interrupted=True)
+    assert "Interrupted after 2 of 4 positions. It will continue by itself." in page(api, board)
+    assert "Unterbrochen nach 2 von 4 Stellungen. Es geht von selbst weiter." in page(
+        api, board, "de"
+    )
+    assert api.http.get(f"/api/matches/{board}/analysis").json()["interrupted"]
+    line = api.http.post("/api/do", content=f"pow2 analyse {board}")
+    assert "is being analysed after an interruption: 2 of 4" in line.text
+    for _ in range(2):  # by two processes
+        AnalysisJobs(parts.queue).requeue_killed()
+    assert read(parts, board) == AnalysisProgress(2, 4, interrupted=True)
+    queue = Queue(ANALYSIS, connection=parts.queue, serializer=JSONSerializer)
+    assert queue.count == 1
+    do_jobs(parts)
+    assert read(parts, board).whole
+
+
+def test_a_job_that_kills_its_process_again_and_again_is_ended_in_a_sentence(api, parts):
+    player, board = over(api)
+    ask(parts, player, board)
+    for done in (1, *[2] * MOST_KILLS):  # one that got further counts from there
+        assert read(parts, board).done <= done
+        kill_at(parts, board, done)
+        AnalysisJobs(parts.queue).requeue_killed()
+    for asked in (read, lambda *args: ask(args[0], player, args[1])):
+        with pytest.raises(
+            Refusal, match="stopped, because its process was killed 3 times"
+        ) as refused:
+            asked(parts, board)
+        assert refused.value.code == Code.UNAVAILABLE
+    assert "killed 3 times at the same position" in page(api, board)
+    assert "3-mal bei derselben Stellung" in page(api, board, "de")
+    assert "<form" not in page(api, board).partition("<main")[2].partition("</main")[0]
+    refused = api.http.get(f"/api/matches/{board}/analysis")
+    assert (refused.status_code, refused.json()["code"]) == (503, "unavailable")
+    assert 0 < parts.queue.ttl(job_of(parts, board).key) <= 3600
+
+
+def test_a_job_says_how_long_it_takes_at_the_rate_seen(api, parts):
+    player, board = over(api)
+    ask(parts, player, board)
+    shares = []
+
+    def look() -> bool:
+        shares.append(read(parts, board))
+        assert ("Less than a minute to go." in page(api, board)) == (len(shares) > 1)
+        return False
+
+    do_jobs(parts, look)
+    assert [found.ms_left is None for found in shares] == [True, False, False, False]
+    assert all(found.ms_left > 0 for found in shares[1:])
+
+
 @pytest.mark.long
-def test_a_job_killed_in_the_middle_is_done_again_on_request(api, parts, monkeypatch):
+def test_a_job_killed_in_the_middle_is_done_by_the_next_process(api, parts):
     player, board = over(api)
     ask(parts, player, board)
     ended = run_worker(parts, MATCHPOST_FAULT="analysis.position:2")
     assert ended == -signal.SIGKILL
-    assert read(parts, board) == AnalysisProgress(1, 4)  # nobody knows yet
-    monkeypatch.setattr(analysis_jobs, "SILENT_MS", 0)
-    assert read(parts, board) is None
-    assert ask(parts, player, board) == AnalysisProgress(0, 4)
-    monkeypatch.undo()
+    assert read(parts, board)[:3] == (1, 4, True)
+    AnalysisJobs(parts.queue).requeue_killed()
     assert run_worker(parts) == 0
     found = read(parts, board)
     assert found.whole

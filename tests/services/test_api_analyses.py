@@ -41,7 +41,11 @@ def test_an_analysis_is_asked_for_with_a_token_and_read_by_anybody(api, parts, o
     assert code_of(api.http.get(path)) == "not-found"
     assert code_of(api.http.post(path)) == "unauthorized"
     asked = player.post(path)
-    assert (asked.status_code, asked.json()) == (202, {"board": board, "done": 0, "total": 4})
+    none = {"interrupted": False, "seconds_left": None}
+    assert (asked.status_code, asked.json()) == (
+        202,
+        {"board": board, "done": 0, "total": 4, **none},
+    )
     waiting = api.http.get(path)
     assert (waiting.status_code, waiting.json()) == (202, asked.json())
     assert waiting.headers["Retry-After"] == "1"

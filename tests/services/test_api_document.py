@@ -1,3 +1,4 @@
+import ast
 import importlib.util
 import json
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ import pytest
 
 from domain.errors import Code
 from services.app.error_codes import CODE_INFO
+from services.http.api.openapi import schemas
+from services.http.api.routes.analyses import AnalysedPly, AnalysisUnderWay, MatchAnalysis
 from tests.helpers.api import Api, code_of
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "make_api.py"
@@ -148,6 +151,20 @@ def test_what_the_sources_say_of_a_field_is_in_the_document(document):
         "The version of the rules"
     )
     assert schemas["NewChallenge"]["properties"]["seat"]["anyOf"][0]["maximum"] == 7
+
+
+def test_no_source_is_parsed_more_than_once_for_the_document(monkeypatch):
+    kinds = [MatchAnalysis, AnalysisUnderWay, AnalysedPly]  # of one module
+    schemas._field_descriptions.cache_clear()
+    parsed = []
+    monkeypatch.setattr(
+        ast,
+        "parse",
+        lambda text: parsed.append(text) or compile(text, "", "exec", ast.PyCF_ONLY_AST),
+    )
+    described = schemas.schemas(kinds)[1]
+    assert "positions" in described["AnalysisUnderWay"]["properties"]["done"]["description"]
+    assert len(parsed) <= 1
 
 
 def test_the_document_is_sent_once(api):

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -21,11 +22,41 @@ from tests.helpers.served import Player, Served, matches, until
 
 BEGIN = (
     "import sys, time; from infra import liveness; from infra.liveness import LIVENESS; "
-    "liveness.BEAT_SECONDS = 0.02; liveness.STALL_SECONDS = 0.2; LIVENESS.watch(); "
+    "liveness.BEAT_SECONDS = 0.02; LIVENESS.watch(); "
 )
 QUIET = BEGIN + "exec('while True: LIVENESS.step(); time.sleep(0.01)')"
 LOOPING = BEGIN + "open(sys.argv[1], 'a').write('x'); exec('while True: pass')"
 STUCK = BEGIN + "open(sys.argv[1], 'a').write('x'); time.sleep(600)"
+STARVED = "import os; os.sched_setaffinity(0, {int(sys.argv[1])}); os.nice(19); "
+"""It gets some thousandths of a processor on which others compute."""
+LABOURING = (
+    "exec('while True:\\n LIVENESS.step(); end = time.thread_time() + 0.2\\n"
+    " while time.thread_time() < end: pass')"
+)
+"""It computes for a fifth of a second from step to step."""
+SUPERVISING = """
+import os, sys, time
+from infra import liveness
+from services.serve.child import ProcessChild
+from services.serve.supervisor import Supervisor
+liveness.SILENCE_SECONDS, liveness._COUNTED_SECONDS = 0.5, 0.1
+child = ProcessChild("worker-1", [sys.executable, "-c", sys.argv[1]], watched=True)
+at = []
+def tick():
+    if child._pulse._seen:
+        at.append(time.monotonic())
+        if len(at) < 2 or at[-1] - at[-2] > 1:
+            print(child.pid, flush=True)
+Supervisor([child], tick, 0.02).run()
+"""
+FORKING = (
+    "from rq import Queue; from rq.serializers import JSONSerializer; "
+    "from infra.redis.clients import make_client; from workers.rq_worker import ForkingWorker; "
+    "client = make_client(sys.argv[1], blocking_timeout=9); "
+    "Queue('long', connection=client, serializer=JSONSerializer).enqueue_call('job'); "
+    "job = lambda: (client.set('working', 1), time.sleep(2.5)); "
+    "ForkingWorker(client, 'long', {'job': job}).work(logging_level='WARNING')"
+)
 WAITING = BEGIN + (
     "from infra.redis.clients import make_client; client = make_client(sys.argv[1]); "
     "exec('while True: client.ping(); time.sleep(0.01)')"
@@ -46,6 +77,16 @@ def watched(code: str, *arguments: str) -> ProcessChild:
 def begun(child: ProcessChild) -> bool:
     """Whether a child has given a sign of life."""
     return child._pulse is not None and child._pulse._seen
+
+
+class Since:
+    """The time since a condition held for the first time."""
+
+    began = 0.0
+
+    def seconds(self, holds: object) -> float:
+        self.began = self.began or (time.monotonic() if holds else 0.0)
+        return time.monotonic() - self.began if self.began else 0.0
 
 
 def supervise(child: ProcessChild, seconds: float, condition: object = None) -> None:
@@ -89,6 +130,55 @@ def test_a_child_that_gets_on_is_left_alone(caplog: pytest.LogCaptureFixture) ->
     assert "no sign of life" not in caplog.text
 
 
+@pytest.fixture
+def busy() -> Iterator[str]:
+    """A processor that others compute on all the time, as its number."""
+    processor = max(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, {{{processor}}}); exec('while True: pass')"
+    with ExitStack() as stack:
+        for _ in range(4):
+            others = stack.enter_context(subprocess.Popen([sys.executable, "-c", code]))
+            stack.callback(others.kill)
+        yield str(processor)
+
+
+def test_a_child_that_gets_no_processor_is_left_alone_and_one_that_hangs_there_is_not(
+    busy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    child, labours = watched(BEGIN + STARVED + LABOURING, busy), Since()
+    supervise(child, 60, lambda: labours.seconds(begun(child)) > 2)
+    assert labours.began
+    assert "no sign of life" not in caplog.text
+    hangs = watched(BEGIN + STARVED + "time.sleep(600)", busy)
+    supervise(hangs, 60, lambda: "was killed by SIGKILL" in caplog.text)
+    assert "no sign of life" in caplog.text
+
+
+def test_a_supervisor_that_stood_still_with_its_child_does_not_kill_it() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", SUPERVISING, QUIET], stdout=-1, stderr=-1, text=True
+    ) as supervisor:
+        assert supervisor.stdout
+        pids = [supervisor.pid, int(supervisor.stdout.readline())]
+        with stopped(*pids):  # as on a machine that is suspended; the child goes on last
+            time.sleep(1.5)
+            os.kill(supervisor.pid, signal.SIGCONT)
+            assert int(supervisor.stdout.readline()) == pids[1]  # a tick that comes late
+        supervisor.terminate()
+        _, log = supervisor.communicate()
+    assert "no sign of life" not in log
+
+
+def test_a_worker_whose_job_takes_long_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with EmbeddedServer(tmp_path, durable=False) as server, server.client() as client:
+        child, works = watched(BEGIN + FORKING, server.url), Since()
+        supervise(child, 60, lambda: works.seconds(bool(client.exists("working"))) > 2)
+    assert works.began
+    assert "no sign of life" not in caplog.text
+
+
 def test_a_child_that_never_listened_for_it_has_longer(caplog: pytest.LogCaptureFixture) -> None:
     supervise(watched("import time; time.sleep(600)"), 1.5)
     assert "no sign of life" not in caplog.text
@@ -113,17 +203,13 @@ def test_who_waits_for_a_server_that_hangs_is_left_alone(
 
 
 def test_a_decision_is_a_step_and_a_wait_of_another_thread_is_none() -> None:
-    now = [0.0]
-    heart = LivenessMonitor(lambda: now[0])
+    heart = LivenessMonitor()
+    assert not heart.goes_on()
     with heart.waiting():
-        now[0] = 60.0
-        assert not heart.is_alive
+        assert not heart.goes_on()
     heart.step()
-    assert heart.is_alive
-    now[0] = 69.9
-    assert heart.is_alive
-    now[0] = 70.1
-    assert not heart.is_alive
+    assert heart.goes_on()
+    assert not heart.goes_on()
 
 
 # the real thing

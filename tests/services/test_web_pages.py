@@ -6,7 +6,6 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from importlib.resources import files
 
 import brotli
 import pytest
@@ -228,21 +227,13 @@ def test_the_page_of_a_match_weighs_less_than_60_kb_in_all_as_it_is_sent(come, p
     anna = come()
     anna.log_in("anna")
     path = f"/m/{played}"
-    loaded = Read(anna.page(path)).loaded
-    wanted = [path, *(one for one in loaded if one not in ICONS), f"{path}/moves"]
-    # what a script imports is loaded, too, but for what it asks for later
-    weights: dict[str, int] = {}
-    while wanted:
-        one = wanted.pop()
-        if one not in weights:
-            text, weights[one] = sent(anna, one, "br")
-            wanted += [
-                asset_url(name) for name in re.findall(r'(?:from|^import) "\./(\w+\.js)"', text)
-            ]
+    loaded = {one for one in Read(anna.page(path)).loaded if one not in ICONS}
+    wanted = [path, *loaded, f"{path}/moves", asset_url("worker.js")]
+    weights = {one: sent(anna, one, "br")[1] for one in wanted}
     total = sum(weights.values())
     tell(f"{weights[one]:7,} bytes  {one}" for one in sorted(weights, key=weights.__getitem__))
     tell([f"{total:7,} bytes  in all"])
-    assert asset_url("stream.js") in weights
+    assert asset_url("scripts.js") in weights
     assert total < 60_000
 
 
@@ -381,17 +372,7 @@ def test_where_the_api_has_nothing_a_browser_too_gets_a_problem(come, path, code
     assert code_of(come().get(path, headers=BROWSER)) == code
 
 
-def test_own_files_are_sent_without_comments_and_lose_nothing_else():
-    static = files("services.http.web").joinpath("static")
-    for name, asset in ASSETS.items():
-        sent_text, path = asset.data.decode("utf-8", "replace"), static.joinpath(name)
-        if name == "style.css":
-            assert "/*" not in sent_text
-            assert sent_text.count("{") == sent_text.count("}") > 300
-        elif name.endswith(".js") and path.is_file() and name != "htmx.js":
-            lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
-            code = [
-                line for line in lines if line and not line.startswith(("//", "/*", "* ", "*/"))
-            ]
-            kept = [line.strip() for line in sent_text.splitlines() if line.strip()]
-            assert code == kept, name
+def test_a_style_is_sent_without_comments_and_loses_nothing_else():
+    style = ASSETS["style.css"].data.decode()
+    assert "/*" not in style
+    assert style.count("{") == style.count("}") > 300

@@ -58,11 +58,19 @@ def store(parts, board):
 
 
 def test_an_analysis_is_asked_for_and_comes_by_itself(parts, person, board):
-    page = person("anna").goes_to(f"/m/{board}")
+    anna = person("anna")
+    page = anna.goes_to(f"/m/{board}")
+    anna.expected.append("htmx:")
     page.get_by_role("link", name="Analysis").click()
     page.get_by_role("button", name="Analyse").click()
     expect(page.get_by_role("status")).to_contain_text("0 of 4 positions are done")
     assert faults_of(page) == []
+    # too many requests: the page stays, and looks again by itself
+    page.route("**/analysis", lambda route: route.fulfill(status=429, body="<p>wait</p>"))
+    expect(page.locator("#offline")).to_contain_text("Too many requests. Trying again")
+    expect(page.locator("#progress")).to_contain_text("0 of 4 positions are done")
+    page.unroute("**/analysis")
+    expect(page.locator("#offline")).to_be_hidden()
     assert analyse(parts, board)
     expect(page.locator("svg.plot polyline")).to_have_count(1)
     expect(page.get_by_role("heading", name="Turning points")).to_be_visible()

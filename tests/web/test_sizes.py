@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from domain.rules import latest_rules
 from services.app.games import game_keys
+from services.http.web.assets import ASSETS, asset_url
 from tests.helpers.browser import pick_any
 
 pytestmark = pytest.mark.slow
@@ -90,18 +91,34 @@ def test_a_match_that_waits_is_no_narrow_column_on_a_phone_that_lies(api, person
     assert wide >= 844 * 0.4
 
 
-def test_a_browser_asks_for_all_modules_of_a_page_at_once(person, api):
+def test_the_page_of_a_match_takes_at_most_ten_requests_and_60_kb(person, api):
     one = person("loader")
     board = api.begun(api.player_of(one.name), api.player())
-    page = one.page
-    asked = []
-    page.on("request", lambda request: asked.append(request) if ".js" in request.url else None)
+    tools = one.context.new_cdp_session(one.page)
+    tools.send("Network.enable")
+    asked, sizes = [], []
+    one.context.on("request", lambda request: asked.append(request.url))
+    tools.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     one.goes_to(f"/m/{board}")
-    page.locator("#board-area.choosing").wait_for()
-    named = page.evaluate(
-        """() => [...document.querySelectorAll("script[src], link[rel=modulepreload]")]
-          .map((one) => one.src || one.href)"""
-    )
-    shown = {request.url for request in asked if "worker.js" not in request.url}
-    assert shown == set(named)
-    assert len(shown) > 20
+    one.page.locator("#board-area.choosing").wait_for()
+    assert one.page.locator("script[data-module]").count() == 0  # all have run
+    assert 5 < len(asked) <= 10, asked
+    assert sum(sizes) < 60_000
+
+
+def test_a_module_that_fails_is_named_and_keeps_no_other_from_running(person, api):
+    one = person("breaker")
+    board = api.begun(api.player_of(one.name), api.player())
+    text = ASSETS["scripts.js"].data.decode().replace("\nwatchSending();\n", "\ngone();\n")
+    answer = {"body": text, "content_type": "text/javascript"}
+    one.page.route(f"**{asset_url('scripts.js')}", lambda route: route.fulfill(**answer))
+    errors = []
+    one.page.on("pageerror", lambda error: errors.append(error.stack))
+    one.goes_to(f"/m/{board}")
+    # by `page.js` and `steps.js`, of which one runs before it, and one after it
+    one.page.locator(".moves[data-shown]").wait_for(state="attached")
+    one.page.locator(".trial").wait_for(state="attached")
+    assert len(errors) == 1
+    assert "gone is not defined" in errors[0]
+    assert "match_js" in errors[0]
+    one.complaints.clear()

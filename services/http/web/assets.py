@@ -16,6 +16,7 @@ from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
 from services.app.sentences import SAY
 from services.http.compression import Encoding, accepted_encoding, compress_well
+from services.http.web.joined_scripts import ALONE, PAGES, join_scripts
 from services.http.web.wording import TRANSLATED, script_words
 
 AnyRequest = Request[Any, Any, Any]
@@ -28,13 +29,7 @@ _TYPES: Final = {
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _REVALIDATE: Final = "no-cache"
 
-
-_VENDORED: Final = frozenset({"htmx.js"})
-_COMMENTS: Final = {
-    # a comment that shares its line with code stays
-    "js": re.compile(r"^[ \t]*(/\*.*?\*/[ \t]*$|//[^\n]*$)", re.MULTILINE | re.DOTALL),
-    "css": re.compile(r"/\*.*?\*/", re.DOTALL),
-}
+_COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 class Asset(msgspec.Struct, frozen=True):
@@ -70,9 +65,6 @@ _STYLES: Final = (
 _STYLES_OF_SOME: Final = ("games",)
 """Style sheets that only some pages link to, so that the page of a match stays light."""
 
-_IMPORT: Final = re.compile(r'^import (?:[^"]+ from )?"\./([a-z_]+\.js)";$', re.MULTILINE)
-"""An import at the beginning of a module; those that are awaited are for later."""
-
 _DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" cy="24%" r="19%" fill="#d9480f"/>'
 """Drawn into the icon while matches wait for the visitor."""
 
@@ -80,25 +72,22 @@ _DOT: Final = b'<circle cx="76%" cy="24%" r="24%" fill="#fff"/><circle cx="76%" 
 def _read_assets() -> dict[str, Asset]:
     static = files("services.http.web").joinpath("static")
     found = {path.name: path.read_bytes() for path in static.iterdir() if path.is_file()}
+    scripts = {name: data.decode() for name, data in found.items() if name.endswith(".js")}
+    found |= {name: text.encode() for name, text in join_scripts(scripts).items()}
     styles = [static.joinpath("styles", f"{name}.css").read_bytes() for name in _STYLES]
     # the drawings' style comes first, because the pages' own style sets the board's colours
-    found["style.css"] = b"".join([PAGE_STYLE.encode(), *styles])
+    found["style.css"] = _slim(b"".join([PAGE_STYLE.encode(), *styles]))
     for name in _STYLES_OF_SOME:
-        found[f"{name}.css"] = static.joinpath("styles", f"{name}.css").read_bytes()
+        found[f"{name}.css"] = _slim(static.joinpath("styles", f"{name}.css").read_bytes())
     found["icon-waiting.svg"] = found["icon.svg"].replace(b"</svg>", _DOT + b"</svg>")
     for language in TRANSLATED:
         found[f"words.{language}.js"] = script_words(language)
-    return {name: _asset(name, _slim(name, data)) for name, data in found.items()}
+    return {name: _asset(name, data) for name, data in found.items()}
 
 
-def _slim(name: str, data: bytes) -> bytes:
-    """Return a file of our own without its comments and indents.
-
-    No script has a text of several lines, which would lose its indents.
-    """
-    if name in _VENDORED or not name.endswith((".js", ".css")):
-        return data
-    text = _COMMENTS[name.rpartition(".")[2]].sub("", data.decode())
+def _slim(style: bytes) -> bytes:
+    """Return a style sheet without its comments and indents."""
+    text = _COMMENT.sub("", style.decode())
     return "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip()).encode()
 
 
@@ -118,22 +107,15 @@ def asset_url(name: str) -> str:
     return f"/static/{VERSION}/{name}"
 
 
-@cache
-def imports_of(name: str) -> tuple[str, ...]:
-    """Return the modules that a module imports as it begins, and theirs, each once."""
-    found: dict[str, None] = {}
-    for one in _IMPORT.findall(ASSETS[name].data.decode()):
-        found |= dict.fromkeys((one, *imports_of(one)))
-    return tuple(found)
-
-
 def module_tags(name: str) -> Markup:
-    """Return the elements that load a module; its imports come at the same time, and not one after the other."""
-    tags = [
-        *(f'<link rel="modulepreload" href="{asset_url(one)}">' for one in imports_of(name)),
-        f'<script src="{asset_url(name)}" type="module"></script>',
-    ]
-    return Markup("".join(tags))  # noqa: S704 - no part is a user's
+    """Return the element that runs a module; a browser loads and begins their joined file once."""
+    if name in ALONE:
+        tag = Markup('<script src="{}" type="module"></script>').format(asset_url(name))
+    else:
+        tag = Markup('<script src="{}" type="module" data-module="{}"></script>').format(
+            asset_url(PAGES), name
+        )
+    return tag
 
 
 @get("/static/{version:str}/{name:str}", sync_to_thread=False)
@@ -159,6 +141,6 @@ def _packed(name: str, encoding: Encoding) -> bytes:
 
 
 def pack_assets() -> None:
-    """Compress all files as most browsers want them, so that no request waits for it."""
+    """Compress the files that pages load as most browsers want them, so that no request waits for it."""
     for name in ASSETS:
         _packed(name, "br")

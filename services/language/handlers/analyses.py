@@ -29,8 +29,9 @@ def analyse(call: Invocation) -> Answer:
             f"match {board} has no analysis yet; `{call.rules.key} analyse {board} userid password` asks for it",
         )
     if not isinstance(found, StoredAnalysis):
+        after = " after an interruption" if found.interrupted else ""
         return Answer(
-            f"match {board} is being analysed: {found.done} of {found.total} positions are done; "
+            f"match {board} is being analysed{after}: {found.done} of {found.total} positions are done; "
             f"`{call.rules.key} analyse {board}` shows the result when all are done"
         )
     says = _ENGINE_SAYS_OF_PUZZLE if len(state.seats) == 1 else _ENGINE_SAYS

@@ -2,9 +2,10 @@
 
 import ast
 import inspect
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from textwrap import dedent
+from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
@@ -70,17 +71,23 @@ def _field_descriptions(struct: type[msgspec.Struct]) -> Mapping[str, str]:
 
 
 def _own_field_descriptions(struct: type[msgspec.Struct]) -> dict[str, str]:
-    (tree,) = ast.parse(dedent(inspect.getsource(struct))).body
-    assert isinstance(tree, ast.ClassDef)
+    body = _bodies(struct.__module__)[struct.__name__]
     return {
         field.target.id: inspect.cleandoc(below.value.value)
-        for field, below in zip(tree.body, tree.body[1:], strict=False)
+        for field, below in pairwise(body)
         if isinstance(field, ast.AnnAssign)
         and isinstance(field.target, ast.Name)
         and isinstance(below, ast.Expr)
         and isinstance(below.value, ast.Constant)
         and isinstance(below.value.value, str)
     }
+
+
+@cache
+def _bodies(module: str) -> Mapping[str, list[ast.stmt]]:
+    """Return what is in each class of a module; `inspect` would parse the module again for each of them."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {one.name: one.body for one in tree.body if isinstance(one, ast.ClassDef)}
 
 
 def _structs(kinds: Iterable[Any]) -> set[type[msgspec.Struct]]:

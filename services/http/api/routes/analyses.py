@@ -1,6 +1,6 @@
 """Analyses of matches: the request for one, and its values, turning points and better lines."""
 
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from litestar import Request, Response, get, post
@@ -20,6 +20,9 @@ from services.http.api.etags import ETag
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
 
+if TYPE_CHECKING:
+    from infra.analysis_jobs import AnalysisProgress
+
 _TAGS: Final = ["analyses"]
 
 _REFUSED: Final = (
@@ -27,6 +30,7 @@ _REFUSED: Final = (
     Code.TOO_EARLY,
     Code.NOT_STARTED,
     Code.UNKNOWN_RULES,
+    Code.UNAVAILABLE,
 )
 
 _AGAIN: Final = {"Retry-After": "1"}
@@ -79,6 +83,10 @@ class AnalysisUnderWay(msgspec.Struct, frozen=True):
     """The number of positions that are analysed."""
     total: int
     """The number of positions of the match."""
+    interrupted: bool = False
+    """Whether its process was killed; it goes on by itself where it was."""
+    seconds_left: int | None = None
+    """How long it takes at the rate seen so far, without its wait for robots; null before a position is done."""
 
 
 @get(
@@ -102,7 +110,7 @@ def show_analysis(
             Code.NOT_FOUND, f"match {board} has no analysis yet; a POST to this path asks for one"
         )
     if not isinstance(found, StoredAnalysis):
-        under_way: Any = AnalysisUnderWay(board, *found)
+        under_way: Any = _under_way(board, found)
         return Response(under_way, status_code=202, headers=_AGAIN)
     tag = ETag("analysis", found)
     if tag.is_current(request):
@@ -130,7 +138,12 @@ def request_analysis(
     found = start_analysis(context.app, account, board, state)
     if isinstance(found, StoredAnalysis):
         return AnalysisUnderWay(board, state.ply + 1, state.ply + 1)
-    return AnalysisUnderWay(board, *found)
+    return _under_way(board, found)
+
+
+def _under_way(board: int, found: "AnalysisProgress") -> AnalysisUnderWay:
+    left = None if found.ms_left is None else round(found.ms_left / 1000)
+    return AnalysisUnderWay(board, found.done, found.total, found.interrupted, left)
 
 
 def _whole(board: int, found: StoredAnalysis, bound: str) -> MatchAnalysis:

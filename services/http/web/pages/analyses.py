@@ -35,7 +35,13 @@ def show_match_analysis(
 ) -> Response[str]:
     """Show the analysis of a match, how far it is, or a button that asks for it."""
     table = MatchView.of(context, board, visitor)
-    found = analysis_of(context.app, board, table.state)
+    ended = None
+    try:
+        found = analysis_of(context.app, board, table.state)
+    except Refusal as refused:
+        if refused.code != Code.UNAVAILABLE:
+            raise
+        found, ended = None, refused.text
     whole = found if isinstance(found, StoredAnalysis) else None
     positions = whole.positions if whole else ()
     points = turning_points(positions)
@@ -45,6 +51,7 @@ def show_match_analysis(
         table=table,
         match=table.view,
         progress=None if whole else found,
+        ended=ended,
         positions=positions,
         points=points,
         tipped={point.number for point in points},

@@ -6,6 +6,7 @@ import { nearest, sentence } from "./elements.js";
 import { showChoices } from "./choice_list.js";
 import { BoardMarks, placeOf } from "./marks.js";
 import { choices, chosenWith, instead, partial, read } from "./notation.js";
+import { patient } from "./patience.js";
 import { Preview } from "./preview.js";
 import { gettext, ngettext } from "./words.js";
 
@@ -75,7 +76,7 @@ export class Chooser {
   }
 
   async load() {
-    const answer = await fetch(this.source, { headers: { Accept: "application/json" } }).catch(() => null);
+    const answer = await patient(this.source, { headers: { Accept: "application/json" } });
     if (!answer?.ok) return null;
     const found = await answer.json();
     return { moves: found.moves.map(read), more: found.more };

@@ -1,12 +1,13 @@
 // A board in a frame of another site: it follows the match while it can be seen.
 
+import { patient } from "./patience.js";
 import { Stream } from "./stream.js";
 
 const main = document.querySelector("#embedded");
 
 async function refresh(seq) {
   if (seq <= Number(main.dataset.seq)) return;
-  const answer = await fetch(location.href, { credentials: "omit" });
+  const answer = await patient(location.href, { credentials: "omit" });
   if (!answer.ok) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("#embedded");
   main.dataset.seq = fresh.dataset.seq;

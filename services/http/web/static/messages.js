@@ -28,7 +28,7 @@ function settle() {
 }
 
 document.addEventListener("htmx:beforeRequest", ({ detail: { elt, requestConfig } }) => {
-  if (["news", "chat", "matches", "notices", "watching", "letters", "invitation"].includes(elt.id)) return;
+  if (["news", "chat", "matches", "notices", "watching", "letters", "invitation", "progress", "recorded"].includes(elt.id)) return;
   pressed = requestConfig?.triggeringEvent?.submitter ?? elt.querySelector?.("button") ?? elt;
 });
 document.addEventListener("htmx:afterSwap", (event) => {

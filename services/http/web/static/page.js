@@ -3,16 +3,15 @@
 
 import { message } from "./messages.js";
 import { Stream, address, pause } from "./stream.js";
-import { toNewest } from "./scrolling.js";
+import "./scrolling.js";
 import { gettext } from "./words.js";
 import "./times.js";
-
-export { toNewest };
 
 const user = document.body.dataset.user;
 const tries = new Map(); // failed requests for parts, by id
 let partsAt = 0; // time of the next try, in ms; 0 if none failed
 let streamAt = 0; // the same for the stream
+let tooMany = false; // the server has refused a request for a part because too many came
 let timer = 0;
 let ticking = 0;
 const LAG = 500; // ms after which a list that lags behind is fetched again, and then twice as long
@@ -50,6 +49,9 @@ const parts = {
   letters: (state, list) => differs(state.messages, list),
   notices: (state, list) => differs(state.home, list),
   challenges: (state, list) => differs(state.challenges, list),
+  // these look by themselves from time to time
+  progress: () => false,
+  recorded: () => false,
 };
 
 function differs(mark, element) {
@@ -165,8 +167,9 @@ function isPart(element) {
   return element?.id in parts;
 }
 
-function failed(id) {
+function failed(id, status) {
   tries.set(id, (tries.get(id) ?? 0) + 1);
+  tooMany = status === 429;
   const seconds = pause(Math.max(...tries.values()));
   partsAt = Date.now() + 1000 * seconds;
   clearTimeout(timer);
@@ -183,6 +186,7 @@ function failed(id) {
 function healed(id) {
   tries.delete(id);
   if (tries.size) return;
+  tooMany = false;
   partsAt = 0;
   clearTimeout(timer);
   tick();
@@ -195,6 +199,8 @@ function tick() {
   const next = Math.min(...[partsAt, streamAt].filter(Boolean));
   bar.hidden = next === Infinity;
   if (bar.hidden) return;
+  const why = tooMany ? gettext("Too many requests. Trying again") : gettext("Offline. Trying again");
+  bar.firstChild.data = `${why} `;
   const left = Math.ceil((next - Date.now()) / 1000);
   bar.querySelector("span").textContent = left > 0 ? gettext("in %(seconds)s s", { seconds: left }) : gettext("now");
   ticking = setTimeout(tick, 1000);
@@ -207,12 +213,14 @@ document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
   if (!isPart(elt)) message(gettext("The server did not answer. Try again; nothing is done twice."));
 });
 
-document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
+document.addEventListener("htmx:afterRequest", ({ detail }) => {
+  // an answer that replaces its own part comes to what is around it
+  const { requestConfig: { elt }, xhr } = detail;
   const done = xhr.status >= 200 && xhr.status < 400;
   if (!isPart(elt)) {
     if (done && elt.matches("form[data-empties]")) elt.reset();
   } else if (xhr.status === 0 || xhr.status === 429 || xhr.status >= 500) {
-    failed(elt.id);
+    failed(elt.id, xhr.status);
   } else {
     healed(elt.id);
   }

@@ -2,6 +2,7 @@
 
 import { sentence } from "./elements.js";
 import { choices } from "./notation.js";
+import { patient } from "./patience.js";
 import { gettext } from "./words.js";
 
 export class Preview {
@@ -16,7 +17,7 @@ export class Preview {
     const number = ++this.asked;
     const url = new URL(this.address, location);
     url.searchParams.set("move", text);
-    const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
+    const answer = await patient(url, { headers: { Accept: "application/json" } });
     if (number !== this.asked) return null;
     if (!answer) this.chooser.say(gettext("The server can’t be reached, so the result can’t be shown."), true);
     if (!answer?.ok) return null;

@@ -69,4 +69,4 @@ form.addEventListener("submit", async (event) => {
   }
   button.disabled = false;
 });
-await begin();
+begin();

@@ -6,6 +6,7 @@
 
 import "./animate.js";
 import { button } from "./elements.js";
+import { patient } from "./patience.js";
 import { Runner } from "./replay.js";
 import { toNewest } from "./scrolling.js";
 import { Tree, drawTree, keepForm, onMatch } from "./tree.js";
@@ -72,7 +73,7 @@ function position(ply, line) {
 
 async function fetched(url) {
   try {
-    const answer = await fetch(url, { headers: { Accept: "application/json" } });
+    const answer = await patient(url, { headers: { Accept: "application/json" } });
     if (!answer.ok) throw new Error(answer.status);
     return await answer.json();
   } catch (error) {

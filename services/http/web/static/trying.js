@@ -4,6 +4,7 @@ import { button, nearest, sentence } from "./elements.js";
 import { showList } from "./choice_list.js";
 import { BoardMarks, placeOf } from "./marks.js";
 import { choices, chosenWith, instead, read } from "./notation.js";
+import { patient } from "./patience.js";
 import { gettext } from "./words.js";
 
 export class Trial {
@@ -57,7 +58,7 @@ export class Trial {
 
   async ask(part, query) {
     const url = `${this.where[0]}/${part}?${new URLSearchParams({ line: this.where[1], ...query })}`;
-    const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
+    const answer = await patient(url, { headers: { Accept: "application/json" } });
     return answer?.ok ? answer.json() : null;
   }
 
