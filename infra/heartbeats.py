@@ -38,7 +38,10 @@ SILENT_MS: Final = 30_000
 FORGOTTEN_SECONDS: Final = 24 * 3600
 """How long a silent process is remembered."""
 
-_JOIN_SECONDS: Final = 5.0
+_JOIN_SECONDS: Final = 1.0
+
+_FIRST_SECONDS: Final = 2.0
+"""How long a process waits for its first heartbeat, so that the doctor knows of it when it serves."""
 
 
 class Role(StrEnum):
@@ -98,6 +101,11 @@ class HeartbeatRecord(msgspec.Struct, frozen=True, array_like=True):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _RECORDS: Final = msgspec.msgpack.Decoder(HeartbeatRecord)
+
+
+def forget_heartbeats(client: redis.Redis) -> None:
+    """Forget all processes: the server has just started, so none of them is connected to it."""
+    client.delete(keys.HEARTBEATS)
 
 
 def read_heartbeats(client: redis.Redis) -> list[HeartbeatRecord]:
@@ -170,10 +178,12 @@ class HeartbeatThread:
         self._connect = connect
         self._heartbeat = heartbeat
         self._stop = Event()
+        self._begun = Event()
         self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
+        self._begun.wait(_FIRST_SECONDS)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -193,5 +203,6 @@ class HeartbeatThread:
     def _go_on(self, client: redis.Redis) -> None:
         while not self._stop.is_set():
             self._heartbeat.write(client)
+            self._begun.set()
             self._stop.wait(EVERY_SECONDS)
         self._heartbeat.remove(client)

@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from redis._parsers import _HiredisParser
 
@@ -27,8 +27,20 @@ STALL_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 15.0
 """How long a process may be silent before it counts as hung."""
 
+_SERVING: Final = b"!"
+
 START_SECONDS: Final = 120.0
 """The same for a process that was just started, which takes longer on a busy machine."""
+
+
+class LivenessListener(Protocol):
+    """What this process reports to."""
+
+    def beat(self) -> None:
+        """Report that the process makes progress; called about once a second, from another thread."""
+
+    def serving(self) -> None:
+        """Report, once, that the process does its work from now on."""
 
 
 class LivenessMonitor:
@@ -39,7 +51,9 @@ class LivenessMonitor:
         self._last = timer()
         self._waits = 0
         self._thread: int | None = None
-        """The watched thread; None if no parent watches."""
+        """The watched thread; None if nothing listens."""
+        self._listeners: tuple[LivenessListener, ...] = ()
+        self._is_serving = False
 
     @property
     def is_alive(self) -> bool:
@@ -69,27 +83,48 @@ class LivenessMonitor:
             self.step()
             await asyncio.sleep(BEAT_SECONDS)
 
-    def watch(self) -> None:
-        """Start writing, if the parent listens; call it in the main thread."""
+    def watch(self, *listeners: LivenessListener) -> None:
+        """Start to report to these, and to the parent if it listens; call it in the main thread."""
         written = os.environ.pop(VARIABLE, None)
-        if written is None:
+        self._listeners = (*listeners, *([_ParentPipe(int(written))] if written else []))
+        if not self._listeners:
             return
-        descriptor = int(written)
-        os.set_inheritable(descriptor, False)
-        os.set_blocking(descriptor, False)
         self._thread = threading.get_ident()
         self.step()
-        threading.Thread(
-            target=self._write_beats, args=(descriptor,), daemon=True, name="heart"
-        ).start()
+        threading.Thread(target=self._report, daemon=True, name="heart").start()
 
-    def _write_beats(self, descriptor: int) -> None:
+    def serving(self) -> None:
+        """Report that the process does its work from now on; only the first call does anything."""
+        if not self._is_serving:
+            self._is_serving = True
+            for listener in self._listeners:
+                listener.serving()
+
+    def _report(self) -> None:
         while True:
             if self.is_alive:
-                # a full pipe has bytes enough
-                with suppress(BlockingIOError):
-                    os.write(descriptor, b".")
+                for listener in self._listeners:
+                    # one that can't be reached draws its own conclusions; the others still hear
+                    with suppress(OSError):
+                        listener.beat()
             time.sleep(BEAT_SECONDS)
+
+
+class _ParentPipe:
+    """The child's end of its liveness: a listener to it."""
+
+    def __init__(self, descriptor: int) -> None:
+        os.set_inheritable(descriptor, False)
+        os.set_blocking(descriptor, False)
+        self._descriptor = descriptor
+
+    def beat(self) -> None:
+        """Write a byte; a full pipe, which has bytes enough, raises `BlockingIOError`."""
+        os.write(self._descriptor, b".")
+
+    def serving(self) -> None:
+        """Write another byte."""
+        os.write(self._descriptor, _SERVING)
 
 
 LIVENESS: Final = LivenessMonitor()
@@ -114,6 +149,7 @@ class LivenessPipe:
         os.set_blocking(self._reader, False)
         self._last_sign = time.monotonic()
         self._seen = False
+        self._serves = False
 
     def child_started(self) -> None:
         """Close the child's end here, after the child was started with it."""
@@ -122,16 +158,21 @@ class LivenessPipe:
     @property
     def is_silent(self) -> bool:
         """Return whether no byte came for too long; a process that starts may take longer."""
-        if self._read():
-            self._last_sign, self._seen = time.monotonic(), True
+        self._read()
         limit = SILENCE_SECONDS if self._seen else START_SECONDS
         return time.monotonic() - self._last_sign > limit
 
-    def _read(self) -> bool:
-        try:
-            return bool(os.read(self._reader, 65_536))
-        except BlockingIOError:
-            return False
+    @property
+    def is_serving(self) -> bool:
+        """Return whether the process has reported that it does its work."""
+        self._read()
+        return self._serves
+
+    def _read(self) -> None:
+        with suppress(BlockingIOError):
+            if signs := os.read(self._reader, 65_536):
+                self._last_sign, self._seen = time.monotonic(), True
+                self._serves |= _SERVING in signs
 
     def close(self) -> None:
         """Stop listening."""

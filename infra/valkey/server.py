@@ -186,6 +186,11 @@ class EmbeddedServer:
         """Return False, because a server may load for long, and its disk may be slow."""
         return False
 
+    @property
+    def is_awaited(self) -> bool:
+        """Return False: once it is started it serves."""
+        return False
+
     def terminate(self) -> None:
         """Ask the server to end; it syncs its log first. Returns at once."""
         if self._process is not None:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from typing import Final
 
 from infra.heartbeats import Role
-from infra.liveness import LIVENESS
 from infra.objects.port import ObjectStoreError
 from infra.redis.clients import make_client
 from infra.settings import Settings
@@ -13,7 +12,7 @@ from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services.cli.errors import run_role
-from services.heartbeating import heartbeating
+from services.heartbeating import heartbeating, report_liveness
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
 from services.serve.logging import log_to_stderr
@@ -28,7 +27,7 @@ _NICENESS: Final = 5
 def run(settings: Settings, name: str) -> int:
     """Publish until a stop signal, and return the exit code."""
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.PUBLISHER)
     with serving_role_metrics(settings, Role.PUBLISHER, name):
         return run_role(lambda: _publish(settings))
 

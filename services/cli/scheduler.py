@@ -20,6 +20,7 @@ from infra.store.server_clock import ServerClockRecord
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
+from services.heartbeating import report_liveness
 from services.jobs import mailer_wakeup
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
@@ -48,7 +49,7 @@ def run(settings: Settings, name: str) -> int:
     Several schedulers do no harm: whatever they send takes effect once.
     """
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.SCHEDULER)
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
@@ -69,6 +70,7 @@ def _tick_until(parts: App, stopping: Event) -> None:
     while not stopping.is_set():
         tick.call_if_due()
         LIVENESS.step()
+        LIVENESS.serving()
         stopping.wait(min(TICK_SECONDS, max(0.0, tick.due - time.monotonic())))
     # a server that is gone is reported by others
     with suppress(RedisError):

@@ -20,7 +20,7 @@ from infra.valkey.server import NotRunningError
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
-from services.heartbeating import heartbeating
+from services.heartbeating import heartbeating, report_liveness
 from services.http.app import make_app
 from services.http.connections import limits_for, server_config
 from services.metrics.collector import server_figures
@@ -41,7 +41,7 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
     Return the exit code.
     """
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.WEB)
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))
     with (
@@ -71,8 +71,18 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
         gc.freeze()
         gc.set_threshold(_NEW_OBJECTS)
         with server_figures(parts), serving_role_metrics(settings, Role.WEB, name):
-            uvicorn.Server(config).run(sockets=[listening])
+            _ReportedServer(config).run(sockets=[listening])
     return EXIT_OK
+
+
+class _ReportedServer(uvicorn.Server):
+    """A server that reports when it answers."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and report it unless that failed."""
+        await super().startup(sockets)
+        if self.started:
+            LIVENESS.serving()
 
 
 def _socket(settings: Settings, fd: int | None) -> socket.socket:

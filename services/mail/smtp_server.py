@@ -52,6 +52,7 @@ async def serve(counter: SerialExecutor, hostname: str, sockets: Sequence[socket
     connections = Connections(counter, hostname)
     servers = [await connections.listen(one) for one in sockets]
     watching = asyncio.create_task(LIVENESS.watch_loop())
+    LIVENESS.serving()
     await stop.wait()
     watching.cancel()
     for server in servers:

@@ -6,10 +6,13 @@ from functools import partial
 from socket import socket
 
 import msgspec
+from redis import Redis
 
 from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
-from infra.log.key_files import keys_folder
+from infra.heartbeats import forget_heartbeats
+from infra.liveness import LIVENESS
+from infra.log.key_files import LogKeyError, keys_folder
 from infra.machine import memory_limit
 from infra.mail.wakeup import begin_mailing
 from infra.objects.port import ObjectStoreError
@@ -25,10 +28,17 @@ from infra.valkey.directory import DataDirectory
 from infra.valkey.log_rewrite import DailyRewrite
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
+from services.heartbeating import report_liveness
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
-from services.serve.log_keys import make_accounts_key, make_first_keys, record_published_sizes
+from services.serve.log_keys import (
+    log_made,
+    make_accounts_key,
+    make_first_keys,
+    make_shared_keys,
+    record_published_sizes,
+)
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.processes import (
     mail_child,
@@ -50,7 +60,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Run until a stop signal, and return the exit code. Print `ready` once everything runs."""
+    """Run until a stop signal, and return the exit code. Print `ready` once all processes serve."""
     log_to_stderr("serve", settings)
     raise_limit()
     try:
@@ -59,6 +69,7 @@ def run(settings: Settings) -> int:
     except (
         EmbeddedError,
         DurabilityError,
+        LogKeyError,
         LookupError,
         ObjectStoreError,
         SecretMismatchError,
@@ -89,19 +100,18 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         if settings.queue_url is None:
             servers.append(second := stack.enter_context(queue_server(settings.data)))
             for_children = msgspec.structs.replace(settings, queue_url=second.url)
+    report_liveness(settings, "serve")
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")
     verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(initial_layout(data, settings.shards, settings.workers))
+    if settings.redis_url is None:
+        # a copy of the data knows processes of the machine that it comes from
+        forget_heartbeats(data)
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
-    if settings.redis_url is None:
-        accept_secrets(settings, data)
-    else:
-        for role in _roles(settings):
-            check_secrets(settings, data, role)
-    make_accounts_key(settings, data)
+    _settle_secrets(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     each = with_metrics_ports(for_children)
     scheduler = scheduler_child(next(each), url)
@@ -128,6 +138,17 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     supervisor.run(started=lambda: _started(settings, url, listener))
 
 
+def _settle_secrets(settings: Settings, data: Redis) -> None:
+    """Make the keys that a server lacks, and compare the secrets of this machine with the server's."""
+    if settings.redis_url is None:
+        accept_secrets(settings, data)
+        make_accounts_key(settings, data)
+        return
+    make_shared_keys(settings, data, log_made)
+    for role in _roles(settings):
+        check_secrets(settings, data, role)
+
+
 def _roles(settings: Settings) -> list[str]:
     """Return the roles that `serve` starts, by their subcommands."""
     asked = {
@@ -143,3 +164,4 @@ def _roles(settings: Settings) -> list[str]:
 def _started(settings: Settings, url: str, listener: socket | None) -> None:
     failpoint("serve.started")
     print(banner(settings, url, address_of(listener) if listener else None), flush=True)
+    LIVENESS.serving()

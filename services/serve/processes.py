@@ -6,11 +6,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from socket import socket
+from typing import Final
 
 from msgspec.structs import replace
 
 from infra.settings import Settings
 from services.serve.child import ProcessChild
+
+_BESIDE: Final = ("maintenance", "robots", "publisher")
+"""Roles without which moves, pages and mail are answered all the same: the start of `serve` gives up waiting for them."""
 
 
 def console_script() -> Path:
@@ -100,12 +104,14 @@ def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]
 def mailer_child(settings: Settings, redis_url: str) -> ProcessChild:
     """Return the process that sends mail."""
     argv = [str(console_script()), "mailer"]
-    return ProcessChild("mailer", argv, env=_environment(settings, redis_url), watched=True)
+    environment = _environment(settings, redis_url)
+    return ProcessChild("mailer", argv, env=environment, watched=True, needed=False)
 
 
 def _child(role: str, name: str, settings: Settings, redis_url: str) -> ProcessChild:
     argv = [str(console_script()), role, "--name", name]
-    return ProcessChild(name, argv, env=_environment(settings, redis_url), watched=True)
+    environment = _environment(settings, redis_url)
+    return ProcessChild(name, argv, env=environment, watched=True, needed=role not in _BESIDE)
 
 
 def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
