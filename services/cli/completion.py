@@ -36,6 +36,8 @@ _BOARDS: Final = {"@boards": ""}
 _FILES: Final = {"@files": ""}
 _NONE: Final = {"@none": ""}
 
+_SETTINGS_HELP: Final = "list the settings"
+
 _FILE_NAMES: Final = frozenset({"FILE", "PLAN", "WHAT", "DIR", "DIR|URL", "FILE|URL"})
 """Metavars that stand for a file or a folder."""
 
@@ -56,16 +58,16 @@ def run(shell: str) -> int:
 
 def table() -> dict[str, Words]:
     """Return the words by key."""
-    listed = [subcommand for subcommand in SUBCOMMANDS if subcommand.help]
     found: dict[str, Words] = {
-        "commands": {subcommand.name: subcommand.help for subcommand in listed},
+        "commands": {subcommand.name: subcommand.help for subcommand in SUBCOMMANDS},
         "flags ": {
             "--url": "a server elsewhere",
             "--version": "print the version",
             "--help": "print help",
+            "--help-settings": _SETTINGS_HELP,
         },
     }
-    for subcommand in listed:
+    for subcommand in SUBCOMMANDS:
         found |= _of_subcommand(subcommand)
     found["arguments do"] = {"@line": ""}
     found |= _of_language()
@@ -84,6 +86,7 @@ def _of_subcommand(subcommand: Subcommand) -> Iterator[tuple[str, Words]]:
         if options.get("action") not in ("store_true", "store_false"):
             yield f"value {name} {word}", _values(options)
     if subcommand.has_settings and name != "bench":
+        flags["--help-settings"] = _SETTINGS_HELP
         flags["--config"] = "a TOML file with settings"
         yield f"value {name} --config", _FILES
         for setting, meaning in SETTINGS.items():

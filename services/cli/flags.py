@@ -4,7 +4,7 @@ Only the standard library is imported at the top, because `matchpost --help` mus
 """
 
 import itertools
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -52,13 +52,37 @@ SETTINGS: Final[Mapping[str, str]] = {
 
 
 def add_settings(parser: ArgumentParser) -> None:
-    """Add the flags for settings to a command; `infra.settings` checks the values."""
-    group = parser.add_argument_group("settings (above environment and file; see docs/settings.md)")
-    group.add_argument("--config", metavar="FILE", help="a TOML file with settings")
-    for name, meaning in SETTINGS.items():
-        group.add_argument(
-            f"--{name.replace('_', '-')}", metavar="VALUE", help=meaning.replace("%", "%%")
+    """Add the flags for settings to a command, whose help leaves them out; `infra.settings` checks the values."""
+    add_settings_help(parser)
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with settings")
+    for name in SETTINGS:
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE", help=SUPPRESS)
+
+
+def add_settings_help(parser: ArgumentParser) -> None:
+    """Add the flag that lists the settings."""
+    parser.add_argument(
+        "--help-settings",
+        action=_ListSettings,
+        nargs=0,
+        dest=SUPPRESS,
+        default=SUPPRESS,
+        help="list the settings, and exit",
+    )
+
+
+class _ListSettings(Action):
+    """Lists the settings as `--help` lists flags."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> None:
+        """Print the list, and end the process."""
+        print(
+            "Every command that has settings takes them as flags, which go above environment and file:\n"
         )
+        for name, meaning in SETTINGS.items():
+            print(f"  --{name.replace('_', '-')} VALUE\n      {meaning}")
+        print("\nAs variables they are MATCHPOST_DATA and so on; docs/settings.md says more.")
+        parser.exit()
 
 
 def settings_of(arguments: Namespace) -> Any:
@@ -91,7 +115,7 @@ def chooses_local_data(arguments: Namespace) -> bool:
 _VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {
     f"--{name.replace('_', '-')}" for name in SETTINGS
 }
-_FLAGS: Final = _VALUED | {"-h", "--help", "--json"}
+_FLAGS: Final = _VALUED | {"-h", "--help", "--help-settings", "--json"}
 
 
 def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:
