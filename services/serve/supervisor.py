@@ -79,10 +79,10 @@ class Supervisor:
                 self._started = started
                 while not self._signals.stops:
                     LIVENESS.step()
+                    self._report_start()
                     self._end_silent()
                     self._reap()
                     self._restart()
-                    self._report_start()
                     self._call_tick()
                     self._signals.wait(self._next_event() - time.monotonic())
             finally:
