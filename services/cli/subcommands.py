@@ -23,7 +23,7 @@ SUBCOMMANDS: Final = (
     *PLAYER_SUBCOMMANDS,
     Subcommand(
         "serve",
-        "run the server until Ctrl-C; prints `ready` once it accepts moves",
+        "run the server until Ctrl-C; prints `ready` once it answers",
         "Run the whole server on this machine: data, workers, web pages and mail.",
         module="services.serve.main",
     ),

@@ -133,7 +133,6 @@ def _form(line: str) -> str:
     line = re.sub(r"\d+ files", "N files", line)
     line = re.sub(r"(Valkey|Redis) \S+", "Valkey N", line)
     line = re.sub(r" /\S+", " PATH", line)
-    line = re.sub(r"signs of life: .*", "signs of life: ROLES", line)
     line = re.sub(r"[\d.]+ (GiB|MiB|s|min|h|d|ms)\b", "N", line)
     return re.sub(r"\b\d+ (command worker|lane|shard)s?\b", r"N \1", line)
 

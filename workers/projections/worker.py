@@ -236,10 +236,10 @@ class _ProjectionSlot:
             for checkpoint in checkpoints
             for count, end in zip(checkpoint.counts, ends, strict=True)
         ):
-            return "they know of leaves that the logs have lost"
+            return "it knows of leaves that the logs have lost"
         if self._generations.losses() != losses:
             return (
-                "they may know of leaves that the logs have lost, and whose indexes were used again"
+                "it may know of leaves that the logs have lost, and whose indexes were used again"
             )
         return ""
 
