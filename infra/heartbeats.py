@@ -40,9 +40,6 @@ FORGOTTEN_SECONDS: Final = 24 * 3600
 
 _JOIN_SECONDS: Final = 1.0
 
-_FIRST_SECONDS: Final = 2.0
-"""How long a process waits for its first heartbeat, so that the doctor knows of it when it serves."""
-
 
 class Role(StrEnum):
     """Role of a process."""
@@ -101,11 +98,6 @@ class HeartbeatRecord(msgspec.Struct, frozen=True, array_like=True):
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _RECORDS: Final = msgspec.msgpack.Decoder(HeartbeatRecord)
-
-
-def forget_heartbeats(client: redis.Redis) -> None:
-    """Forget all processes: the server has just started, so none of them is connected to it."""
-    client.delete(keys.HEARTBEATS)
 
 
 def read_heartbeats(client: redis.Redis) -> list[HeartbeatRecord]:
@@ -183,7 +175,7 @@ class HeartbeatThread:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._begun.wait(_FIRST_SECONDS)
+        self._begun.wait(_JOIN_SECONDS)  # so that the doctor knows of the process when it serves
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -12,9 +12,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Final, Protocol
+from functools import partial
+from typing import Any, Final, TypeAlias
 
 from redis._parsers import _HiredisParser
+
+BEAT, SERVING = b".", b"!"
+"""Signs: of progress, and that the process does its work from now on."""
+
+Listener: TypeAlias = Callable[[bytes], object]
+"""Takes a sign; what `OSError` it raises is its own affair."""
 
 VARIABLE: Final = "MATCHPOST_LIVENESS_FD"
 """Environment variable with the descriptor for the bytes; not a setting."""
@@ -27,20 +34,8 @@ STALL_SECONDS: Final = 10.0
 SILENCE_SECONDS: Final = 15.0
 """How long a process may be silent before it counts as hung."""
 
-_SERVING: Final = b"!"
-
 START_SECONDS: Final = 120.0
 """The same for a process that was just started, which takes longer on a busy machine."""
-
-
-class LivenessListener(Protocol):
-    """What this process reports to."""
-
-    def beat(self) -> None:
-        """Report that the process makes progress; called about once a second, from another thread."""
-
-    def serving(self) -> None:
-        """Report, once, that the process does its work from now on."""
 
 
 class LivenessMonitor:
@@ -51,8 +46,8 @@ class LivenessMonitor:
         self._last = timer()
         self._waits = 0
         self._thread: int | None = None
-        """The watched thread; None if nothing listens."""
-        self._listeners: tuple[LivenessListener, ...] = ()
+        """The watched thread; None if no parent watches."""
+        self._listeners: tuple[Listener, ...] = ()
         self._is_serving = False
 
     @property
@@ -83,48 +78,35 @@ class LivenessMonitor:
             self.step()
             await asyncio.sleep(BEAT_SECONDS)
 
-    def watch(self, *listeners: LivenessListener) -> None:
-        """Start to report to these, and to the parent if it listens; call it in the main thread."""
-        written = os.environ.pop(VARIABLE, None)
-        self._listeners = (*listeners, *([_ParentPipe(int(written))] if written else []))
-        if not self._listeners:
-            return
+    def watch(self, *listeners: Listener) -> None:
+        """Start to send signs to these, and to the parent if it listens; call it in the main thread."""
+        if (written := os.environ.pop(VARIABLE, None)) is not None:
+            descriptor = int(written)
+            os.set_inheritable(descriptor, False)
+            os.set_blocking(descriptor, False)
+            listeners = (*listeners, partial(os.write, descriptor))
+        self._listeners = listeners
         self._thread = threading.get_ident()
         self.step()
-        threading.Thread(target=self._report, daemon=True, name="heart").start()
+        threading.Thread(target=self._write_beats, daemon=True, name="heart").start()
 
     def serving(self) -> None:
         """Report that the process does its work from now on; only the first call does anything."""
         if not self._is_serving:
             self._is_serving = True
-            for listener in self._listeners:
-                listener.serving()
+            self._send(SERVING)
 
-    def _report(self) -> None:
+    def _write_beats(self) -> None:
         while True:
             if self.is_alive:
-                for listener in self._listeners:
-                    # one that can't be reached draws its own conclusions; the others still hear
-                    with suppress(OSError):
-                        listener.beat()
+                self._send(BEAT)
             time.sleep(BEAT_SECONDS)
 
-
-class _ParentPipe:
-    """The child's end of its liveness: a listener to it."""
-
-    def __init__(self, descriptor: int) -> None:
-        os.set_inheritable(descriptor, False)
-        os.set_blocking(descriptor, False)
-        self._descriptor = descriptor
-
-    def beat(self) -> None:
-        """Write a byte; a full pipe, which has bytes enough, raises `BlockingIOError`."""
-        os.write(self._descriptor, b".")
-
-    def serving(self) -> None:
-        """Write another byte."""
-        os.write(self._descriptor, _SERVING)
+    def _send(self, sign: bytes) -> None:
+        for listener in self._listeners:
+            # a full pipe has signs enough
+            with suppress(OSError):
+                listener(sign)
 
 
 LIVENESS: Final = LivenessMonitor()
@@ -149,7 +131,8 @@ class LivenessPipe:
         os.set_blocking(self._reader, False)
         self._last_sign = time.monotonic()
         self._seen = False
-        self._serves = False
+        self.is_serving = False
+        """Whether the process has given the sign that it does its work, as of the last look at its silence."""
 
     def child_started(self) -> None:
         """Close the child's end here, after the child was started with it."""
@@ -158,21 +141,18 @@ class LivenessPipe:
     @property
     def is_silent(self) -> bool:
         """Return whether no byte came for too long; a process that starts may take longer."""
-        self._read()
+        if self._read():
+            self._last_sign, self._seen = time.monotonic(), True
         limit = SILENCE_SECONDS if self._seen else START_SECONDS
         return time.monotonic() - self._last_sign > limit
 
-    @property
-    def is_serving(self) -> bool:
-        """Return whether the process has reported that it does its work."""
-        self._read()
-        return self._serves
-
-    def _read(self) -> None:
-        with suppress(BlockingIOError):
-            if signs := os.read(self._reader, 65_536):
-                self._last_sign, self._seen = time.monotonic(), True
-                self._serves |= _SERVING in signs
+    def _read(self) -> bool:
+        try:
+            signs = os.read(self._reader, 65_536)
+        except BlockingIOError:
+            return False
+        self.is_serving |= SERVING in signs
+        return bool(signs)
 
     def close(self) -> None:
         """Stop listening."""

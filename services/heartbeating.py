@@ -1,30 +1,14 @@
-"""What shows that this process is alive: its heartbeat, for the doctor, and its liveness, for who watches it."""
+"""The heartbeat of this process."""
 
-import logging
 from collections.abc import Callable, Sequence
 
 import redis
 
-from infra.alive_files import AliveFile
 from infra.heartbeats import Heartbeat, HeartbeatThread, Role
-from infra.liveness import LIVENESS, LivenessListener
 from infra.redis.clients import make_client
-from infra.service_manager import ServiceManager
 from infra.settings import Settings
 from infra.valkey.server import socket_url
 from services import __version__
-
-logger = logging.getLogger(__name__)
-
-
-def report_liveness(settings: Settings, role: str) -> None:
-    """Report from now on that this process is alive: to `serve`, to systemd and for `matchpost alive`."""
-    listeners: list[LivenessListener] = [ServiceManager()]
-    try:
-        listeners.append(AliveFile(settings.data, role))
-    except OSError as error:
-        logger.warning("`matchpost alive` can't see this process: %s", error)
-    LIVENESS.watch(*listeners)
 
 
 def heartbeating(

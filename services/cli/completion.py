@@ -23,7 +23,7 @@ from domain.rules import latest_rules
 from services.app.error_codes import EXIT_OK
 from services.app.games import game_keys
 from services.cli.argument_types import PROJECTIONS, projection
-from services.cli.flags import SETTINGS
+from services.cli.flags import HELP, SETTINGS
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
 from services.language.commands import GENERAL_FORMS
 from services.language.form import CommandForm
@@ -35,8 +35,6 @@ Words: TypeAlias = Mapping[str, str]
 _BOARDS: Final = {"@boards": ""}
 _FILES: Final = {"@files": ""}
 _NONE: Final = {"@none": ""}
-
-_SETTINGS_HELP: Final = "list the settings"
 
 _FILE_NAMES: Final = frozenset({"FILE", "PLAN", "WHAT", "DIR", "DIR|URL", "FILE|URL"})
 """Metavars that stand for a file or a folder."""
@@ -64,7 +62,7 @@ def table() -> dict[str, Words]:
             "--url": "a server elsewhere",
             "--version": "print the version",
             "--help": "print help",
-            "--help-settings": _SETTINGS_HELP,
+            HELP: "list the settings",
         },
     }
     for subcommand in SUBCOMMANDS:
@@ -86,7 +84,7 @@ def _of_subcommand(subcommand: Subcommand) -> Iterator[tuple[str, Words]]:
         if options.get("action") not in ("store_true", "store_false"):
             yield f"value {name} {word}", _values(options)
     if subcommand.has_settings and name != "bench":
-        flags["--help-settings"] = _SETTINGS_HELP
+        flags[HELP] = "list the settings"
         flags["--config"] = "a TOML file with settings"
         yield f"value {name} --config", _FILES
         for setting, meaning in SETTINGS.items():

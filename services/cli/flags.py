@@ -51,6 +51,9 @@ SETTINGS: Final[Mapping[str, str]] = {
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 
 
+HELP: Final = "--help-settings"
+
+
 def add_settings(parser: ArgumentParser) -> None:
     """Add the flags for settings to a command, whose help leaves them out; `infra.settings` checks the values."""
     add_settings_help(parser)
@@ -61,27 +64,19 @@ def add_settings(parser: ArgumentParser) -> None:
 
 def add_settings_help(parser: ArgumentParser) -> None:
     """Add the flag that lists the settings."""
-    parser.add_argument(
-        "--help-settings",
-        action=_ListSettings,
-        nargs=0,
-        dest=SUPPRESS,
-        default=SUPPRESS,
-        help="list the settings, and exit",
-    )
+    about = "list the settings, and exit"
+    parser.add_argument(HELP, action=_ListSettings, nargs=0, default=SUPPRESS, help=about)
 
 
 class _ListSettings(Action):
-    """Lists the settings as `--help` lists flags."""
+    """Lists the settings, as `--help` lists flags."""
 
     def __call__(self, parser: ArgumentParser, *_: object) -> None:
-        """Print the list, and end the process."""
-        print(
-            "Every command that has settings takes them as flags, which go above environment and file:\n"
-        )
-        for name, meaning in SETTINGS.items():
-            print(f"  --{name.replace('_', '-')} VALUE\n      {meaning}")
-        print("\nAs variables they are MATCHPOST_DATA and so on; docs/settings.md says more.")
+        """Print the list, and end the program."""
+        rows = [
+            f"--{name.replace('_', '-')} VALUE\n    {meaning}" for name, meaning in SETTINGS.items()
+        ]
+        print("Flags of commands that have settings; see docs/settings.md:\n", *rows, sep="\n")
         parser.exit()
 
 
@@ -115,7 +110,7 @@ def chooses_local_data(arguments: Namespace) -> bool:
 _VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {
     f"--{name.replace('_', '-')}" for name in SETTINGS
 }
-_FLAGS: Final = _VALUED | {"-h", "--help", "--help-settings", "--json"}
+_FLAGS: Final = _VALUED | {"-h", "--help", HELP, "--json"}
 
 
 def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -19,12 +19,13 @@ from infra.settings import Settings
 from infra.valkey.server import NotRunningError, socket_url
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
-from services.heartbeating import heartbeating, report_liveness
+from services.heartbeating import heartbeating
 from services.mail.inbound import InboundMail, password_limit
 from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.sockets import listen_for_mail
 

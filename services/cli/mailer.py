@@ -9,10 +9,11 @@ from infra.settings import Settings
 from services.app.context import App
 from services.app.error_codes import EXIT_UNKNOWN
 from services.cli.errors import run_role
-from services.heartbeating import heartbeating, report_liveness
+from services.heartbeating import heartbeating
 from services.jobs import NO_MAILER, mailer_wakeup, make_mailer
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_end, log_to_stderr
 from workers.mail import mailer
 

@@ -12,9 +12,10 @@ from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services.cli.errors import run_role
-from services.heartbeating import heartbeating, report_liveness
+from services.heartbeating import heartbeating
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from workers.log import job
 from workers.log.witnessing import WitnessThread

@@ -20,11 +20,11 @@ from infra.store.server_clock import ServerClockRecord
 from services import __version__
 from services.app.context import App
 from services.cli.errors import run_role
-from services.heartbeating import report_liveness
 from services.jobs import mailer_wakeup
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter

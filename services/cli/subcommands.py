@@ -59,6 +59,7 @@ SUBCOMMANDS: Final = (
                 "dest": "is_ready", "action": "store_true", "help": "exit code 1 also while one still starts",
             }),
         ),
+        "services.serve.liveness",
     ),
     Subcommand(
         "queue",

@@ -20,12 +20,13 @@ from infra.valkey.server import NotRunningError
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.cli import errors
-from services.heartbeating import heartbeating, report_liveness
+from services.heartbeating import heartbeating
 from services.http.app import make_app
 from services.http.connections import limits_for, server_config
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 

@@ -179,7 +179,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def shutdown(self) -> None:
         """End after the answer under way; a stream of events, which has no length, ends at once."""
         super().shutdown()
-        if self.cycle is not None and self.cycle.response_started and self.cycle.chunked_encoding:
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # None before the first request
+        if cycle is not None and cycle.response_started and cycle.chunked_encoding:
             self.transport.close()
 
     def data_received(self, data: bytes) -> None:

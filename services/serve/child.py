@@ -64,8 +64,8 @@ class ProcessChild:
     ) -> None:
         """`env` replaces the environment; `prepare` runs in the parent before each start.
 
-        A `watched` child sends signs of life (`infra.liveness`), and reports that it serves. One that is not
-        `needed` is not waited for once it has failed to start.
+        A `watched` child sends signs of life (`infra.liveness`). One that is not `needed` is not waited for
+        once it has failed to start.
         """
         self.name = name
         self._argv = tuple(argv)

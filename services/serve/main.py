@@ -10,7 +10,6 @@ from redis import Redis
 
 from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
-from infra.heartbeats import forget_heartbeats
 from infra.liveness import LIVENESS
 from infra.log.key_files import LogKeyError, keys_folder
 from infra.machine import memory_limit
@@ -19,6 +18,7 @@ from infra.objects.port import ObjectStoreError
 from infra.open_files import raise_limit
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
@@ -28,10 +28,10 @@ from infra.valkey.directory import DataDirectory
 from infra.valkey.log_rewrite import DailyRewrite
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedError, EmbeddedServer
-from services.heartbeating import report_liveness
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
+from services.serve.liveness import report_liveness
 from services.serve.log_keys import (
     log_made,
     make_accounts_key,
@@ -42,15 +42,10 @@ from services.serve.log_keys import (
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.processes import (
     mail_child,
-    mailer_child,
-    maintenance_child,
-    publisher_child,
-    robot_children,
-    scheduler_child,
-    side_child,
+    numbered_children,
+    role_child,
     web_children,
     with_metrics_ports,
-    worker_child,
 )
 from services.serve.sockets import address_of, listen, listen_for_mail
 from services.serve.supervisor import Supervisor
@@ -108,22 +103,22 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     shape = store.create(initial_layout(data, settings.shards, settings.workers))
     if settings.redis_url is None:
         # a copy of the data knows processes of the machine that it comes from
-        forget_heartbeats(data)
+        data.delete(keys.HEARTBEATS)
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
     _settle_secrets(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     each = with_metrics_ports(for_children)
-    scheduler = scheduler_child(next(each), url)
-    workers = [worker_child(n, next(each), url) for n in range(1, settings.workers + 1)]
-    children = [*workers, side_child(next(each), url), scheduler]
-    children.append(maintenance_child(for_children, url))
-    children += robot_children(settings.robots, each, url)
+    scheduler = role_child("scheduler", next(each), url)
+    children = numbered_children("worker", settings.workers, each, url)
+    children += [role_child("side", next(each), url), scheduler]
+    children.append(role_child("maintenance", for_children, url))
+    children += numbered_children("robots", settings.robots, each, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))
         record_published_sizes(settings, data, queue, shape)
-        children.append(publisher_child(next(each), url))
+        children.append(role_child("publisher", next(each), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
         children += web_children(for_children, url, listener)
@@ -131,7 +126,7 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(mail_child(next(each), url, mail))
     if settings.has_mailer:
         begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
-        children.append(mailer_child(next(each), url))
+        children.append(role_child("mailer", next(each), url))
     # the sync is noted first, because a tick that fails keeps those after it from being called
     ticks = [*(server.note_synced for server in servers), *(one.tick for one in rewrites)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)

@@ -64,7 +64,7 @@ class Supervisor:
         self._stop_deadline = stop_deadline
         self._starting: Child | None = None
         self._started: Callable[[], None] | None = None
-        """What is to be called once all children serve."""
+        """The callback for when all children serve."""
         self._signals = Signals(self._cut_start_short)
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:

@@ -119,7 +119,7 @@ def test_a_unit_runs_a_subcommand(file: Path) -> None:
     assert command[1] in {"%i", *(one.name for one in SUBCOMMANDS)}
     assert not re.search(r"MATCHPOST_(?!DATA|KEYS)", file.read_text()), "settings are in files"
     if unit["Service"]["Type"] != "oneshot":
-        assert (unit["Service"]["Type"], unit["Service"]["WatchdogSec"]) == ("notify", "30")
+        assert (unit["Service"]["Type"], unit["Service"]["WatchdogSec"]) == ("notify", "60")
 
 
 def test_no_file_gives_a_container_more_than_the_keys_of_its_role() -> None:

@@ -209,7 +209,7 @@ LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
             Level.NOTE,
             "the projection `ratings` is at most 7 events and 1 s behind",
         ),
-        ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
+        ({"events": 7, "oldest": 900_000}, Level.WARN, "`ratings` is 7 events and 100 s behind"),
     ],
 )
 def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, words: str) -> None:

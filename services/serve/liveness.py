@@ -1,11 +1,26 @@
-"""`matchpost alive`: whether a process of this machine is alive, for probes and health checks.
+"""The liveness of processes: reported by each, and shown by `matchpost alive` to probes and health checks.
 
-It asks no server, so a Valkey that is away makes no process look hung.
+No server is asked, so a Valkey that is away makes no process look hung.
 """
 
-from infra.alive_files import living_processes
+import logging
+
+from infra.liveness import LIVENESS
 from infra.settings import Settings
+from infra.watchers import HANGS_SECONDS, alive_file, living_processes, service_manager
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
+
+logger = logging.getLogger(__name__)
+
+
+def report_liveness(settings: Settings, role: str) -> None:
+    """Report from now on that this process is alive: to `serve`, to systemd and for `matchpost alive`."""
+    listeners = [service_manager()]
+    try:
+        listeners.append(alive_file(settings.data, role))
+    except OSError as error:
+        logger.warning("`matchpost alive` can't see this process: %s", error)
+    LIVENESS.watch(*listeners)
 
 
 def run(settings: Settings, role: str, *, is_ready: bool) -> int:
@@ -13,7 +28,7 @@ def run(settings: Settings, role: str, *, is_ready: bool) -> int:
     processes = living_processes(settings.data, role)
     code = EXIT_OK if processes else EXIT_REFUSED
     for one in processes:
-        if one.hangs:
+        if one.silence > HANGS_SECONDS:
             state, code = f"hangs: it has made no progress for {one.silence:.0f} s", EXIT_REFUSED
         elif one.is_serving:
             state = "is alive, and serves"
