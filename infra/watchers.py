@@ -73,11 +73,10 @@ def alive_file(data: Path, role: str) -> Listener:
 
 
 class LivingProcess(NamedTuple):
-    """A process of this machine that has not ended: a name such as `worker-vm-4712`, and its state."""
+    """A process that has not ended: a name such as `worker-vm-4712`, and seconds since its last sign of life."""
 
     name: str
     silence: float
-    """Seconds since its last sign of life."""
     is_serving: bool
 
 

@@ -80,11 +80,6 @@ def make_shared_keys(settings: Settings, data: redis.Redis, report: Callable[[Pa
             report(file)
 
 
-def log_made(file: Path) -> None:
-    """Log that a key was made."""
-    logger.info("made %s; back it up, and let nobody else read it", file)
-
-
 def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
     """Make the keys that are missing; log where, or what to do.
 

@@ -33,7 +33,6 @@ from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
 from services.serve.liveness import report_liveness
 from services.serve.log_keys import (
-    log_made,
     make_accounts_key,
     make_first_keys,
     make_shared_keys,
@@ -139,7 +138,8 @@ def _settle_secrets(settings: Settings, data: Redis) -> None:
         accept_secrets(settings, data)
         make_accounts_key(settings, data)
         return
-    make_shared_keys(settings, data, log_made)
+    made = "made %s; back it up, and let nobody else read it"
+    make_shared_keys(settings, data, partial(logger.info, made))
     for role in _roles(settings):
         check_secrets(settings, data, role)
 

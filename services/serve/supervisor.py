@@ -2,8 +2,8 @@
 
 One thread, one loop. Guarantees: a child that ends is restarted after a back-off, and its end is one
 line in the log; a child that sends no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT
-or SIGHUP the children are stopped in order, within seconds; children end with the supervisor however it ends (the
-kernel ensures it, see `infra.valkey.process`); an exception in the tick is logged and the tick is retried.
+or SIGHUP the children are stopped in order, within seconds; children end with the supervisor however
+it ends (the kernel ensures it, see `infra.valkey.process`); an exception in the tick is logged and the tick is retried.
 
 Children of the *server* they depend on (`depends_on`) are started first and
 ended last, and while one is down neither are the others started nor is the tick called.
@@ -70,8 +70,9 @@ class Supervisor:
     def run(self, started: Callable[[], None] = lambda: None) -> None:
         """Start all children, and supervise until a stop signal; return when all ended.
 
-        `started` is called as soon as all children serve that are waited for (`Child.is_awaited`). Children that run already are adopted. If the first start of a child, or `started`, raises,
-        all other children are stopped first and then the exception is raised from here.
+        `started` is called once no child is waited for (`Child.is_awaited`). Children that run already are
+        adopted. If the first start of a child, or `started`, raises, all other children are stopped first and
+        then the exception is raised from here.
         """
         with self._signals:
             try:
@@ -181,11 +182,12 @@ class Supervisor:
     def _stop_all(self) -> None:
         """Stop the children together, then the servers they depend on, last started first."""
         patience = min(1, self._signals.stops)  # any signal after the one that asked to stop
-        self._stop([slot.child for slot in self._children], patience, self._stop_deadline)
+        children = [slot.child for slot in self._children]
+        self._stop(children, patience, self._stop_deadline, logging.INFO)
         for slot in reversed(self._dependencies):
-            self._stop([slot.child], patience, SERVER_STOP_DEADLINE)
+            self._stop([slot.child], patience, SERVER_STOP_DEADLINE, logging.WARNING)
 
-    def _stop(self, children: Sequence[Child], patience: int, seconds: float) -> None:
+    def _stop(self, children: Sequence[Child], patience: int, seconds: float, level: int) -> None:
         """Stop children: ask, wait so many seconds or for more than `patience` signals, then kill."""
         for child in children:
             child.terminate()
@@ -195,7 +197,7 @@ class Supervisor:
                 break
             self._signals.wait(deadline - time.monotonic())
         for child in _running(children):
-            logger.info("%s was still at work and is cut off; nothing is lost", child.name)
+            logger.log(level, "%s was still at work and is cut off", child.name)
             child.kill()
         self._await_killed(children)
 
