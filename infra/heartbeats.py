@@ -111,6 +111,12 @@ def parse_heartbeats(found: Iterable[bytes]) -> list[HeartbeatRecord]:
     return [_RECORDS.decode(data) for data in found]
 
 
+def forget_ended(client: redis.Redis) -> None:
+    """Forget the processes of this machine that were cut off."""
+    if ended := [beat.field for beat in read_heartbeats(client) if beat.is_gone]:
+        client.hdel(keys.HEARTBEATS, *ended)
+
+
 def lost_by_all(workers: Sequence[HeartbeatRecord]) -> list[int]:
     """Return the shards for which none of the workers has the secret; none without workers."""
     lost = [set(worker.lost_shards) for worker in workers]

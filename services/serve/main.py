@@ -1,15 +1,17 @@
 """`matchpost serve`: servers, workers, scheduler and front ends on one machine."""
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from socket import socket
 
 import msgspec
 from redis import Redis
+from redis.exceptions import RedisError
 
 from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
+from infra.heartbeats import forget_ended
 from infra.liveness import LIVENESS
 from infra.log.key_files import LogKeyError, keys_folder
 from infra.machine import memory_limit
@@ -130,6 +132,9 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
     ticks = [*(server.note_synced for server in servers), *(one.tick for one in rewrites)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
+    if settings.redis_url is not None:
+        with suppress(RedisError):  # the doctor names them then
+            forget_ended(data)
 
 
 def _settle_secrets(settings: Settings, data: Redis) -> None:
