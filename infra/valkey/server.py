@@ -94,6 +94,8 @@ class EmbeddedServer:
     `maxmemory` is the most bytes that its data may take, 0 for no limit: beyond it writes are refused.
     """
 
+    is_awaited = False  # once it is started it serves
+
     def __init__(
         self,
         data: Path,
@@ -184,11 +186,6 @@ class EmbeddedServer:
     @property
     def is_silent(self) -> bool:
         """Return False, because a server may load for long, and its disk may be slow."""
-        return False
-
-    @property
-    def is_awaited(self) -> bool:
-        """Return False: once it is started it serves."""
         return False
 
     def terminate(self) -> None:
