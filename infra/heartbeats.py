@@ -38,7 +38,7 @@ SILENT_MS: Final = 30_000
 FORGOTTEN_SECONDS: Final = 24 * 3600
 """How long a silent process is remembered."""
 
-_JOIN_SECONDS: Final = 5.0
+_JOIN_SECONDS: Final = 1.0
 
 
 class Role(StrEnum):
@@ -111,6 +111,12 @@ def parse_heartbeats(found: Iterable[bytes]) -> list[HeartbeatRecord]:
     return [_RECORDS.decode(data) for data in found]
 
 
+def forget_ended(client: redis.Redis) -> None:
+    """Forget the processes of this machine that were cut off."""
+    if ended := [beat.field for beat in read_heartbeats(client) if beat.is_gone]:
+        client.hdel(keys.HEARTBEATS, *ended)
+
+
 def lost_by_all(workers: Sequence[HeartbeatRecord]) -> list[int]:
     """Return the shards for which none of the workers has the secret; none without workers."""
     lost = [set(worker.lost_shards) for worker in workers]
@@ -170,10 +176,12 @@ class HeartbeatThread:
         self._connect = connect
         self._heartbeat = heartbeat
         self._stop = Event()
+        self._begun = Event()
         self._thread = Thread(target=self._run, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
+        self._begun.wait(_JOIN_SECONDS)  # so that the doctor knows of the process when it serves
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -193,5 +201,6 @@ class HeartbeatThread:
     def _go_on(self, client: redis.Redis) -> None:
         while not self._stop.is_set():
             self._heartbeat.write(client)
+            self._begun.set()
             self._stop.wait(EVERY_SECONDS)
         self._heartbeat.remove(client)

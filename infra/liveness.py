@@ -13,12 +13,19 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from redis._parsers import _HiredisParser
+
+BEAT, SERVING = b".", b"!"
+"""Signs: of progress, and that the process does its work from now on."""
+
+Listener: TypeAlias = Callable[[bytes], object]
+"""Takes a sign; what `OSError` it raises is its own affair."""
 
 VARIABLE: Final = "MATCHPOST_LIVENESS_FD"
 """Environment variable with the descriptor for the bytes; not a setting."""
@@ -44,6 +51,8 @@ class LivenessMonitor:
         self._waits = 0
         self._thread: int | None = None
         """The watched thread; None if no parent watches."""
+        self._listeners: tuple[Listener, ...] = ()
+        self._is_serving = False
 
     def goes_on(self) -> bool:
         """Return whether the main thread waits for a server, or has made progress since the last call."""
@@ -73,27 +82,35 @@ class LivenessMonitor:
             self.step()
             await asyncio.sleep(BEAT_SECONDS)
 
-    def watch(self) -> None:
-        """Start writing, if the parent listens; call it in the main thread."""
-        written = os.environ.pop(VARIABLE, None)
-        if written is None:
-            return
-        descriptor = int(written)
-        os.set_inheritable(descriptor, False)
-        os.set_blocking(descriptor, False)
+    def watch(self, *listeners: Listener) -> None:
+        """Start to send signs to these, and to the parent if it listens; call it in the main thread."""
+        if (written := os.environ.pop(VARIABLE, None)) is not None:
+            descriptor = int(written)
+            os.set_inheritable(descriptor, False)
+            os.set_blocking(descriptor, False)
+            listeners = (*listeners, partial(os.write, descriptor))
+        self._listeners = listeners
         self._thread = threading.get_ident()
         self.step()
-        threading.Thread(
-            target=self._write_beats, args=(descriptor,), daemon=True, name="heart"
-        ).start()
+        threading.Thread(target=self._write_beats, daemon=True, name="heart").start()
 
-    def _write_beats(self, descriptor: int) -> None:
+    def serving(self) -> None:
+        """Report that the process does its work from now on; only the first call does anything."""
+        if not self._is_serving:
+            self._is_serving = True
+            self._send(SERVING)
+
+    def _write_beats(self) -> None:
         while True:
             if self.goes_on():
-                # a full pipe has bytes enough
-                with suppress(BlockingIOError):
-                    os.write(descriptor, b".")
+                self._send(BEAT)
             time.sleep(BEAT_SECONDS)
+
+    def _send(self, sign: bytes) -> None:
+        for listener in self._listeners:
+            # a full pipe has signs enough
+            with suppress(OSError):
+                listener(sign)
 
 
 LIVENESS: Final = LivenessMonitor()
@@ -120,6 +137,8 @@ class LivenessPipe:
         self._silent = 0.0
         self._looked_at = time.monotonic()
         self._used = 0.0  # seconds of the processor until then
+        self.is_serving = False
+        """Whether the process has given the sign that it does its work, as of the last look at its silence."""
 
     def child_started(self) -> None:
         """Close the child's end here, after the child was started with it."""
@@ -137,9 +156,11 @@ class LivenessPipe:
 
     def _read(self) -> bool:
         try:
-            return bool(os.read(self._reader, 65_536))
+            signs = os.read(self._reader, 65_536)
         except BlockingIOError:
             return False
+        self.is_serving |= SERVING in signs
+        return bool(signs)
 
     def close(self) -> None:
         """Stop listening."""

@@ -97,6 +97,11 @@ class _LockedWorker(BaseWorker):
         connection.client_setname(self.name)
         self.ip_address = self._ip_address_from_client_list(connection)
 
+    def register_birth(self) -> None:
+        """Register the worker as RQ does; from now on it takes jobs."""
+        super().register_birth()  # type: ignore[no-untyped-call]
+        LIVENESS.serving()
+
     def unsubscribe(self) -> None:
         """End the subscription to RQ's commands; one whose connection is lost has ended."""
         try:
@@ -118,7 +123,7 @@ class _LockedWorker(BaseWorker):
         # a server of the queue that was started again is empty, and RQ registers a worker only once
         if not registered:
             self.connection.delete(self.key)
-            self.register_birth()  # type: ignore[no-untyped-call]
+            self.register_birth()
             super().heartbeat(*args, **options)
         return None
 

@@ -141,7 +141,9 @@ class Generations:
         Generations of builders that were killed are removed.
         """
         if not scripts.claim(self._client, self._key("building"), token, BUILDING_MS):
-            raise BusyError(f"{self.spec.name} are being rebuilt already; wait for that")
+            raise BusyError(
+                f"the projection `{self.spec.name}` is being rebuilt already; wait for that"
+            )
         self.collect_garbage(token)
         number = int(self._client.incr(self._key("last")))
         generation = Generation(self.spec.name, number, buckets)

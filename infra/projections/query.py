@@ -47,7 +47,7 @@ class Query:
         version, generation = found
         if version != self.spec.version:
             raise LookupError(
-                f"{name} are of version {version} and are being rebuilt for this server, "
+                f"the projection `{name}` has version {version} and is being rebuilt for this server, "
                 f"which reads version {self.spec.version}; try again later"
             )
         self._live = time.monotonic(), generation

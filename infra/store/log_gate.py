@@ -130,18 +130,17 @@ def _number(text: bytes | None) -> int | None:
 
 
 def read_ends(data: redis.Redis, shards: Sequence[int]) -> list[int]:
-    """Return the index of the next leaf of each log."""
+    """Return the index of the next leaf of each log; a log that nothing was ever added to is no key."""
     with data.pipeline(transaction=False) as pipe:
         for shard in shards:
+            pipe.exists(keys.log(shard))
+        there = [shard for shard, found in zip(shards, pipe.execute(), strict=True) if found]
+        for shard in there:
             pipe.xinfo_stream(keys.log(shard))
-        found: list[Any] = pipe.execute(raise_on_error=False)
-    return [_end(reply) for reply in found]
+        found: list[Any] = pipe.execute()
+    ends = {shard: _end(info) for shard, info in zip(there, found, strict=True)}
+    return [ends.get(shard, 0) for shard in shards]
 
 
-def _end(reply: Any) -> int:
-    if not isinstance(reply, Exception):
-        return int(reply["last-generated-id"].split(b"-")[0]) + 1
-    # a log that nothing was ever added to is no key
-    if "no such key" in str(reply):
-        return 0
-    raise reply
+def _end(info: Any) -> int:
+    return int(info["last-generated-id"].split(b"-")[0]) + 1

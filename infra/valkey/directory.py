@@ -27,6 +27,7 @@ _CONTENTS: Final = frozenset(
         "seeds",
         "keys",
         "log",
+        "alive",
         "mail-key",
         "valkey.log",
         "valkey.log.1",

@@ -94,6 +94,8 @@ class EmbeddedServer:
     `maxmemory` is the most bytes that its data may take, 0 for no limit: beyond it writes are refused.
     """
 
+    is_awaited = False  # once it is started it serves
+
     def __init__(
         self,
         data: Path,

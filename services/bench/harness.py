@@ -1,5 +1,6 @@
 """The environment of a benchmark: its own server, real workers, and a load generator."""
 
+import itertools
 import shutil
 import subprocess
 import tempfile
@@ -30,7 +31,7 @@ from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.fsync_probe import median_fdatasync
 from infra.valkey.server import EmbeddedServer
-from services.serve.processes import worker_child
+from services.serve.processes import numbered_children
 from workers.scheduler import Scheduler
 
 SHARDS: Final = 8
@@ -112,7 +113,7 @@ def _shim(folder: Path) -> Path:
 def workers(count: int, url: str, folder: Path, queue_url: str | None = None) -> Iterator[None]:
     """Run `count` command workers while entered; without `queue_url` RQ is on the server of the matches."""
     settings = Settings(data=folder, workers=count, queue_url=queue_url)
-    children = [worker_child(number, settings, url) for number in range(1, count + 1)]
+    children = numbered_children("worker", count, itertools.repeat(settings), url)
     try:
         for child in children:
             child.start()

@@ -29,7 +29,7 @@ from services.bench.harness import SHARDS, BenchEnvironment, LoadGenerator, new_
 from services.bench.processor import processor_seconds
 from services.bench.report import Report
 from services.bench.workload import PlannedGame, games, moves, starts
-from services.serve.processes import publisher_child
+from services.serve.processes import role_child
 from workers.log.job import make_publisher
 
 _ORDER: Final = (False, True, True, False)
@@ -150,7 +150,7 @@ def _published(server: EmbeddedServer, folder: Path, *, publishing: bool) -> Ite
         yield
         return
     generate_keys(folder / FOLDER_NAME, "bench")
-    child = publisher_child(Settings(data=folder), server.url)
+    child = role_child("publisher", Settings(data=folder), server.url)
     child.start()
     try:
         _catch_up(server)

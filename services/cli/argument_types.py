@@ -15,6 +15,11 @@ PROJECTIONS: Final = (
 SECRETS: Final = ("seeds", "mail-key", "log-key", "receipts-key", "accounts-key", "store")
 """Names for `secrets --accept`; a test keeps them equal to `infra.secret_record`."""
 
+ROLES: Final = (
+    "worker", "side", "scheduler", "publisher", "maintenance", "robots", "web", "mail", "mailer",
+)  # fmt: skip
+"""Names for `alive`; a test keeps them equal to `infra.heartbeats.Role`."""
+
 _MOST_BUCKETS: Final = 1_024
 
 

@@ -23,7 +23,7 @@ from domain.rules import latest_rules
 from services.app.error_codes import EXIT_OK
 from services.app.games import game_keys
 from services.cli.argument_types import PROJECTIONS, projection
-from services.cli.flags import SETTINGS
+from services.cli.flags import HELP, SETTINGS
 from services.cli.subcommands import SUBCOMMANDS, Subcommand
 from services.language.commands import GENERAL_FORMS
 from services.language.form import CommandForm
@@ -56,16 +56,16 @@ def run(shell: str) -> int:
 
 def table() -> dict[str, Words]:
     """Return the words by key."""
-    listed = [subcommand for subcommand in SUBCOMMANDS if subcommand.help]
     found: dict[str, Words] = {
-        "commands": {subcommand.name: subcommand.help for subcommand in listed},
+        "commands": {subcommand.name: subcommand.help for subcommand in SUBCOMMANDS},
         "flags ": {
             "--url": "a server elsewhere",
             "--version": "print the version",
             "--help": "print help",
+            HELP: "list the settings",
         },
     }
-    for subcommand in listed:
+    for subcommand in SUBCOMMANDS:
         found |= _of_subcommand(subcommand)
     found["arguments do"] = {"@line": ""}
     found |= _of_language()
@@ -84,6 +84,7 @@ def _of_subcommand(subcommand: Subcommand) -> Iterator[tuple[str, Words]]:
         if options.get("action") not in ("store_true", "store_false"):
             yield f"value {name} {word}", _values(options)
     if subcommand.has_settings and name != "bench":
+        flags[HELP] = "list the settings"
         flags["--config"] = "a TOML file with settings"
         yield f"value {name} --config", _FILES
         for setting, meaning in SETTINGS.items():

@@ -4,7 +4,7 @@ Only the standard library is imported at the top, because `matchpost --help` mus
 """
 
 import itertools
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -51,14 +51,33 @@ SETTINGS: Final[Mapping[str, str]] = {
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 
 
+HELP: Final = "--help-settings"
+
+
 def add_settings(parser: ArgumentParser) -> None:
-    """Add the flags for settings to a command; `infra.settings` checks the values."""
-    group = parser.add_argument_group("settings (above environment and file; see docs/settings.md)")
-    group.add_argument("--config", metavar="FILE", help="a TOML file with settings")
-    for name, meaning in SETTINGS.items():
-        group.add_argument(
-            f"--{name.replace('_', '-')}", metavar="VALUE", help=meaning.replace("%", "%%")
-        )
+    """Add the flags for settings to a command, whose help leaves them out; `infra.settings` checks the values."""
+    add_settings_help(parser)
+    parser.add_argument("--config", metavar="FILE", help="a TOML file with settings")
+    for name in SETTINGS:
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar="VALUE", help=SUPPRESS)
+
+
+def add_settings_help(parser: ArgumentParser) -> None:
+    """Add the flag that lists the settings."""
+    about = "list the settings, and exit"
+    parser.add_argument(HELP, action=_ListSettings, nargs=0, default=SUPPRESS, help=about)
+
+
+class _ListSettings(Action):
+    """Lists the settings, as `--help` lists flags."""
+
+    def __call__(self, parser: ArgumentParser, *_: object) -> None:
+        """Print the list, and end the program."""
+        rows = [
+            f"--{name.replace('_', '-')} VALUE\n    {meaning}" for name, meaning in SETTINGS.items()
+        ]
+        print("Flags of commands that have settings; see docs/settings.md:\n", *rows, sep="\n")
+        parser.exit()
 
 
 def settings_of(arguments: Namespace) -> Any:
@@ -91,7 +110,7 @@ def chooses_local_data(arguments: Namespace) -> bool:
 _VALUED: Final = frozenset({"--key", "--wait", "--receipt", "--config"}) | {
     f"--{name.replace('_', '-')}" for name in SETTINGS
 }
-_FLAGS: Final = _VALUED | {"-h", "--help", "--json"}
+_FLAGS: Final = _VALUED | {"-h", "--help", HELP, "--json"}
 
 
 def split_line(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from redis.exceptions import RedisError
 
 from infra.heartbeats import Role
-from infra.liveness import LIVENESS
 from infra.mail.account_changes import account_change_mailer
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import KEYS_FOLDER, AccountMacs
@@ -26,6 +25,7 @@ from services.mail.smtp_handler import SerialExecutor
 from services.mail.smtp_server import serve
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.sockets import listen_for_mail
 
@@ -38,7 +38,7 @@ def run(settings: Settings, smtp_fd: int | None, lmtp_fd: int | None) -> int:
     Return the exit code.
     """
     log_to_stderr("mail", settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.MAIL)
     given = [socket.socket(fileno=fd) for fd in (smtp_fd, lmtp_fd) if fd is not None]
     with ExitStack() as stack:
         sockets = given or list(listen_for_mail(settings, stack).values())

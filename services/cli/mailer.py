@@ -1,7 +1,6 @@
 """`matchpost mailer`: the process that tells players of events, by e-mail and by notifications in browsers."""
 
 from infra.heartbeats import Role
-from infra.liveness import LIVENESS
 from infra.mail.addresses import FILE_NAME, LostKeyError, ServerAddresses, read_secret
 from infra.people.account_macs import MacKeyError
 from infra.secret_copies import read_copy
@@ -14,6 +13,7 @@ from services.heartbeating import heartbeating
 from services.jobs import NO_MAILER, mailer_wakeup, make_mailer
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_end, log_to_stderr
 from workers.mail import mailer
 
@@ -21,7 +21,7 @@ from workers.mail import mailer
 def run(settings: Settings) -> int:
     """Send mail and notifications until a stop signal, and return the exit code."""
     log_to_stderr("mailer", settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.MAILER)
     if not settings.has_mailer:
         return _failed(NO_MAILER)
     try:

@@ -17,6 +17,7 @@ from services import __version__
 from services.cli.flags import (
     SETTINGS,
     add_settings,
+    add_settings_help,
     chooses_local_data,
     settings_of,
     split_line,
@@ -166,6 +167,7 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
         help="run `do` or `watch` on a server elsewhere, such as https://play.example.org "
         "(also MATCHPOST_URL); your token goes into MATCHPOST_TOKEN",
     )
+    add_settings_help(parser)
     parser.add_argument("--version", action="version", version=f"matchpost {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for subcommand in SUBCOMMANDS:
@@ -178,13 +180,12 @@ def _add(commands: Any, subcommand: Subcommand) -> None:
     if subcommand.name == "bench":  # its flags are its own
         commands.add_parser("bench", help=subcommand.help, add_help=False)
         return
-    listed = {"help": subcommand.help} if subcommand.help else {}
     parser = commands.add_parser(
         subcommand.name,
         usage=subcommand.usage,
         description=subcommand.description,
         allow_abbrev=False,
-        **listed,
+        help=subcommand.help,
     )
     parser.set_defaults(subcommand=subcommand)
     one_of = parser.add_mutually_exclusive_group(required=True) if subcommand.one_of else parser

@@ -16,7 +16,6 @@ class Subcommand(NamedTuple):
 
     name: str
     help: str
-    """Empty for a role that `serve` starts: it is not listed."""
     description: str
     arguments: Sequence[_Argument] = ()
     module: str = ""

@@ -7,25 +7,20 @@ the settings say, or has other secrets than this machine.
 import sys
 from pathlib import Path
 
-import redis
-
 from infra.durability import note_settings, verify
 from infra.durability_notes import DurabilityNotes
-from infra.log.key_files import generate_keys, keys_folder, missing_keys, named_host
-from infra.people.account_macs import AccountMacs, make_mac_key, note_all_have_macs
+from infra.log.key_files import keys_folder
+from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from infra.redis import keys
 from infra.redis.addresses import redact_url
-from infra.redis.clients import time_ms
 from infra.secret_record import Secret, SecretRecord
 from infra.settings import Settings
 from infra.store.layout import initial_layout
-from infra.store.scrub_notes import ScrubRecord
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_UNKNOWN
 from services.lane_texts import division
 from services.secret_checks import check_secret
-from services.serve.log_keys import record_published_sizes
+from services.serve.log_keys import make_shared_keys, record_published_sizes
 
 
 def run(settings: Settings) -> int:
@@ -44,7 +39,7 @@ def run(settings: Settings) -> int:
         lanes = settings.workers
         layout = parts.store.create(initial_layout(parts.data, settings.shards, lanes))
         print(f"The data is on the server at {redact_url(settings.redis_url)}: {division(layout)}")
-        _make_keys(settings, parts.data)
+        make_shared_keys(settings, parts.data, _report_made)
         record = SecretRecord(parts.data)
         for secret in Secret:
             copy = check_secret(settings, record, secret)
@@ -54,21 +49,6 @@ def run(settings: Settings) -> int:
         if settings.durability.durable:
             record_published_sizes(settings, parts.data, parts.queue, layout)
     return EXIT_OK
-
-
-def _make_keys(settings: Settings, data: redis.Redis) -> None:
-    """Make the keys that neither the server nor this machine has."""
-    folder, recorded = keys_folder(settings), SecretRecord(data).read()
-    if Secret.ACCOUNTS_KEY not in recorded and make_mac_key(folder):
-        _report_made(folder / Secret.ACCOUNTS_KEY)
-        if not data.exists(keys.USERS):
-            # the scrubber has no record to adopt, and may not be able to write to the folder later
-            note_all_have_macs(folder, time_ms(data))
-            ScrubRecord(data).note_macs()
-    absent = set(missing_keys(folder))
-    if settings.durability.durable and absent and not absent & recorded.keys():
-        for file in generate_keys(folder, named_host(folder) or settings.mail_domain):
-            _report_made(file)
 
 
 def _report_made(file: Path) -> None:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from typing import Final
 
 from infra.heartbeats import Role
-from infra.liveness import LIVENESS
 from infra.objects.port import ObjectStoreError
 from infra.redis.clients import make_client
 from infra.settings import Settings
@@ -16,6 +15,7 @@ from services.cli.errors import run_role
 from services.heartbeating import heartbeating
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from workers.log import job
 from workers.log.witnessing import WitnessThread
@@ -28,7 +28,7 @@ _NICENESS: Final = 5
 def run(settings: Settings, name: str) -> int:
     """Publish until a stop signal, and return the exit code."""
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.PUBLISHER)
     with serving_role_metrics(settings, Role.PUBLISHER, name):
         return run_role(lambda: _publish(settings))
 

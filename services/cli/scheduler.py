@@ -24,6 +24,7 @@ from services.jobs import mailer_wakeup
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from services.serve.ticks import Tick, call_all
 from workers.challenge_starter import ChallengeStarter
@@ -47,7 +48,7 @@ def run(settings: Settings, name: str) -> int:
     Several schedulers do no harm: whatever they send takes effect once.
     """
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.SCHEDULER)
     stopping = Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
@@ -68,6 +69,7 @@ def _tick_until(parts: App, stopping: Event) -> None:
     while not stopping.is_set():
         tick.call_if_due()
         LIVENESS.step()
+        LIVENESS.serving()
         stopping.wait(min(TICK_SECONDS, max(0.0, tick.due - time.monotonic())))
     # a server that is gone is reported by others
     with suppress(RedisError):

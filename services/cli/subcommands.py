@@ -8,6 +8,7 @@ from typing import Final
 
 from services.cli.argument_types import (
     PROJECTIONS,
+    ROLES,
     SECRETS,
     bucket_count,
     projection,
@@ -22,7 +23,7 @@ SUBCOMMANDS: Final = (
     *PLAYER_SUBCOMMANDS,
     Subcommand(
         "serve",
-        "run the server until Ctrl-C; prints `ready` once it accepts moves",
+        "run the server until Ctrl-C; prints `ready` once it answers",
         "Run the whole server on this machine: data, workers, web pages and mail.",
         module="services.serve.main",
     ),
@@ -46,6 +47,19 @@ SUBCOMMANDS: Final = (
         "Check server, workers, inboxes, disk and clock. Exit code 0: all is well; "
         "1: something needs a look; 2: the server does not answer.",
         (("--json", {"dest": "as_json", "action": "store_true", "help": "print one JSON object"}),),
+    ),
+    Subcommand(
+        "alive",
+        "say whether a process of this machine is alive, for probes and health checks",
+        "Look at the processes of a role that run on this machine with this data directory, without asking any "
+        "server. Exit code 0: there is one, and none hangs; 1: otherwise.",
+        (
+            ("role", {"choices": ("serve", *ROLES), "metavar": "ROLE", "help": f"serve, {', '.join(ROLES)}"}),
+            ("--ready", {
+                "dest": "is_ready", "action": "store_true", "help": "exit code 1 also while one still starts",
+            }),
+        ),
+        "services.serve.liveness",
     ),
     Subcommand(
         "queue",
@@ -360,12 +374,12 @@ SUBCOMMANDS: Final = (
     *(
         Subcommand(
             role,
-            "",
-            f"{what} until a stop signal.",
+            f"only {what}, for a server on several machines",
+            f"{what.capitalize()} until a stop signal. `serve` starts this process by itself.",
             (("--name", {"default": role, "help": "the process's name in the log"}),),
             "services.cli.worker",
             fixed={"role": role},
         )
-        for role, what in (("worker", "Decide commands"), ("side", "Keep lists and ratings up to date"))
+        for role, what in (("worker", "decide commands"), ("side", "keep lists and ratings up to date"))
     ),
 )  # fmt: skip

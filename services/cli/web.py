@@ -26,6 +26,7 @@ from services.http.connections import limits_for, server_config
 from services.metrics.collector import server_figures
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from services.serve.sockets import address_of, listen
 
@@ -41,7 +42,7 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
     Return the exit code.
     """
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, Role.WEB)
     # uvicorn raises the signal again at its end; unhandled it would kill this process before clean-up
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(EXIT_OK))
     with (
@@ -71,8 +72,18 @@ def run(settings: Settings, fd: int | None, name: str) -> int:
         gc.freeze()
         gc.set_threshold(_NEW_OBJECTS)
         with server_figures(parts), serving_role_metrics(settings, Role.WEB, name):
-            uvicorn.Server(config).run(sockets=[listening])
+            _ReportedServer(config).run(sockets=[listening])
     return EXIT_OK
+
+
+class _ReportedServer(uvicorn.Server):
+    """A server that reports when it answers."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and report it unless that failed."""
+        await super().startup(sockets)
+        if self.started:
+            LIVENESS.serving()
 
 
 def _socket(settings: Settings, fd: int | None) -> socket.socket:

@@ -7,7 +7,6 @@ import logging
 import os
 
 from infra.heartbeats import Role
-from infra.liveness import LIVENESS
 from infra.redis.clients import make_client
 from infra.rq_jobs import (
     ANALYSE,
@@ -28,8 +27,10 @@ from infra.store.layout import read_layout
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
 from services.cli.errors import run_role
+from services.heartbeating import heartbeating
 from services.metrics.endpoint import serving_role_metrics
 from services.secret_checks import check_secrets
+from services.serve.liveness import report_liveness
 from services.serve.logging import log_to_stderr
 from workers.rq_worker import IDLE_SECONDS, ForkingWorker
 
@@ -52,7 +53,7 @@ def run(settings: Settings, name: str, role: str) -> int:
     Return the exit code.
     """
     log_to_stderr(name, settings)
-    LIVENESS.watch()
+    report_liveness(settings, role)
     work = {"maintenance": _maintain, "robots": _play, "side": _project, "worker": _decide}[role]
     if role == "maintenance":
         # its jobs are processes of their own, whose figures nobody would see
@@ -62,8 +63,6 @@ def run(settings: Settings, name: str, role: str) -> int:
 
 
 def _maintain(settings: Settings) -> None:
-    from services.heartbeating import heartbeating  # noqa: PLC0415
-
     with make_client(settings.redis_url or socket_url(settings.data)) as data:
         read_layout(data)
         check_secrets(settings, data, "maintenance")
@@ -131,7 +130,6 @@ def _play(settings: Settings) -> None:
     from services.app import analyses  # noqa: PLC0415
     from services.app.context import App  # noqa: PLC0415
     from services.app.robot_groups import RobotGroup  # noqa: PLC0415
-    from services.heartbeating import heartbeating  # noqa: PLC0415
     from workers.rq_worker import Jobs, ListedWorker  # noqa: PLC0415
 
     os.nice(ROBOT_NICENESS)
@@ -164,7 +162,6 @@ def _play(settings: Settings) -> None:
 
 def _project(settings: Settings) -> None:
     from services.app.context import App  # noqa: PLC0415
-    from services.heartbeating import heartbeating  # noqa: PLC0415
     from workers.projections import job  # noqa: PLC0415
     from workers.projections.worker import ProjectionWorker  # noqa: PLC0415
 
@@ -181,7 +178,6 @@ def _project(settings: Settings) -> None:
 
 def _decide(settings: Settings) -> None:
     from services.app.context import App  # noqa: PLC0415
-    from services.heartbeating import heartbeating  # noqa: PLC0415
     from workers.commands import worker  # noqa: PLC0415
 
     with App(settings, listening=IDLE_SECONDS) as parts:

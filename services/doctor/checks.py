@@ -250,10 +250,11 @@ def _projections(facts: Facts) -> Iterator[Finding]:
 
 def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
     name = lag.spec.name
+    what = f"the projection `{name}`"
     for stuck in lag.failures:
         yield warn(
             "lists",
-            f"{name} are stuck at {stuck.what}, since {span((clock - stuck.since) // 1000)}: "
+            f"{what} is stuck at {stuck.what}, since {span((clock - stuck.since) // 1000)}: "
             f"{stuck.error}",
             "look at the log of `serve`; later events of that shard are not listed, matches go on",
         )
@@ -261,7 +262,7 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
     behind = f"{count(lag.events, 'event', 'events')} and {span(age // 1000)} behind"
     why = _why_rebuild(lag)
     if why and lag.building:
-        yield note("lists", f"{name} are being rebuilt: {why}")
+        yield note("lists", f"{what} is being rebuilt: {why}")
     elif why:
         newer = lag.version is not None and lag.version > lag.spec.version
         who = (
@@ -270,26 +271,26 @@ def _projection(lag: Lag, clock: int) -> Iterator[Finding]:
             else "the projection worker of `serve` does that"
         )
         yield warn(
-            "lists", f"{name} must be rebuilt: {why}", f"{who}; else `matchpost rebuild {name}`"
+            "lists", f"{what} must be rebuilt: {why}", f"{who}; else `matchpost rebuild {name}`"
         )
     elif age > LATE_MS:
         yield warn(
             "lists",
-            f"{name} are {behind}",
+            f"{what} is {behind}",
             "look at the projection worker's lines in the log of `serve`",
         )
     elif lag.events:
         # it may have read more: what changes nothing is stored some seconds later
-        yield note("lists", f"{name} are at most {behind}")
+        yield note("lists", f"{what} is at most {behind}")
 
 
 def _why_rebuild(lag: Lag) -> str:
     """Return why a projection must be rebuilt; empty if it is sound."""
     if lag.version is None:
-        return "there are none yet" if lag.events else ""
+        return "it has not been built yet" if lag.events else ""
     if lag.version != lag.spec.version:
-        return f"they have version {lag.version}, and this program needs {lag.spec.version}"
-    return "an event arrived that belongs before events they have" if lag.late else ""
+        return f"it has version {lag.version}, and this program needs {lag.spec.version}"
+    return "an event arrived that belongs before events it has" if lag.late else ""
 
 
 def _disk(facts: Facts) -> Iterator[Finding]:

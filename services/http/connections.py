@@ -25,7 +25,9 @@ from infra.security_log import SecurityEvent, note_security
 from services.app.error_codes import CODE_INFO
 from services.http.client_network import network_of
 
-_GRACE_SECONDS: Final = 5
+_GRACE_SECONDS: Final = 1
+"""How long answers under way may take when the process is to end: less than `serve` waits for it."""
+
 _RESERVED_FILES: Final = 200
 """Files that a process needs beside its connections: to Valkey, for logs and for modules."""
 
@@ -173,6 +175,13 @@ class LimitedProtocol(HttpToolsProtocol):
         self._cancel_read_deadline()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
+
+    def shutdown(self) -> None:
+        """End after the answer under way; a stream of events, which has no length, ends at once."""
+        super().shutdown()
+        cycle = cast("RequestResponseCycle | None", self.cycle)  # None before the first request
+        if cycle is not None and cycle.response_started and cycle.chunked_encoding:
+            self.transport.close()
 
     def data_received(self, data: bytes) -> None:
         """Parse received bytes within the limits."""

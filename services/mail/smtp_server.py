@@ -34,8 +34,8 @@ IDLE_SECONDS: Final = 120.0
 LIFE_SECONDS: Final = 900.0
 """How long a connection may last."""
 
-GRACE_SECONDS: Final = 8.0
-"""How long mails that are being processed have left when the process must stop."""
+GRACE_SECONDS: Final = 1.5
+"""How long mails that are being processed have left when the process must stop; other servers send them again."""
 
 _FULL: Final = b"421 4.3.2 too many connections; try again later\r\n"
 
@@ -52,6 +52,7 @@ async def serve(counter: SerialExecutor, hostname: str, sockets: Sequence[socket
     connections = Connections(counter, hostname)
     servers = [await connections.listen(one) for one in sockets]
     watching = asyncio.create_task(LIVENESS.watch_loop())
+    LIVENESS.serving()
     await stop.wait()
     watching.cancel()
     for server in servers:

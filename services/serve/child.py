@@ -27,6 +27,10 @@ class Child(Protocol):
     def is_silent(self) -> bool:
         """Whether it runs and has sent no sign of life for too long."""
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the start of the whole waits until it reports that it serves."""
+
     def terminate(self) -> None:
         """Ask it to end, without waiting; harmless if it has ended."""
 
@@ -45,6 +49,7 @@ class ProcessChild:
 
     _process: subprocess.Popen[bytes] | None = None  # of the latest start
     _pulse: LivenessPipe | None = None  # of the latest start, while it runs
+    _has_failed = False  # whether a start of it ended
 
     def __init__(
         self,
@@ -55,10 +60,12 @@ class ProcessChild:
         pass_fds: Sequence[int] = (),
         prepare: Callable[[], None] | None = None,
         watched: bool = False,
+        needed: bool = True,
     ) -> None:
         """`env` replaces the environment; `prepare` runs in the parent before each start.
 
-        A `watched` child sends signs of life (`infra.liveness`).
+        A `watched` child sends signs of life (`infra.liveness`). One that is not `needed` is not waited for
+        once it has failed to start.
         """
         self.name = name
         self._argv = tuple(argv)
@@ -66,6 +73,7 @@ class ProcessChild:
         self._pass_fds = tuple(pass_fds)
         self._prepare = prepare
         self._watched = watched
+        self._needed = needed
 
     @property
     def pid(self) -> int | None:
@@ -96,6 +104,7 @@ class ProcessChild:
         """Return None while it runs, otherwise its return code; 0 before the first start."""
         code = 0 if self._process is None else self._process.poll()
         if code is not None:
+            self._has_failed |= self._process is not None
             self._forget_pulse()
         return code
 
@@ -108,6 +117,13 @@ class ProcessChild:
     def is_silent(self) -> bool:
         """Whether it is watched, runs, and has sent no sign of life for too long."""
         return self._pulse is not None and self.pid is not None and self._pulse.is_silent(self.pid)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether it is watched, and does not serve yet."""
+        if not self._watched or (self._has_failed and not self._needed):
+            return False
+        return self._pulse is None or not self._pulse.is_serving
 
     def terminate(self) -> None:
         """Send SIGTERM."""

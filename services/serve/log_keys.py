@@ -2,6 +2,7 @@
 
 import logging
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import redis
@@ -20,7 +21,10 @@ from infra.log.names import shard_key
 from infra.log.published_logs import PublishedLogs
 from infra.log.signed_note import NoteError
 from infra.objects.port import ObjectStoreError
-from infra.people.account_macs import ACCOUNTS_KEY, make_mac_key
+from infra.people.account_macs import ACCOUNTS_KEY, make_mac_key, note_all_have_macs
+from infra.redis import keys
+from infra.redis.clients import time_ms
+from infra.secret_record import Secret, SecretRecord
 from infra.settings import Settings
 from infra.store.layout import Layout
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
@@ -61,12 +65,27 @@ def _generate(folder: Path, host: str) -> list[Path]:
     return [*made, *([folder / ACCOUNTS_KEY] if make_mac_key(folder) else [])]
 
 
+def make_shared_keys(settings: Settings, data: redis.Redis, report: Callable[[Path], None]) -> None:
+    """Make the keys that neither an external server knows of nor this machine has; `report` their files."""
+    folder, recorded = keys_folder(settings), SecretRecord(data).read()
+    if Secret.ACCOUNTS_KEY not in recorded and make_mac_key(folder):
+        report(folder / ACCOUNTS_KEY)
+        if not data.exists(keys.USERS):
+            # the scrubber has no record to adopt, and may not be able to write to the folder later
+            note_all_have_macs(folder, time_ms(data))
+            ScrubRecord(data).note_macs()
+    absent = set(missing_keys(folder))
+    if settings.durability.durable and absent and not absent & recorded.keys():
+        for file in generate_keys(folder, named_host(folder) or settings.mail_domain):
+            report(file)
+
+
 def make_first_keys(settings: Settings, data: redis.Redis, shape: Layout) -> None:
     """Make the keys that are missing; log where, or what to do.
 
     No log key is made where something was published, because another one can't go on with a log. A receipts
-    key can: earlier receipts are verified by its public key, which stays. For an external server the operator
-    makes them, because other machines may have them already.
+    key can: earlier receipts are verified by its public key, which stays. For an external server other machines
+    may have them already: see `make_shared_keys`.
     """
     folder = keys_folder(settings)
     missing = missing_keys(folder)
@@ -93,12 +112,9 @@ def _make_keys(folder: Path, settings: Settings) -> None:
 
 
 def make_accounts_key(settings: Settings, data: redis.Redis) -> None:
-    """Make the key of the accounts' MACs if it is missing; log an alarm if accounts had MACs before.
-
-    For an external server the operator makes it, because other machines may have it already.
-    """
+    """Make the key of the accounts' MACs if it is missing; log an alarm if accounts had MACs before."""
     folder = keys_folder(settings)
-    if settings.redis_url is not None or not make_mac_key(folder):
+    if not make_mac_key(folder):
         return
     record = ScrubRecord(data)
     if record.all_have_macs():

@@ -1,21 +1,26 @@
 """`matchpost serve`: servers, workers, scheduler and front ends on one machine."""
 
 import logging
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from socket import socket
 
 import msgspec
+from redis import Redis
+from redis.exceptions import RedisError
 
 from infra.durability import DurabilityError, verify
 from infra.failpoints import failpoint
-from infra.log.key_files import keys_folder
+from infra.heartbeats import forget_ended
+from infra.liveness import LIVENESS
+from infra.log.key_files import LogKeyError, keys_folder
 from infra.machine import memory_limit
 from infra.mail.wakeup import begin_mailing
 from infra.objects.port import ObjectStoreError
 from infra.open_files import raise_limit
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
+from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.secret_record import SecretMismatchError
 from infra.settings import Settings
@@ -29,19 +34,20 @@ from infra.valkey.server import EmbeddedError, EmbeddedServer
 from services.lane_texts import idle_workers
 from services.secret_checks import accept_secrets, check_secrets
 from services.serve.banner import banner
-from services.serve.log_keys import make_accounts_key, make_first_keys, record_published_sizes
+from services.serve.liveness import report_liveness
+from services.serve.log_keys import (
+    make_accounts_key,
+    make_first_keys,
+    make_shared_keys,
+    record_published_sizes,
+)
 from services.serve.logging import log_end, log_to_stderr
 from services.serve.processes import (
     mail_child,
-    mailer_child,
-    maintenance_child,
-    publisher_child,
-    robot_children,
-    scheduler_child,
-    side_child,
+    numbered_children,
+    role_child,
     web_children,
     with_metrics_ports,
-    worker_child,
 )
 from services.serve.sockets import address_of, listen, listen_for_mail
 from services.serve.supervisor import Supervisor
@@ -51,7 +57,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings) -> int:
-    """Run until a stop signal, and return the exit code. Print `ready` once everything runs."""
+    """Run until a stop signal, and return the exit code. Print `ready` once all processes serve."""
     log_to_stderr("serve", settings)
     raise_limit()
     try:
@@ -60,6 +66,7 @@ def run(settings: Settings) -> int:
     except (
         EmbeddedError,
         DurabilityError,
+        LogKeyError,
         LookupError,
         ObjectStoreError,
         SecretMismatchError,
@@ -91,31 +98,31 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         if settings.queue_url is None:
             servers.append(second := stack.enter_context(queue_server(settings.data)))
             for_children = msgspec.structs.replace(settings, queue_url=second.url)
+    report_liveness(settings, "serve")
     data = stack.enter_context(make_client(url))
     failpoint("serve.loaded")
     verify(data, settings.durability, settings.replicas)
     store = RedisStore(data, settings.durability, settings.queue_cap)
     shape = store.create(initial_layout(data, settings.shards, settings.workers))
+    if settings.redis_url is None:
+        # a copy of the data knows processes of the machine that it comes from
+        data.delete(keys.HEARTBEATS)
     if idle := idle_workers(settings.workers, shape):
         logger.warning(idle)
-    if settings.redis_url is None:
-        accept_secrets(settings, data)
-    else:
-        for role in _roles(settings):
-            check_secrets(settings, data, role)
-    make_accounts_key(settings, data)
+    _settle_secrets(settings, data)
     create_robot_accounts(data, AccountMacs(keys_folder(settings)))
     each = with_metrics_ports(for_children)
-    scheduler = scheduler_child(next(each), url)
-    workers = [worker_child(n, next(each), url) for n in range(1, settings.workers + 1)]
-    children = [*workers, side_child(next(each), url), scheduler]
-    children.append(maintenance_child(for_children, url))
-    children += robot_children(settings.robots, each, url)
+    scheduler = role_child("scheduler", next(each), url)
+    children = numbered_children("worker", settings.workers, each, url)
+    children += [
+        role_child("side", next(each), url), scheduler, role_child("maintenance", for_children, url),
+    ]  # fmt: skip
+    children += numbered_children("robots", settings.robots, each, url)
     if settings.durability.durable:
         make_first_keys(settings, data, shape)
         queue = stack.enter_context(make_client(for_children.queue_url or url))
         record_published_sizes(settings, data, queue, shape)
-        children.append(publisher_child(next(each), url))
+        children.append(role_child("publisher", next(each), url))
     listener = stack.enter_context(listen(settings.http)) if settings.http != "off" else None
     if listener is not None:
         children += web_children(for_children, url, listener)
@@ -123,11 +130,26 @@ def _serve(settings: Settings, stack: ExitStack) -> None:
         children.append(mail_child(next(each), url, mail))
     if settings.has_mailer:
         begin_mailing(store, data, mail=settings.relay is not None, push=settings.sends_push)
-        children.append(mailer_child(next(each), url))
+        children.append(role_child("mailer", next(each), url))
     # the sync is noted first, because a tick that fails keeps those after it from being called
     ticks = [*(server.note_synced for server in servers), *(one.tick for one in duties)]
     supervisor = Supervisor(children, tick=partial(call_all, ticks), depends_on=servers)
     supervisor.run(started=lambda: _started(settings, url, listener))
+    if settings.redis_url is not None:
+        with suppress(RedisError):  # the doctor names them then
+            forget_ended(data)
+
+
+def _settle_secrets(settings: Settings, data: Redis) -> None:
+    """Make the keys that a server lacks, and compare the secrets of this machine with the server's."""
+    if settings.redis_url is None:
+        accept_secrets(settings, data)
+        make_accounts_key(settings, data)
+        return
+    made = "made %s; back it up, and let nobody else read it"
+    make_shared_keys(settings, data, partial(logger.info, made))
+    for role in _roles(settings):
+        check_secrets(settings, data, role)
 
 
 def _roles(settings: Settings) -> list[str]:
@@ -145,3 +167,4 @@ def _roles(settings: Settings) -> list[str]:
 def _started(settings: Settings, url: str, listener: socket | None) -> None:
     failpoint("serve.started")
     print(banner(settings, url, address_of(listener) if listener else None), flush=True)
+    LIVENESS.serving()

@@ -3,14 +3,18 @@
 import itertools
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from socket import socket
+from typing import Final
 
 from msgspec.structs import replace
 
 from infra.settings import Settings
 from services.serve.child import ProcessChild
+
+_BESIDE: Final = ("maintenance", "robots", "publisher", "mailer")
+"""Roles without which moves, pages and mail are answered all the same: the start of `serve` gives up waiting for them."""
 
 
 def console_script() -> Path:
@@ -22,50 +26,40 @@ def console_script() -> Path:
     return script if script.exists() else Path(sys.argv[0]).absolute()
 
 
-def worker_child(number: int, settings: Settings, redis_url: str) -> ProcessChild:
-    """Return a command worker for the server at `redis_url`."""
-    return _child("worker", f"worker-{number}", settings, redis_url)
+def role_child(
+    role: str,
+    settings: Settings,
+    redis_url: str,
+    *,
+    name: str = "",
+    flags: Sequence[str] = (),
+    fds: Sequence[int] = (),
+) -> ProcessChild:
+    """Return a process of a role for the server at `redis_url`; its name in the log is by default the role."""
+    argv = [str(console_script()), role, *(("--name", name) if name else ()), *flags]
+    environment = {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": redis_url}
+    needed, name = role not in _BESIDE, name or role
+    return ProcessChild(name, argv, env=environment, pass_fds=fds, watched=True, needed=needed)
 
 
-def scheduler_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Return the scheduler for the server at `redis_url`."""
-    return _child("scheduler", "scheduler", settings, redis_url)
-
-
-def maintenance_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Return the worker that rebuilds and checks, for the server at `redis_url`."""
-    return _child("maintenance", "maintenance", settings, redis_url)
-
-
-def robot_children(count: int, each: Iterator[Settings], redis_url: str) -> list[ProcessChild]:
-    """Return so many processes of the robots for the server at `redis_url`, with the next settings."""
-    numbers = range(1, count + 1)
-    return [_child("robots", f"robots-{number}", next(each), redis_url) for number in numbers]
-
-
-def publisher_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Return the process that publishes the logs of the server at `redis_url`."""
-    return _child("publisher", "publisher", settings, redis_url)
-
-
-def side_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Return the projection worker for the server at `redis_url`."""
-    return _child("side", "side", settings, redis_url)
+def numbered_children(
+    role: str, count: int, each: Iterator[Settings], redis_url: str
+) -> list[ProcessChild]:
+    """Return so many processes of a role, with the next settings."""
+    names = [f"{role}-{number}" for number in range(1, count + 1)]
+    return [role_child(role, next(each), redis_url, name=name) for name in names]
 
 
 def web_children(settings: Settings, redis_url: str, listener: socket) -> list[ProcessChild]:
     """Return the web processes, which all answer on one socket that listens already."""
-    count = settings.web
-    names = [f"web-{number}" for number in range(1, count + 1)] if count > 1 else ["web"]
-    own = [with_metrics_port(settings, n) for n in range(count)]
-    fd = listener.fileno()
-    return [_web_child(name, one, redis_url, fd) for name, one in zip(names, own, strict=True)]
-
-
-def _web_child(name: str, settings: Settings, redis_url: str, fd: int) -> ProcessChild:
-    argv = [str(console_script()), "web", "--name", name, "--fd", str(fd)]
-    environment = _environment(settings, redis_url)
-    return ProcessChild(name, argv, env=environment, pass_fds=[fd], watched=True)
+    count, fd = settings.web, listener.fileno()
+    names = [f"web-{number}" for number in range(1, count + 1)] if count > 1 else [""]
+    flags = ["--fd", str(fd)]
+    own = [with_metrics_port(settings, number) for number in range(count)]
+    return [
+        role_child("web", one, redis_url, name=name, flags=flags, fds=[fd])
+        for name, one in zip(names, own, strict=True)
+    ]
 
 
 def with_metrics_ports(settings: Settings) -> Iterator[Settings]:
@@ -92,21 +86,4 @@ def mail_child(settings: Settings, redis_url: str, sockets: Mapping[str, socket]
     """Return the process that accepts mail, on sockets that listen already, by protocol."""
     fds = {protocol: listener.fileno() for protocol, listener in sockets.items()}
     flags = [word for protocol, fd in fds.items() for word in (f"--{protocol}-fd", str(fd))]
-    argv = [str(console_script()), "mail", *flags]
-    environment = _environment(settings, redis_url)
-    return ProcessChild("mail", argv, env=environment, pass_fds=list(fds.values()), watched=True)
-
-
-def mailer_child(settings: Settings, redis_url: str) -> ProcessChild:
-    """Return the process that sends mail."""
-    argv = [str(console_script()), "mailer"]
-    return ProcessChild("mailer", argv, env=_environment(settings, redis_url), watched=True)
-
-
-def _child(role: str, name: str, settings: Settings, redis_url: str) -> ProcessChild:
-    argv = [str(console_script()), role, "--name", name]
-    return ProcessChild(name, argv, env=_environment(settings, redis_url), watched=True)
-
-
-def _environment(settings: Settings, redis_url: str) -> dict[str, str]:
-    return {**os.environ, **settings.environment(), "MATCHPOST_REDIS_URL": redis_url}
+    return role_child("mail", settings, redis_url, flags=flags, fds=list(fds.values()))

@@ -2,8 +2,8 @@
 
 One thread, one loop. Guarantees: a child that ends is restarted after a back-off, and its end is one
 line in the log; a child that sends no sign of life (`infra.liveness`) is killed; on SIGTERM, SIGINT
-or SIGHUP the children are stopped in order; children end with the supervisor however it ends (the
-kernel ensures it, see `infra.valkey.process`); an exception in the tick is logged and the tick is retried.
+or SIGHUP the children are stopped in order, within seconds; children end with the supervisor however
+it ends (the kernel ensures it, see `infra.valkey.process`); an exception in the tick is logged and the tick is retried.
 
 Children of the *server* they depend on (`depends_on`) are started first and
 ended last, and while one is down neither are the others started nor is the tick called.
@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from infra.liveness import LIVENESS
 from infra.valkey.process import describe_exit
 from services.serve.child import Child
 from services.serve.signals import Signals
@@ -30,10 +31,14 @@ MAX_DELAY: Final = 10.0
 STABLE_SECONDS: Final = 30.0
 """After running for so many seconds a child's end counts as its first."""
 
-STOP_DEADLINE: Final = 10.0
-"""Seconds that children have to end by themselves before they are killed."""
+STOP_DEADLINE: Final = 2.0
+"""Seconds that children have to end by themselves before they are killed, which loses nothing."""
+
+SERVER_STOP_DEADLINE: Final = 10.0
+"""The same for the server they depend on, which syncs its log first."""
 
 _WATCH_SECONDS: Final = 1.0  # between two checks for signs of life
+_START_SECONDS: Final = 0.05  # the same until all children serve
 _KILL_DEADLINE: Final = 5.0  # seconds the kernel may take to end a killed child
 
 
@@ -41,7 +46,7 @@ class Supervisor:
     """Supervises `children` and calls `tick` every `tick_interval` seconds, in the main thread.
 
     When the supervisor stops, the children have `stop_deadline` seconds to end by themselves, and
-    then the server they depend on has the same time.
+    then the server they depend on has `SERVER_STOP_DEADLINE`.
     """
 
     def __init__(
@@ -58,20 +63,24 @@ class Supervisor:
         self._tick = Tick(tick, tick_interval)
         self._stop_deadline = stop_deadline
         self._starting: Child | None = None
+        self._started: Callable[[], None] | None = None
+        """The callback for when all children serve."""
         self._signals = Signals(self._cut_start_short)
 
     def run(self, started: Callable[[], None] = lambda: None) -> None:
-        """Start all children, call `started`, and supervise until a stop signal; return when all ended.
+        """Start all children, and supervise until a stop signal; return when all ended.
 
-        Children that run already are adopted. If the first start of a child, or `started`, raises,
-        all other children are stopped first and then the exception is raised from here.
+        `started` is called once no child is waited for (`Child.is_awaited`). Children that run already are
+        adopted. If the first start of a child, or `started`, raises, all other children are stopped first and
+        then the exception is raised from here.
         """
         with self._signals:
             try:
                 self._start_all()
-                if not self._signals.stops:
-                    started()
+                self._started = started
                 while not self._signals.stops:
+                    LIVENESS.step()
+                    self._report_start()
                     self._end_silent()
                     self._reap()
                     self._restart()
@@ -97,12 +106,14 @@ class Supervisor:
         """Start one child; a stop signal that arrives meanwhile ends it."""
         self._starting = slot.child
         try:
-            slot.start()
+            # a server may load its data for a long time
+            with LIVENESS.waiting():
+                slot.start()
         finally:
             self._starting = None
 
     def _cut_start_short(self) -> None:
-        """End the child that is starting, because a server may load its data for a long time."""
+        """End the child that is starting."""
         if self._starting is not None:
             self._starting.terminate()
 
@@ -148,6 +159,12 @@ class Supervisor:
         for slot in self._children:
             slot.reset_delay()
 
+    def _report_start(self) -> None:
+        """Call `started` once no child is waited for."""
+        if self._started and not any(slot.child.is_awaited for slot in self._children):
+            started, self._started = self._started, None
+            started()
+
     def _call_tick(self) -> None:
         """Call the tick if it is due and the server runs."""
         if not self._signals.stops and not any(slot.is_down for slot in self._dependencies):
@@ -159,26 +176,28 @@ class Supervisor:
         if down:
             return min(down)
         due = [self._tick.due, *(slot.due for slot in self._children if slot.is_down)]
-        return min([time.monotonic() + _WATCH_SECONDS, *due])
+        pause = _START_SECONDS if self._started else _WATCH_SECONDS
+        return min([time.monotonic() + pause, *due])
 
     def _stop_all(self) -> None:
         """Stop the children together, then the servers they depend on, last started first."""
         patience = min(1, self._signals.stops)  # any signal after the one that asked to stop
-        self._stop([slot.child for slot in self._children], patience)
+        children = [slot.child for slot in self._children]
+        self._stop(children, patience, self._stop_deadline, logging.INFO)
         for slot in reversed(self._dependencies):
-            self._stop([slot.child], patience)
+            self._stop([slot.child], patience, SERVER_STOP_DEADLINE, logging.WARNING)
 
-    def _stop(self, children: Sequence[Child], patience: int) -> None:
-        """Stop children: ask, wait until the deadline or more than `patience` signals, then kill."""
+    def _stop(self, children: Sequence[Child], patience: int, seconds: float, level: int) -> None:
+        """Stop children: ask, wait so many seconds or for more than `patience` signals, then kill."""
         for child in children:
             child.terminate()
-        deadline = time.monotonic() + self._stop_deadline
+        deadline = time.monotonic() + seconds
         while _running(children) and time.monotonic() < deadline:
             if self._signals.stops > patience:
                 break
             self._signals.wait(deadline - time.monotonic())
         for child in _running(children):
-            logger.warning("%s did not end in time and is killed", child.name)
+            logger.log(level, "%s was still at work and is cut off", child.name)
             child.kill()
         self._await_killed(children)
 

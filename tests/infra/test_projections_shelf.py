@@ -192,7 +192,7 @@ def test_one_builds_at_a_time_and_gives_signs_of_life(
     client: Redis, generations: Generations
 ) -> None:
     generation = generations.begin("builder", 2, BUCKETS)
-    with pytest.raises(BusyError, match="lists are being rebuilt already"):
+    with pytest.raises(BusyError, match="the projection `lists` is being rebuilt already"):
         generations.begin("another", 2)
     generations.renew("builder")
     client.delete(keys.projection("lists", "building"))  # as it is after its time
@@ -258,7 +258,9 @@ def test_data_of_another_version_are_not_read(client: Redis, generations: Genera
     class Newer(Plain):
         spec = Spec("lists", 4)
 
-    with pytest.raises(LookupError, match=r"lists are of version 3 .* which reads version 4"):
+    with pytest.raises(
+        LookupError, match=r"the projection `lists` has version 3 .* which reads version 4"
+    ):
         Newer(client).value()
 
 

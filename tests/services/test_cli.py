@@ -12,11 +12,13 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import ResponseError
 
 from domain.errors import Code, Refusal
+from infra.heartbeats import Role
 from infra.redis import keys
 from infra.settings import SettingsError, setting_table
 from infra.store import gateway
 from services import __version__
 from services.cli import errors
+from services.cli.argument_types import ROLES
 from services.cli.flags import SETTINGS, split_line
 from services.cli.main import main
 from services.cli.subcommands import SUBCOMMANDS, WAIT_SECONDS
@@ -47,12 +49,12 @@ def nowhere(tmp_path) -> Served:
 # without a server
 
 
-def test_help_lists_the_commands_but_not_the_workers_role(nowhere):
+def test_help_lists_all_commands(nowhere):
     shown = nowhere.run("--help")
     assert shown.returncode == 0
-    for name in ("do", "serve", "doctor", "verify", "referee", "bench"):
-        assert f"\n    {name} " in shown.stdout
-    assert "worker" not in shown.stdout
+    for subcommand in SUBCOMMANDS:
+        assert f"\n    {subcommand.name} " in shown.stdout
+    assert set(ROLES) == set(Role) <= {subcommand.name for subcommand in SUBCOMMANDS}
 
 
 @pytest.mark.parametrize("name", [one.name for one in SUBCOMMANDS])
@@ -60,7 +62,20 @@ def test_every_subcommand_has_help(name, capsys):
     with pytest.raises(SystemExit) as ended:
         main([name, "--help"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: matchpost {name} ")
+    shown = capsys.readouterr().out
+    assert shown.startswith(f"usage: matchpost {name} ")
+    assert "--mail-authserv" not in shown, "settings have a list of their own"
+
+
+@pytest.mark.parametrize("words", [[], ["do"], ["arbiter"]])
+def test_the_settings_are_listed_on_demand(words, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([*words, "--help-settings"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert [name for name in SETTINGS if f"--{name.replace('_', '-')} VALUE" in shown] == [
+        *SETTINGS
+    ]
 
 
 def test_help_imports_nothing_slow():

@@ -20,7 +20,7 @@ from tests.helpers.served import SCRIPT, Served, until
 
 SHELLS = ["bash", "zsh", "fish"]
 
-LISTED = [subcommand.name for subcommand in SUBCOMMANDS if subcommand.help]
+LISTED = [subcommand.name for subcommand in SUBCOMMANDS]
 
 ZSH_STUBS = """
 compdef() { :; }
@@ -147,7 +147,12 @@ def test_subcommands_and_their_flags(shell: Shell):
     assert shell.complete("do", "--rec") == ["--receipt"]
     assert shell.complete("watch", "1", "--") == ["--help", "--json", "--until-over"]
     assert shell.complete("serve", "--") == sorted(
-        {"--help", "--config", *(f"--{name.replace('_', '-')}" for name in SETTINGS)}
+        {
+            "--help",
+            "--help-settings",
+            "--config",
+            *(f"--{name.replace('_', '-')}" for name in SETTINGS),
+        }
     )
     assert shell.complete("completion", "") == ["bash", "fish", "zsh"]
     assert shell.complete("rebuild", "rat") == ["ratings"]

@@ -20,7 +20,9 @@ from services.secret_checks import NEEDED
 
 FOLDER = Path(__file__).parents[2] / "docs" / "several-machines"
 VARIABLES = {row.env for row in setting_table()}
-UNITS = sorted((FOLDER / "systemd").glob("*.service"))
+WHOLE = FOLDER.parent / "one-machine"
+UNITS = sorted([*(FOLDER / "systemd").glob("*.service"), *WHOLE.glob("*.service")])
+PROGRAM = "/opt/matchpost/bin/matchpost"
 
 
 def documents(name: str) -> list[dict[str, Any]]:
@@ -55,6 +57,19 @@ def test_a_pod_runs_its_role_with_its_user_and_settings_that_exist(role: str) ->
     assert set(named) <= VARIABLES
     for variable, kind in (("MATCHPOST_REDIS_URL", "data"), ("MATCHPOST_QUEUE_URL", "queue")):
         assert named[variable]["valueFrom"]["secretKeyRef"]["key"] == f"{role}-{kind}"
+
+
+@pytest.mark.parametrize("role", sorted(NEEDED))
+def test_every_role_is_watched_for_hangs(role: str) -> None:
+    (container,) = PODS[role]["containers"]
+    alive = [PROGRAM, "alive", role]
+    assert container["startupProbe"]["exec"]["command"] == [*alive, "--ready"]
+    if role != "web":  # which answers at addresses of its own
+        assert container["livenessProbe"]["exec"]["command"] == alive
+    if role not in ("web", "mail"):
+        assert container["readinessProbe"]["exec"]["command"] == [*alive, "--ready"]
+    assert {"startupProbe", "livenessProbe", "readinessProbe"} <= set(container)
+    assert SERVICES[role]["healthcheck"]["test"] == ["CMD", *alive, "--ready"]
 
 
 @pytest.mark.parametrize("role", sorted(NEEDED))
@@ -105,6 +120,8 @@ def test_a_unit_runs_a_subcommand(file: Path) -> None:
     assert command[0].endswith("/matchpost")
     assert command[1] in {"%i", *(one.name for one in SUBCOMMANDS)}
     assert not re.search(r"MATCHPOST_(?!DATA|KEYS)", file.read_text()), "settings are in files"
+    if unit["Service"]["Type"] != "oneshot":
+        assert (unit["Service"]["Type"], unit["Service"]["WatchdogSec"]) == ("notify", "60")
 
 
 def test_no_file_gives_a_container_more_than_the_keys_of_its_role() -> None:
@@ -179,7 +196,10 @@ def test_a_unit_has_a_user_of_its_own_and_few_rights(file: Path) -> None:
     accounts = (FOLDER / "systemd" / "matchpost.sysusers").read_text()
     named = set(re.findall(r"^u (\S+) ", accounts, re.MULTILINE))
     assert named == {f"matchpost-{role}" for role in NEEDED}
-    if file.name == "matchpost-prepare.service":
+    if file.parent == WHOLE:
+        assert users == ["matchpost"]
+        assert "u matchpost - " in (WHOLE / "matchpost.sysusers").read_text()
+    elif file.name == "matchpost-prepare.service":
         assert not users
     else:
         assert users[0] in {"matchpost-%i", *named}

@@ -197,16 +197,20 @@ LAG = Lag(RATINGS, RATINGS.version, 0, None, (), late=False, building=False)
 @pytest.mark.parametrize(
     ("changes", "level", "words"),
     [
-        ({"version": 0}, Level.WARN, "must be rebuilt: they have version 0, and this program"),
-        ({"version": 99}, Level.WARN, "must be rebuilt: they have version 99, and this"),
+        ({"version": 0}, Level.WARN, "must be rebuilt: it has version 0, and this program"),
+        ({"version": 99}, Level.WARN, "must be rebuilt: it has version 99, and this"),
         ({"late": True}, Level.WARN, "must be rebuilt: an event arrived that belongs before"),
-        ({"late": True, "building": True}, Level.NOTE, "ratings are being rebuilt: an event"),
+        (
+            {"late": True, "building": True},
+            Level.NOTE,
+            "the projection `ratings` is being rebuilt: an event",
+        ),
         (
             {"events": 7, "oldest": 999_000},
             Level.NOTE,
-            "ratings are at most 7 events and 1 s behind",
+            "the projection `ratings` is at most 7 events and 1 s behind",
         ),
-        ({"events": 7, "oldest": 900_000}, Level.WARN, "ratings are 7 events and 100 s behind"),
+        ({"events": 7, "oldest": 900_000}, Level.WARN, "`ratings` is 7 events and 100 s behind"),
     ],
 )
 def test_what_a_projection_lacks_is_told(changes: dict[str, Any], level: Level, words: str) -> None:

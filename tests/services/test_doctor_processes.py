@@ -20,6 +20,7 @@ from infra.heartbeats import (
     Role,
     read_heartbeats,
 )
+from infra.log.key_files import missing_keys
 from infra.mail.email import Email, Purpose
 from infra.mail.outbox import Outbox, RelayBackoff
 from infra.redis import keys
@@ -299,6 +300,7 @@ def test_all_processes_of_a_server_give_signs_of_life_and_take_them_away(
     with Served(tmp_path / "data", {**more, "MATCHPOST_ROBOTS": "1"}):
         until(lambda: {beat.role for beat in read_heartbeats(redis_client)} == set(Role))
         beats = read_heartbeats(redis_client)
+        assert not missing_keys(tmp_path / "data" / "keys"), "the log can be published"
     keyed = [beat.mail_key for beat in beats if beat.role in (Role.MAIL, Role.MAILER)]
     assert keyed[0] == keyed[1] != ""
     assert read_heartbeats(redis_client) == []

@@ -1,6 +1,7 @@
 """RQ's own tools on our queues: a stock worker, a job that is looked at, workers that are suspended."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,9 +24,11 @@ from rq.utils import import_attribute
 from domain.match.commands import PlayMove, StartMatch
 from infra import rq_jobs
 from infra.durability import Mode
+from infra.heartbeats import Role
 from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS
+from infra.store import queue_figures
 from infra.store.gateway import CommandGateway
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
@@ -42,10 +45,25 @@ from workers.commands.drain import Drain
 from workers.rq_worker import ListedWorker, _OrderedQueue
 
 RQ = Path(sys.executable).with_name("rq")
+OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
 JSON = ("-S", "rq.serializers.JSONSerializer")
 
 START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)), 1)
 MOVE = sent(ALICE, PlayMove(text="m13-m9"), 2)
+
+
+def test_the_page_for_operators_names_all_roles_queues_and_jobs() -> None:
+    page = OPERATING.read_text()
+    intro = page[: page.index("## ")]
+    assert set(re.findall(r"^\| `(\w+)` \|", intro, re.MULTILINE)) == set(Role)
+    names = {name for name in vars(rq_jobs).values() if isinstance(name, str)}
+    queues = {name for name in names if name.startswith("matchpost-")}
+    rows = dict(re.findall(r"^\| `(matchpost-\w+)` \| (.*?) \|", page, re.MULTILINE))
+    assert set(rows) == queues
+    listed = {name for row in rows.values() for name in re.findall("`([^`]+)`", row)}
+    assert listed == {name for name in names if name.startswith("services.")} | {rq_jobs.ROBOT_MOVE}
+    shown = re.findall(r"^(matchpost-\w+) +\d+ waiting", page, re.MULTILINE)
+    assert shown == [*queue_figures._OURS]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -13,9 +14,11 @@ import httpx
 import pytest
 
 from infra import liveness
-from infra.liveness import LivenessMonitor
+from infra.liveness import BEAT, SERVING, LivenessMonitor
 from infra.redis import keys
 from infra.valkey.server import EmbeddedServer
+from infra.watchers import service_manager
+from services.cli.main import main
 from services.serve.child import ProcessChild
 from services.serve.supervisor import Supervisor
 from tests.helpers.served import Player, Served, matches, until
@@ -60,6 +63,11 @@ FORKING = (
 WAITING = BEGIN + (
     "from infra.redis.clients import make_client; client = make_client(sys.argv[1]); "
     "exec('while True: client.ping(); time.sleep(0.01)')"
+)
+STARTING = BEGIN + (
+    "from pathlib import Path; from infra.watchers import alive_file; folder = Path(sys.argv[1]); "
+    "LIVENESS.watch(alive_file(folder, 'worker')); "
+    "exec('while True:\\n time.sleep(0.01)\\n if (folder / \"go\").exists(): LIVENESS.serving()')"
 )
 
 
@@ -210,6 +218,71 @@ def test_a_decision_is_a_step_and_a_wait_of_another_thread_is_none() -> None:
     heart.step()
     assert heart.goes_on()
     assert not heart.goes_on()
+
+
+def test_the_start_is_reported_when_all_serve_but_those_that_can_not_start() -> None:
+    late = watched(BEGIN + "time.sleep(0.5); LIVENESS.serving(); time.sleep(600)")
+    argv = [sys.executable, "-c", "raise SystemExit(2)"]
+    failing = ProcessChild("publisher", argv, watched=True, needed=False)
+    awaited: list[bool] = []
+
+    def started() -> None:
+        awaited.append(late.is_awaited)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    Supervisor([late, failing], lambda: None).run(started)
+    assert awaited == [False]
+
+
+@pytest.mark.parametrize("name", ["", "@"])
+def test_a_service_manager_hears_that_a_process_serves_and_is_alive(
+    name: str, tmp_path: Path
+) -> None:
+    place = name + str(tmp_path / "notify")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(place.replace("@", "\0"))
+        manager.settimeout(60)
+        for watchdog, heard in ((os.getpid(), [b"READY=1", b"WATCHDOG=1"]), (1, [b"READY=1"] * 2)):
+            environ = {
+                "NOTIFY_SOCKET": place, "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": str(watchdog),
+            }  # fmt: skip
+            report = service_manager(environ)
+            assert environ == {}, "children must not report in its place"
+            for _ in heard:
+                report(SERVING)
+                report(BEAT)
+            assert [manager.recv(100) for _ in heard] == heard
+            manager.setblocking(False)
+            with suppress(BlockingIOError):
+                while manager.recv(100):
+                    continue
+            manager.settimeout(60)
+
+
+def test_alive_knows_what_starts_serves_hangs_and_has_ended(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(*flags: str) -> tuple[int, str]:
+        code = main(["alive", "worker", *flags, "--data", str(tmp_path)])
+        return code, capsys.readouterr().out
+
+    assert said() == (1, f"no worker runs here with the data directory {tmp_path}\n")
+    child = ProcessChild("worker-1", [sys.executable, "-c", STARTING, str(tmp_path)])
+    child.start()
+    name = f"worker-{socket.gethostname()}-{child.pid}"
+    until(lambda: said()[0] == 0)
+    assert said("--ready") == (1, f"{name} is alive, and starts\n")
+    (tmp_path / "go").touch()
+    until(lambda: said("--ready") == (0, f"{name} is alive, and serves\n"))
+    assert child.pid is not None
+    with stopped(child.pid):
+        past = time.monotonic_ns() - 90 * 10**9
+        os.utime(tmp_path / "alive" / name, ns=(past, past))
+        code, line = said()
+        assert (code, line[: len(name) + 6]) == (1, f"{name} hangs")
+    child.kill()
+    until(lambda: child.poll() is not None)
+    assert said()[0] == 1
 
 
 # the real thing

@@ -21,7 +21,8 @@ from infra.log.signed_note import VerifierKey
 from infra.redis.keys import published
 from infra.settings import Settings
 from infra.store.layout import Layout
-from services.serve.log_keys import make_first_keys
+from services.secret_checks import check_secrets
+from services.serve.log_keys import make_first_keys, make_shared_keys
 from tests.helpers.served import SCRIPT
 
 SHAPE = Layout(shards=4, lanes=1)
@@ -98,9 +99,20 @@ def test_no_new_keys_take_the_place_of_lost_ones(redis_client: Redis, tmp_path: 
     assert not (tmp_path / "keys").exists()
 
 
-def test_for_an_external_server_the_operator_makes_them(redis_client: Redis, tmp_path: Path):
-    make_first_keys(Settings(data=tmp_path, redis_url="redis://elsewhere"), redis_client, SHAPE)
-    assert not (tmp_path / "keys").exists()
+def test_for_an_external_server_no_keys_are_made_that_another_machine_has(
+    redis_client: Redis, tmp_path: Path
+):
+    one, two = (Settings(data=tmp_path / name, redis_url="redis://elsewhere") for name in "ab")
+    made: list[Path] = []
+    make_shared_keys(one, redis_client, made.append)
+    assert [file.name for file in made] == ["accounts-key", "log-key", "receipts-key"]
+    for role in ("publisher", "web"):
+        check_secrets(one, redis_client, role)
+    make_shared_keys(two, redis_client, made.append)
+    make_first_keys(two, redis_client, SHAPE)
+    assert len(made) == 3
+    assert not missing_keys(one.data / "keys")
+    assert not (two.data / "keys").exists()
 
 
 KEYS = ("log-key", "receipts-key")

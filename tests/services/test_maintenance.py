@@ -91,7 +91,7 @@ def test_a_difference_and_a_projection_that_is_being_built_are_results_of_the_jo
     assert "lists: differs from a rebuild" in capsys.readouterr().out
     Generations(bench.client, LISTS).begin("another", 4)
     assert run(["lists"], check=False, settings=settings) == 1
-    assert "lists are being rebuilt already" in capsys.readouterr().err
+    assert "the projection `lists` is being rebuilt already" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("worker")

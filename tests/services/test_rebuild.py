@@ -210,7 +210,8 @@ def test_two_at_once_are_refused_and_what_a_killed_one_left_is_taken_away(
     bench.client.hset(left.key("rows"), "1", "x")
     bench.client.sadd(left.names_key, "rows")
     assert run(["history", "lists"], check=False, settings=settings) == 1
-    assert capsys.readouterr().err.count("lists are being rebuilt already; wait for that") == 1
+    busy = "the projection `lists` is being rebuilt already; wait for that"
+    assert capsys.readouterr().err.count(busy) == 1
     assert run(["lists"], check=True, settings=settings) == 0, "a check writes nothing"
     # the other one that had begun was given up
     assert run(["history"], check=False, settings=settings) == 0

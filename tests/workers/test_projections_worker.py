@@ -62,7 +62,7 @@ def test_what_an_older_program_kept_is_made_anew(
     assert live(shelf_client) == (LISTS.version + 1, 2)
     assert contents(shelf_client).keys() == before.keys()
     old, new = LISTS.version, LISTS.version + 1
-    assert f"they are of version {old}, and this program's is {new}" in caplog.text
+    assert f"it has version {old}, and this program's is {new}" in caplog.text
 
 
 def test_what_a_newer_program_keeps_is_left_alone(logs: Logs, shelf_client: Redis) -> None:

@@ -39,12 +39,13 @@ class LossCheck:
             for shard in self._shards:
                 pipe.hmget(keys.published(shard), "size", "end")
             announced = [(int(size or 0), int(end or 0)) for size, end in pipe.execute()]
+        begun = [shard for shard in self._shards if announced[shard][1]]
         # after it, because a log only grows
-        ends = dict(zip(self._shards, read_ends(self._data, self._shards), strict=True))
-        for shard, (published, end) in zip(self._shards, announced, strict=True):
+        for shard, found in zip(begun, read_ends(self._data, begun), strict=True):
+            published, end = announced[shard]
             # what is published is restored first
-            if published <= ends[shard] < end:
-                self._losses.note(shard, ends[shard], end)
+            if published <= found < end:
+                self._losses.note(shard, found, end)
                 with self._queue.pipeline(transaction=False) as pipe:
-                    add_log_ends(pipe, {shard: ends[shard]})
+                    add_log_ends(pipe, {shard: found})
                     pipe.execute()

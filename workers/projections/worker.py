@@ -195,24 +195,24 @@ class _ProjectionSlot:
                 self.rebuild = Rebuild(self._store, self._client, self.projection, buckets)
             except BusyError:
                 return  # another worker builds it
-            logger.info("%s are rebuilt: %s", self.projection.spec.name, why)
+            logger.info("the projection `%s` is rebuilt: %s", self.projection.spec.name, why)
 
     def _load_live(self, losses: str) -> str:
         """Load the live generation; return why it must be rebuilt, or an empty text."""
         spec = self.projection.spec
         live = self._generations.live()
         if live is None:
-            return "there are none yet"
+            return "it has not been built yet"
         version, generation = live
         if version < spec.version:
-            return f"they are of version {version}, and this program's is {spec.version}"
+            return f"it has version {version}, and this program's is {spec.version}"
         found = self._generations.checkpoints(generation)
         if version > spec.version:
             return ""
         checkpoints = [one for one in found if one is not None]
         if len(checkpoints) < len(found):
             # unless it has been replaced at this moment
-            return "their checkpoint is gone" if self._generations.live() == live else ""
+            return "its checkpoint is gone" if self._generations.live() == live else ""
         if self._live != generation:
             pairs = zip(generation.all, checkpoints, strict=True)
             self._take(
@@ -236,10 +236,10 @@ class _ProjectionSlot:
             for checkpoint in checkpoints
             for count, end in zip(checkpoint.counts, ends, strict=True)
         ):
-            return "they know of leaves that the logs have lost"
+            return "it knows of leaves that the logs have lost"
         if self._generations.losses() != losses:
             return (
-                "they may know of leaves that the logs have lost, and whose indexes were used again"
+                "it may know of leaves that the logs have lost, and whose indexes were used again"
             )
         return ""
 

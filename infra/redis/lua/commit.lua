@@ -104,10 +104,11 @@ local function write_checked(locator, places, moves, more_moves, turns, more_tur
   end
 end
 
--- mostly neither is there
-local unusual = redis.call('EXISTS', tries, closed) > 0
+-- mostly only the log is there, which counts three times, so that one call is enough
+local there = redis.call('EXISTS', tries, closed, log, log, log)
+local unusual = there % 3 > 0
 local suspected = unusual and redis.call('HLEN', tries) > 0
-local index = next_index(log)
+local index = there < 3 and 0 or index_after(log)
 if index < tonumber(ARGV[2]) or (ARGV[3] ~= '' and index > tonumber(ARGV[3])) then
   return {'closed', index}
 end

@@ -9,20 +9,19 @@ local function time_ms(given)
   return time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
 end
 
--- the index that the next leaf of a log will have: ids are `<index>-1` and are never used twice
-local function next_index(log)
-  local info = redis.pcall('XINFO', 'STREAM', log)
-  if info.err then
-    if string.find(tostring(info.err), 'no such key', 1, true) then
-      return 0
-    end
-    error(info)
-  end
+-- the index that the next leaf of a log that exists will have: ids are `<index>-1` and are never used twice
+local function index_after(log)
+  local info = redis.call('XINFO', 'STREAM', log)
   for i = 1, #info, 2 do
     if info[i] == 'last-generated-id' then
       return tonumber(string.match(info[i + 1], '^(%d+)')) + 1
     end
   end
+end
+
+-- the same of any log: one that nothing was ever added to is no key
+local function next_index(log)
+  return redis.call('EXISTS', log) == 0 and 0 or index_after(log)
 end
 
 -- when an inbox entry was received, in ms; `found` is the reply to XRANGE or XREVRANGE with COUNT 1

@@ -22,7 +22,7 @@ from infra.valkey.server import EmbeddedServer
 from services.app.context import App
 from services.serve.child import ProcessChild
 from services.serve.logging import log_to_stderr
-from services.serve.processes import side_child
+from services.serve.processes import role_child
 from services.serve.supervisor import Supervisor
 from workers.commands import worker as command_worker
 from workers.scheduler import Scheduler
@@ -92,7 +92,7 @@ def _serve() -> None:
             ProcessChild(name, [sys.executable, str(HERE), "worker", name], env=env)
             for name in (f"matchpost worker {n}" for n in range(shape.lanes))
         ]
-        children = [*workers, side_child(settings, server.url)]
+        children = [*workers, role_child("side", settings, server.url)]
         supervisor = Supervisor(children, tick=keeper.tick, depends_on=[server])
         supervisor.run(started=lambda: print("ready", flush=True))  # noqa: T201 - as `serve` does
 
