@@ -168,9 +168,18 @@ class LivenessPipe:
 
 
 def _processor_use(pid: int) -> tuple[bool, float]:
-    """Return whether a process is running or ready to run, and how many seconds it ran; Linux only."""
+    """Return whether a thread of a process is running or ready to run, and how many seconds it ran; Linux only.
+
+    Any thread counts: the main one may wait for the interpreter's lock while its holder gets no processor.
+    """
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        fields = _stat_fields(Path(f"/proc/{pid}/stat"))
+        states = [_stat_fields(one)[0] for one in Path(f"/proc/{pid}/task").glob("*/stat")]
     except OSError:
         return False, 0.0
-    return fields[0] == "R", (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return "R" in states, (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _stat_fields(path: Path) -> list[str]:
+    """Return what stands after the name of the program."""
+    return path.read_text("ascii", "replace").rpartition(")")[2].split()
