@@ -9,7 +9,7 @@ GERMAN = {"accept-language": "de"}
 
 
 def message(answer) -> str:
-    found = re.search(r'<p class="lead"([^>]*)>(.*?)</p>', answer.text, re.DOTALL)
+    found = re.search(r'<p class="(?:lead|mistake)"([^>]*)>(.*?)</p>', answer.text, re.DOTALL)
     assert found, answer.text
     assert "lang=" not in found[1]  # the page's own language
     return html.unescape(found[2])

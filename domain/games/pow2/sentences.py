@@ -31,6 +31,14 @@ def _are_named(named: int, language: str) -> str:
     return f"{named} are" if named > 1 else "1 is" if named else "none is"
 
 
+def _piece(letter: str, language: str) -> str:
+    """Return a piece by the letter that drawings as text have for it."""
+    dark = letter in "xX"
+    if language == "de":
+        return "ein dunkler Stein" if dark else "ein heller Stein"
+    return "a dark piece" if dark else "a light piece"
+
+
 SAY = Sentences(
     "pow2",
     {
@@ -76,10 +84,10 @@ SAY = Sentences(
             "auf den vier Randlinien wird nicht gezogen (-noborder)",
         ),
         "way": (
-            "the way is blocked by {piece} at {at:place}",
-            "den Weg versperrt {piece} auf {at:place}",
+            "the way is blocked by {piece:piece} at {at:place}",
+            "den Weg versperrt {piece:piece} auf {at:place}",
         ),
-        "taken": ("{at:place} is occupied by {piece}", "auf {at:place} steht {piece}"),
+        "taken": ("{at:place} is occupied by {piece:piece}", "auf {at:place} steht {piece:piece}"),
         # the pieces that are placed
         "alone": (
             "{at:place} has no occupied neighbour, so nothing is placed",
@@ -138,6 +146,7 @@ SAY = Sentences(
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
     place=PLACE,
+    piece=_piece,
     all=ALL_PLACES,
     any=ANY_PLACE,
     have=_pieces_have,

@@ -75,7 +75,13 @@ from services.http.web.pages.lists import (
 )
 from services.http.web.pages.log import show_log
 from services.http.web.pages.login import log_in, log_out, show_login, show_signup, sign_up
-from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
+from services.http.web.pages.match import (
+    check_move,
+    go_to_check,
+    list_moves,
+    show_chat,
+    show_match,
+)
 from services.http.web.pages.match_actions import act
 from services.http.web.pages.match_lists import show_games_matches, show_own, show_players
 from services.http.web.pages.match_writing import (
@@ -159,6 +165,7 @@ PAGES: Final[tuple[Any, ...]] = (
     list_moves,
     show_chat,
     check_move,
+    go_to_check,
     act,
     list_reveals,
     write_chat_line,

@@ -1,10 +1,10 @@
 """Actions of players in a match, each from a form of its page."""
 
-from typing import Final
+import asyncio
+from typing import Any, Final
 from uuid import uuid4
 
-from litestar import post
-from litestar.response import Redirect
+from litestar import Response, post
 
 from domain.errors import Code, Refusal
 from services.app.actor import Actor
@@ -20,7 +20,9 @@ from services.app.commands import (
 from services.app.draws import DrawPart
 from services.app.sentences import SAY
 from services.http.context import ApiContext
+from services.http.web.pages.match import match_page
 from services.http.web.params import (
+    MAX_MOVE,
     BoardNumber,
     ContextDependency,
     FormDependency,
@@ -28,17 +30,33 @@ from services.http.web.params import (
 )
 from services.http.web.render import local_path, redirect_to
 from services.http.web.session import Form, Visitor
+from services.http.web.views.match_view import MatchView
 
 WEB_FRONT_END: Final = "web"
 """The name is part of each command id, so that keys of different front ends are distinct."""
+
+_MISTYPED: Final = (Code.ILLEGAL_MOVE, Code.UNREADABLE_MOVE)
+"""Refusals of a move as it was typed."""
 
 
 @post("/m/{board:int}/act")
 async def act(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
-    """Carry out the action of a form, and show the match, or the page that the form names."""
-    await carry_out(board, form, context, visitor)
+) -> Response[Any]:
+    """Carry out the action of a form, and show the match, or the page that the form names.
+
+    A browser without scripts gets a move that is refused back in its form.
+    """
+    try:
+        await carry_out(board, form, context, visitor)
+    except Refusal as reason:
+        if visitor.partial or reason.code not in _MISTYPED:
+            raise
+        table = await asyncio.to_thread(MatchView.of, context, board, visitor)
+        if not table.mine:
+            raise
+        move = form.get("move")[:MAX_MOVE]
+        return await asyncio.to_thread(match_page, table, context, visitor, move, reason)
     back = form.get("back")
     return redirect_to(local_path(back) if back else f"/m/{board}")
 

@@ -35,7 +35,12 @@ from services.http.web.params import (
 )
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import AnyRequest, Form, Visitor
-from services.http.web.views.match_draft import MatchDraft, draft_sentences, read_draft
+from services.http.web.views.match_draft import (
+    MatchDraft,
+    draft_sentences,
+    read_draft,
+    shown_fields,
+)
 from services.http.web.views.match_words import side_words
 from services.http.web.views.new_match_form import (
     DEFAULT_TIME,
@@ -48,6 +53,9 @@ from services.http.web.views.new_match_form import (
 
 _ABOUT_OPPONENT: Final = (Code.UNKNOWN_USER, Code.BAD_PLAYERS, Code.NOT_WANTED)
 """Refusals that are shown at the field of the opponent."""
+
+_FIELD_OF_OPPONENT: Final = {"name": "opponent", "robot": "robot"}
+"""That field, by the way to find an opponent."""
 
 
 @get("/new", sync_to_thread=True)
@@ -79,7 +87,8 @@ def _form(
 ) -> Response[str]:
     """Show the form as it was filled in, with a sentence for each mistake."""
     draft = read_draft(context.app, visitor, rules, form)
-    language = visitor.language
+    language, at_fields = visitor.language, shown_fields(draft)
+    said = {name: sentence(text) for name, text in (mistakes or {}).items()}
     return render(
         "new.html",
         visitor,
@@ -98,7 +107,8 @@ def _form(
         field=lambda game, name: field_of(form, game, name) if _has(form, game, rules) else "",
         robots=[robot.userid for robot in robots_here(context.app)],
         levels=LEVELS,
-        mistakes={name: sentence(text) for name, text in (mistakes or {}).items()},
+        mistakes=said,
+        elsewhere=[text for name, text in said.items() if name not in at_fields],
         key=uuid4().hex,
     )
 
@@ -156,7 +166,8 @@ async def start_new(
     try:
         return await _carry_out(form, context, visitor, draft)
     except Refusal as reason:
-        at = "opponent" if draft.others and reason.code in _ABOUT_OPPONENT else ""
+        about_opponent = draft.others and reason.code in _ABOUT_OPPONENT
+        at = _FIELD_OF_OPPONENT.get(draft.against, "") if about_opponent else ""
         said = {at: reason.in_language(visitor.language)}
         status = CODE_INFO[reason.code].status
         return await asyncio.to_thread(_form, context, visitor, game, form, said, status)
