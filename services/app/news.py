@@ -32,11 +32,12 @@ class NewsGroup(msgspec.Struct, frozen=True):
     count: int
 
 
-def grouped(notices: Sequence[PlayerNotice]) -> list[NewsGroup]:
-    """Return notices, the newest first, in groups, those with the newest first."""
+def grouped(notices: Sequence[PlayerNotice], *, kinds: bool = True) -> list[NewsGroup]:
+    """Return notices, the newest first, in groups, those with the newest first; without `kinds` one a match."""
     found: dict[object, list[PlayerNotice]] = {}
     for one in notices:
-        found.setdefault((one.board, one.kind, one.board or one.sender), []).append(one)
+        key = (one.board or one.sender, kinds and one.kind)
+        found.setdefault(key, []).append(one)
     return [NewsGroup(each[0], len(each)) for each in found.values()]
 
 

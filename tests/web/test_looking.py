@@ -259,7 +259,7 @@ def test_the_board_of_the_first_page_is_live(api, person):
 def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):
     one = person("hanna")
     one.goes_to("/")
-    expect(one.page.locator("#matches")).to_contain_text("You play no match yet")
+    expect(one.page.locator("#matches")).to_contain_text("You have no games in progress")
     account = api.parts.accounts.id_of("hanna")
     other = api.player()
     board = api.match(other, api.player_of("hanna"))

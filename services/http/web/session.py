@@ -212,7 +212,6 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     request.state.visitor = unknown  # for an error page
     if found is not None:
         profile = decode_profile(found.record)
-        context.request_limits.count_account_request(request, found.session.account)
         known = msgspec.structs.replace(
             unknown,
             known=True,
@@ -224,7 +223,8 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
             waiting=waiting,
             news=news,
         )
-        request.state.visitor = known
+        request.state.visitor = known  # first, because the page of a refusal has the same header
+        context.request_limits.count_account_request(request, found.session.account)
         return known
     context.request_limits.check(request)
     before = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")

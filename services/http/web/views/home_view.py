@@ -79,7 +79,8 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: str) 
         app.challenges.read_ids(account, _MAX_CHALLENGES),
         app.follows.read(account),
     )
-    groups = grouped(newest_first(matches, messages.notices)[:MOST_NOTICES])[:_MAX_NEWS]
+    every = newest_first(matches, messages.notices)[:MOST_NOTICES]
+    groups = grouped(every, kinds=False)[:_MAX_NEWS]
     notices = [one.newest for one in groups]
     shown = boards.others[:MAX_OTHERS]
     wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
