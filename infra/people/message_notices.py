@@ -9,7 +9,7 @@ A notice refers to a message and repeats nothing of it. These are not projection
 are in no log: notices are written with the message, and erased with its sender or its recipient.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
@@ -114,7 +114,11 @@ class MessageNotices:
 
         def parse(replies: list[Any]) -> NoticeLists:
             marks = {mark.decode(): at for mark, at in replies[2]}
-            return parse_notices(replies[0]), broadcasts_since(replies[1], marks), marks
+            return (
+                parse_notices(replies[0]),
+                parse_notices(replies[1], marks.get(BORN_MARK, 0)),
+                marks,
+            )
 
         return Read(queue, parse)
 
@@ -129,17 +133,14 @@ class MessageNotices:
             pipe.zscore(keys.read_marks(account), BORN_MARK)
 
         def parse(replies: list[Any]) -> NoticesAfter:
-            marks = {BORN_MARK: replies.pop() or 0}
+            both = (None, replies[:3]), (replies[6] or 0, replies[3:6])
             own, all_ = (
-                notices_after([one.notice for one in found], [one.notice for one in first], n)
-                for first, n, found in (
-                    (parse_notices(replies[0]), replies[1], parse_notices(replies[2])),
-                    (
-                        broadcasts_since(replies[3], marks),
-                        replies[4],
-                        broadcasts_since(replies[5], marks),
-                    ),
+                notices_after(
+                    [one.notice for one in parse_notices(found, born)],
+                    [one.notice for one in parse_notices(first, born)],
+                    n,
                 )
+                for born, (first, n, found) in both
             )
             return own.with_(all_)
 
@@ -155,24 +156,16 @@ class MessageNotices:
         self._client.delete(keys.message_notices(account))
 
 
-def parse_notices(found: Iterable[tuple[bytes, Any]]) -> list[MessageNotice]:
-    """Return notices from members and their scores."""
-    return [_message_notice(*one) for one in found]
-
-
-def broadcasts_since(
-    found: Iterable[tuple[bytes, Any]], marks: Mapping[str, float]
+def parse_notices(
+    found: Iterable[tuple[bytes, Any]], born: float | None = None
 ) -> list[MessageNotice]:
-    """Return the notices of broadcasts that were written after an account was made."""
-    return [
-        msgspec.structs.replace(one, to_all=True)
-        for one in parse_notices(found)
-        if one.message_at > marks.get(BORN_MARK, 0)
-    ]
+    """Return notices from members and their scores; those of broadcasts if written after `born`."""
+    notices = (_message_notice(*one, to_all=born is not None) for one in found)
+    return [one for one in notices if one.message_at > (born or 0)]
 
 
-def _message_notice(member: bytes, score: Any) -> MessageNotice:
+def _message_notice(member: bytes, score: Any, *, to_all: bool) -> MessageNotice:
     board, sent_at, kind, sender = member.decode().split(":")
     return MessageNotice(
-        int(score), int(board), int(sent_at), NoticeKind(kind), bytes.fromhex(sender)
+        int(score), int(board), int(sent_at), NoticeKind(kind), bytes.fromhex(sender), to_all
     )

@@ -12,9 +12,9 @@ import redis
 
 from domain.match.events import AccountId
 from infra.people.message_notices import (
+    BORN_MARK,
     MessageNotice,
     NoticeLists,
-    broadcasts_since,
     parse_notices,
 )
 from infra.people.messages import (
@@ -93,7 +93,7 @@ class UnreadCounter:
             found = []
             for account, own, read in zip(accounts, rest[::2], rest[1::2], strict=True):
                 marks = self._messages.read_marks(account).parse([read])
-                newest = broadcasts_since(broadcasts, marks)
+                newest = parse_notices(broadcasts, marks.get(BORN_MARK, 0))
                 found.append(_text(parse_notices(own), newest, marks))
             return found
 

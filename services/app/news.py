@@ -1,7 +1,7 @@
 """News: notices of an account by match and kind, and which of them are new.
 
-What asks for something, such as a turn, is never new: the count of waiting matches has it. Chat and messages
-that were read are no longer new, whether or not the list of news was looked at.
+What asks for something, such as a turn, is never new, because the count of waiting matches has it. Chat and
+messages that were read are no longer new.
 """
 
 from collections.abc import Sequence
@@ -36,8 +36,8 @@ def grouped(notices: Sequence[PlayerNotice], *, kinds: bool = True) -> list[News
     """Return notices, the newest first, in groups, those with the newest first; without `kinds` one a match."""
     found: dict[object, list[PlayerNotice]] = {}
     for one in notices:
-        key = (one.board or one.sender, kinds and one.kind)
-        found.setdefault(key, []).append(one)
+        of = one.board or (one.sender, one.to_all)
+        found.setdefault((of, kinds and one.kind), []).append(one)
     return [NewsGroup(each[0], len(each)) for each in found.values()]
 
 

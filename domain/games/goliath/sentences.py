@@ -18,13 +18,9 @@ def _unpacked(packed: int) -> GoliathMove:
     return GoliathMove(*(packed >> _BITS * n & (1 << _BITS) - 1 for n in range(4)))
 
 
-_PIECES = {
-    "D": ("David", "David"),
-    "G": ("Goliath", "Goliath"),
-    "o": ("a light stone", "ein heller Stein"),
-    "x": ("a dark stone", "ein dunkler Stein"),
-}
-"""The pieces, in English and German, by the letters that drawings as text have for them."""
+_LIGHT, _DARK = ("a light stone", "ein heller Stein"), ("a dark stone", "ein dunkler Stein")
+_PIECES = {"D": ("David", "David"), "G": ("Goliath", "Goliath"), "o": _LIGHT, "x": _DARK}
+"""In English and German, by the letters of drawings as text."""
 
 
 SAY = Sentences(

@@ -19,6 +19,9 @@ def _unpacked(packed: int) -> int:
     return set_of(tuple(near[n] for n in bits(packed >> _PLACE_BITS)))
 
 
+_COLOURED = (("a light piece", "ein heller Stein"), ("a dark piece", "ein dunkler Stein"))
+
+
 def _pieces_have(due: int, language: str) -> str:
     if language == "de":
         return "1 Stein" if due == 1 else f"{due} Steine"
@@ -29,14 +32,6 @@ def _are_named(named: int, language: str) -> str:
     if language == "de":
         return str(named or "keiner")
     return f"{named} are" if named > 1 else "1 is" if named else "none is"
-
-
-def _piece(letter: str, language: str) -> str:
-    """Return a piece by the letter that drawings as text have for it."""
-    dark = letter in "xX"
-    if language == "de":
-        return "ein dunkler Stein" if dark else "ein heller Stein"
-    return "a dark piece" if dark else "a light piece"
 
 
 SAY = Sentences(
@@ -146,7 +141,7 @@ SAY = Sentences(
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
     place=PLACE,
-    piece=_piece,
+    piece=lambda letter, language: _COLOURED[letter in "xX"][language == "de"],
     all=ALL_PLACES,
     any=ANY_PLACE,
     have=_pieces_have,

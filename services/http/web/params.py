@@ -12,8 +12,6 @@ from services.http.web.views.puzzle_view import PuzzleLine
 from services.http.web.views.variations import MAX_CHARACTERS, Variation
 
 MAX_PLY: Final = 1_000_000
-MAX_MOVE: Final = 512
-"""Most characters of a move."""
 
 ContextDependency: TypeAlias = NamedDependency[ApiContext]
 VisitorDependency: TypeAlias = NamedDependency[Visitor]
@@ -31,7 +29,7 @@ KeptTexts = Annotated[str, QueryParameter(pattern="^([0-9a-f]{16}([.][0-9a-f]{16
 """The first digits of the commitments to texts that a browser keeps."""
 AfterBoard = Annotated[int | None, QueryParameter(ge=1, le=10**15)]
 PlainPicture = Annotated[bool, QueryParameter()]
-MoveText = Annotated[str, QueryParameter(max_length=MAX_MOVE)]
+MoveText = Annotated[str, QueryParameter(max_length=512)]
 LineText = Annotated[str, QueryParameter(max_length=MAX_CHARACTERS)]
 UndoneText = Annotated[str, QueryParameter(max_length=MAX_CHARACTERS)]
 Options = Annotated[str, QueryParameter(max_length=512)]

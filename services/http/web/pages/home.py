@@ -9,12 +9,7 @@ from litestar.response import Redirect
 
 from services.app.waiting import next_match
 from services.http.web.pages.welcome import show_welcome
-from services.http.web.params import (
-    AfterBoard,
-    ContextDependency,
-    SessionOver,
-    VisitorDependency,
-)
+from services.http.web.params import AfterBoard, ContextDependency, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.views.guides import game_cards
 from services.http.web.views.home_view import MAX_CARDS, MAX_ROWS, read_home
@@ -32,12 +27,10 @@ _MAX_PLAYED: Final = 4
 
 
 @get("/", sync_to_thread=True)
-def show_home(
-    context: ContextDependency, visitor: VisitorDependency, over: SessionOver = ""
-) -> Response[str]:
-    """Show the matches that wait for the visitor, or a welcome, to who has just deleted an account a farewell."""
+def show_home(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
+    """Show the matches that wait for the visitor, or a welcome."""
     if visitor.account is None:
-        return show_welcome(context, visitor, deleted=over == "account")
+        return show_welcome(context, visitor)
     account = visitor.account
     home = read_home(context, account, visitor.now, visitor.language)
     mine, unread = home.waiting, home.unread

@@ -25,10 +25,7 @@ from services.http.web.user_agent import browser_name
 
 @get("/login", sync_to_thread=False)
 def show_login(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    wanted: NextPath = "/",
-    over: SessionOver = "",
+    visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
 ) -> Response[str]:
     """Show the form; a visitor who has logged in is redirected."""
     if visitor.account is not None:

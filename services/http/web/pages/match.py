@@ -1,28 +1,17 @@
 """The page of a match: its board, the turn, and the actions of its players."""
 
 from typing import Any
-from urllib.parse import urlencode
 
-from litestar import Request, Response, get, post
-from litestar.response import Redirect
+from litestar import Request, Response, get
 
-from domain.errors import Refusal
 from domain.match.offers import DEAL
 from domain.match.state import position_of
 from domain.rules.protocol import PuzzleScore
 from services.app.deals import staff_at_deal, was_sealed
-from services.app.error_codes import CODE_INFO
 from services.app.invitations import count_from
 from services.app.queries import best_scores
 from services.http.context import ApiContext
-from services.http.web.params import (
-    MAX_MOVE,
-    BoardNumber,
-    ContextDependency,
-    FormDependency,
-    MoveText,
-    VisitorDependency,
-)
+from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
 from services.http.web.views.board_view import is_turned, legal_moves_json, preview_move
@@ -70,13 +59,9 @@ def _chat(writing: MatchWriting) -> dict[str, Any]:
 
 
 def match_page(
-    table: MatchView,
-    context: ApiContext,
-    visitor: Visitor,
-    move: str = "",
-    reason: Refusal | None = None,
+    table: MatchView, context: ApiContext, visitor: Visitor, move: str = ""
 ) -> Response[str]:
-    """Return the page of a match, with a move in its form, and why that was refused."""
+    """Return the page of a match."""
     state = table.state
     score = None if state.has_no_position else table.score(position_of(state))
     # a request of the other parts of the page leaves the chat unread
@@ -86,8 +71,6 @@ def match_page(
     return render(
         "match.html",
         visitor,
-        status=CODE_INFO[reason.code].status if reason else 200,
-        mistake=reason.in_language(visitor.language) if reason else "",
         table=table,
         match=table.view,
         shown=table.shown(turned=is_turned(visitor.display, table.seat)),
@@ -226,14 +209,8 @@ def check_move(
     )
     if "application/json" in request.headers.get("accept", ""):
         return preview_json(found)
-    back, shown = f"/m/{board}?{urlencode({'move': found.move})}", table.shown(turned=turned)
-    return render("check.html", visitor, found=found, table=table, back=back, shown=shown)
-
-
-@post("/m/{board:int}/check")
-async def go_to_check(board: BoardNumber, form: FormDependency) -> Redirect:
-    """Show the result of the move in a form at an address that has the move alone, and no token."""
-    return redirect_to(f"/m/{board}/check?{urlencode({'move': form.get('move')[:MAX_MOVE]})}")
+    shown = table.shown(turned=turned)
+    return render("check.html", visitor, found=found, table=table, shown=shown)
 
 
 def preview_json(found: Any) -> Response[Any]:

@@ -1,10 +1,11 @@
 """Actions of players in a match, each from a form of its page."""
 
-import asyncio
-from typing import Any, Final
+from typing import Final
+from urllib.parse import urlencode
 from uuid import uuid4
 
-from litestar import Response, post
+from litestar import post
+from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from services.app.actor import Actor
@@ -20,9 +21,7 @@ from services.app.commands import (
 from services.app.draws import DrawPart
 from services.app.sentences import SAY
 from services.http.context import ApiContext
-from services.http.web.pages.match import match_page
 from services.http.web.params import (
-    MAX_MOVE,
     BoardNumber,
     ContextDependency,
     FormDependency,
@@ -30,35 +29,40 @@ from services.http.web.params import (
 )
 from services.http.web.render import local_path, redirect_to
 from services.http.web.session import Form, Visitor
-from services.http.web.views.match_view import MatchView
 
 WEB_FRONT_END: Final = "web"
 """The name is part of each command id, so that keys of different front ends are distinct."""
 
 _MISTYPED: Final = (Code.ILLEGAL_MOVE, Code.UNREADABLE_MOVE)
-"""Refusals of a move as it was typed."""
 
 
 @post("/m/{board:int}/act")
 async def act(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Response[Any]:
+) -> Redirect:
     """Carry out the action of a form, and show the match, or the page that the form names.
 
-    A browser without scripts gets a move that is refused back in its form.
+    A browser without scripts that sends a mistyped move gets it back in a form, and why it is refused.
     """
     try:
         await carry_out(board, form, context, visitor)
     except Refusal as reason:
         if visitor.partial or reason.code not in _MISTYPED:
             raise
-        table = await asyncio.to_thread(MatchView.of, context, board, visitor)
-        if not table.mine:
-            raise
-        move = form.get("move")[:MAX_MOVE]
-        return await asyncio.to_thread(match_page, table, context, visitor, move, reason)
+        return go_to_check_of(board, form)
     back = form.get("back")
     return redirect_to(local_path(back) if back else f"/m/{board}")
+
+
+@post("/m/{board:int}/check")
+async def go_to_check(board: BoardNumber, form: FormDependency) -> Redirect:
+    """Show the result of the move in a form, at an address without the form's token."""
+    return go_to_check_of(board, form)
+
+
+def go_to_check_of(board: int, form: Form) -> Redirect:
+    """Redirect to the page of the result of a form's move."""
+    return redirect_to(f"/m/{board}/check?{urlencode({'move': form.get('move')[:512]})}")
 
 
 async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:

@@ -35,12 +35,7 @@ from services.http.web.params import (
 )
 from services.http.web.render import redirect_to, render, sentence
 from services.http.web.session import AnyRequest, Form, Visitor
-from services.http.web.views.match_draft import (
-    MatchDraft,
-    draft_sentences,
-    read_draft,
-    shown_fields,
-)
+from services.http.web.views.match_draft import MatchDraft, draft_sentences, read_draft
 from services.http.web.views.match_words import side_words
 from services.http.web.views.new_match_form import (
     DEFAULT_TIME,
@@ -53,9 +48,6 @@ from services.http.web.views.new_match_form import (
 
 _ABOUT_OPPONENT: Final = (Code.UNKNOWN_USER, Code.BAD_PLAYERS, Code.NOT_WANTED)
 """Refusals that are shown at the field of the opponent."""
-
-_FIELD_OF_OPPONENT: Final = {"name": "opponent", "robot": "robot"}
-"""That field, by the way to find an opponent."""
 
 
 @get("/new", sync_to_thread=True)
@@ -87,8 +79,7 @@ def _form(
 ) -> Response[str]:
     """Show the form as it was filled in, with a sentence for each mistake."""
     draft = read_draft(context.app, visitor, rules, form)
-    language, at_fields = visitor.language, shown_fields(draft)
-    said = {name: sentence(text) for name, text in (mistakes or {}).items()}
+    language = visitor.language
     return render(
         "new.html",
         visitor,
@@ -107,8 +98,7 @@ def _form(
         field=lambda game, name: field_of(form, game, name) if _has(form, game, rules) else "",
         robots=[robot.userid for robot in robots_here(context.app)],
         levels=LEVELS,
-        mistakes=said,
-        elsewhere=[text for name, text in said.items() if name not in at_fields],
+        mistakes={name: sentence(text) for name, text in (mistakes or {}).items()},
         key=uuid4().hex,
     )
 
@@ -167,7 +157,7 @@ async def start_new(
         return await _carry_out(form, context, visitor, draft)
     except Refusal as reason:
         about_opponent = draft.others and reason.code in _ABOUT_OPPONENT
-        at = _FIELD_OF_OPPONENT.get(draft.against, "") if about_opponent else ""
+        at = {"name": "opponent", "robot": "robot"}[draft.against] if about_opponent else ""
         said = {at: reason.in_language(visitor.language)}
         status = CODE_INFO[reason.code].status
         return await asyncio.to_thread(_form, context, visitor, game, form, said, status)

@@ -32,14 +32,13 @@ class LiveMatch(msgspec.Struct, frozen=True):
     seq: int
 
 
-def show_welcome(context: ApiContext, visitor: Visitor, *, deleted: bool) -> Response[str]:
+def show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
     """Show a guest what this is."""
     known = [latest_rules(key) for key in game_keys()]
     open_ = context.app.challenges.list_open(None, 0, _MAX_OFFERS)
     return render(
         "welcome.html",
         visitor,
-        deleted=deleted,
         live=_live_match(context, visitor.language),
         live_try=live_try(welcome_game(), visitor.language, easiest_robot(context.app)),
         games=game_cards([one for one in known if one.players != (1,)], visitor),

@@ -176,15 +176,6 @@ def _mistakes_of_time(visitor: Visitor, form: Form) -> Iterator[tuple[str, str]]
             yield name, _number_between(visitor, least, most)
 
 
-def shown_fields(draft: MatchDraft) -> set[str]:
-    """Return the fields beside which the form can show a mistake, as it is filled in."""
-    key = draft.rules.key
-    opponents = {"name": {"opponent", "third"}, "robot": {"robot", f"{key}-robot"}}
-    return {"seat", *TIME_BOUNDS, *opponents.get(draft.against, {"note"})} | {
-        name for name in draft.mistakes if name.startswith((f"{key}-number", f"{key}-options"))
-    }
-
-
 def _is_within(text: str, low: int, high: int) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high  # noqa: PLR2004
 

@@ -126,12 +126,8 @@ def _written(subject: NewsSubject, others: str, words: Wording, *, current: bool
     """Return a sentence on lines of chat, of which `count` are unread if they are `current`, or on messages."""
     _, game, name, count = words.gettext, subject.game, subject.actor, subject.count
     if subject.kind is NoticeKind.CHAT and current and count > 1:
-        return _(
-            "%(count)s new chat messages in %(game)s against %(players)s",
-            count=count,
-            game=game,
-            players=others,
-        )
+        new = _("%(count)s new chat messages in %(game)s against %(players)s")
+        return new % {"count": count, "game": game, "players": others}
     if subject.kind is NoticeKind.CHAT:
         return _("%(name)s sent a message in %(game)s", name=name or others, game=game)
     if subject.to_all and name:
