@@ -184,7 +184,7 @@ class Rules(ABC, Generic[P, M, O]):
         return self.sides[seat]
 
     def colour_text(self, seat: Seat) -> Text:
-        """Return the name of a side for who chooses one before a board is seen; by default its usual name."""
+        """Return the name of a side where one is chosen before there is a board; by default its usual name."""
         return self.side_text(seat)
 
     # --- options and start

@@ -126,7 +126,7 @@ def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]
 
 
 class _MissingPage(Response[Any]):
-    """The page of an address that is none; who visits it is looked up in a thread, as a page's route does."""
+    """The page of an address that is none; its visitor is looked up in a thread, as that of a page is."""
 
     def __init__(self, status: int, request: AnyRequest) -> None:
         super().__init__(None, status_code=status)

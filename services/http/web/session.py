@@ -270,10 +270,8 @@ def _session_and_match(
         *_reads_of_header(request, context, session.account),
     )
     app.sessions.note_use(text, found)
-    shown = (0, 0)
-    if counts and found:
-        (waiting,), *news = counts
-        shown = waiting, new_count(news[0], news[1], found.now) if news else 0
+    waiting, news = sum(counts[0]) if counts else 0, counts[1:]
+    shown = waiting, new_count(news[0], news[1], found.now) if news and found else 0
     if snapshot is None:
         return found, None, shown
     return found, MatchOfPage(snapshot, stored[0][1], userids, locators[0]), shown

@@ -67,7 +67,7 @@ def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str
 
 
 def side_words(rules: AnyRules, language: str) -> tuple[str, ...]:
-    """Return the names of a game's sides, for who has no board of it yet."""
+    """Return the names of a game's sides where there is no board yet."""
     return tuple(text_in(rules.colour_text(seat), language) for seat in range(rules.players[-1]))
 
 
