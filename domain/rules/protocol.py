@@ -183,6 +183,10 @@ class Rules(ABC, Generic[P, M, O]):
         """Return the name of a seat for sentences, which may have other words in other languages."""
         return self.sides[seat]
 
+    def colour_text(self, seat: Seat) -> Text:
+        """Return the name of a side where one is chosen before there is a board; by default its usual name."""
+        return self.side_text(seat)
+
     # --- options and start
 
     def read_options(self, flags: Sequence[str]) -> O:

@@ -1,12 +1,14 @@
 """All notices of an account: of its matches, which come from the logs, and of messages."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import redis
 
 from domain.match.events import AccountId
 from infra.people.message_notices import MessageNotice, MessageNotices
 from infra.projections.notices import (
+    MOST_NOTICES,
     MatchNotices,
     NoticePosition,
     NoticesAfter,
@@ -14,6 +16,9 @@ from infra.projections.notices import (
     position_of,
 )
 from infra.redis.reads import Read, read_all
+
+MOST_ROWS: Final = 3 * MOST_NOTICES
+"""Most notices of an account: of matches, of messages to it, and of broadcasts."""
 
 
 class AccountNotices:
@@ -28,7 +33,7 @@ class AccountNotices:
 
     def of(self, account: AccountId, start: int = 0, count: int = 50) -> list[PlayerNotice]:
         """Return an account's notices, the newest first; 200 of matches and 200 of messages are kept."""
-        matches, (own, broadcasts) = read_all(
+        matches, (own, broadcasts, _) = read_all(
             self._client,
             self.read_matches(account, start + count),
             self._messages.read_of(account),
@@ -47,10 +52,6 @@ class AccountNotices:
         found = read_all(self._client, *reads)
         pairs = zip(wanted, found[::2], found[1::2], strict=True)
         return {account: ours.with_(theirs) for account, ours, theirs in pairs}
-
-    def count(self, account: AccountId) -> int:
-        """Return their number; O(n) in those of messages, which are 400 at most."""
-        return self._matches.count(account) + len(self._messages.of(account))
 
     def marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
         """Return the read of a text for each account that changes with its newest notice of a match."""

@@ -31,6 +31,12 @@ from infra.redis.reads import Read, read_one
 KEPT_SECONDS: Final = 90 * 24 * 3600
 """How long an account's notices are kept after the newest."""
 
+BORN_MARK: Final = "born"
+"""The read mark that says when an account was made; what was written to everybody before is not for it.
+
+Read marks are kept as long as broadcasts are, so without a mark there is none from before.
+"""
+
 _NOTIFY: Final = scripts.Script("notify")
 
 
@@ -45,15 +51,19 @@ class MessageNotice(msgspec.Struct, frozen=True):
     """Time of the message, ms."""
     kind: NoticeKind
     sender: AccountId
+    to_all: bool = False
+    """Whether it is of a broadcast."""
 
     @property
     def notice(self) -> PlayerNotice:
         """Return it in the form that notices of matches have."""
-        return PlayerNotice(self.at, self.board, 0, self.kind, sender=self.sender)
+        return PlayerNotice(
+            self.at, self.board, 0, self.kind, sender=self.sender, to_all=self.to_all
+        )
 
 
-NoticeLists: TypeAlias = tuple[list[MessageNotice], list[MessageNotice]]
-"""The notices of messages to an account, and of broadcasts; each the oldest first."""
+NoticeLists: TypeAlias = tuple[list[MessageNotice], list[MessageNotice], dict[str, float]]
+"""The notices of messages to an account, and of broadcasts, each the oldest first; and its read marks."""
 
 
 class MessageNotices:
@@ -90,18 +100,27 @@ class MessageNotices:
 
     def of(self, account: AccountId) -> list[MessageNotice]:
         """Return all notices of messages to an account, those of broadcasts included."""
-        own, broadcasts = read_one(self._client, self.read_of(account))
+        own, broadcasts, _ = read_one(self._client, self.read_of(account))
         return [*own, *broadcasts]
 
     @staticmethod
     def read_of(account: AccountId) -> Read[NoticeLists]:
-        """Return the read of all notices of messages to an account, and of broadcasts."""
+        """Return the read of all notices of messages to an account, of broadcasts since it was made, and its marks."""
 
         def queue(pipe: Any) -> None:
             for name in (keys.message_notices(account), keys.BROADCAST_NOTICES):
                 pipe.zrange(name, 0, -1, withscores=True)
+            pipe.zrange(keys.read_marks(account), 0, -1, withscores=True)
 
-        return Read(queue, lambda replies: (parse_notices(replies[0]), parse_notices(replies[1])))
+        def parse(replies: list[Any]) -> NoticeLists:
+            marks = {mark.decode(): at for mark, at in replies[2]}
+            return (
+                parse_notices(replies[0]),
+                parse_notices(replies[1], marks.get(BORN_MARK, 0)),
+                marks,
+            )
+
+        return Read(queue, parse)
 
     def since(self, account: AccountId, after: NoticePosition) -> Read[NoticesAfter]:
         """Return the read of an account's notices after a position in their order."""
@@ -111,15 +130,17 @@ class MessageNotices:
                 pipe.zrange(name, 0, 0, withscores=True)
                 pipe.zcard(name)
                 pipe.zrangebyscore(name, after[0], "+inf", withscores=True)
+            pipe.zscore(keys.read_marks(account), BORN_MARK)
 
         def parse(replies: list[Any]) -> NoticesAfter:
+            both = (None, replies[:3]), (replies[6] or 0, replies[3:6])
             own, all_ = (
                 notices_after(
-                    [_message_notice(*one).notice for one in found],
-                    [_message_notice(*one).notice for one in first],
+                    [one.notice for one in parse_notices(found, born)],
+                    [one.notice for one in parse_notices(first, born)],
                     n,
                 )
-                for first, n, found in (replies[:3], replies[3:])
+                for born, (first, n, found) in both
             )
             return own.with_(all_)
 
@@ -135,13 +156,16 @@ class MessageNotices:
         self._client.delete(keys.message_notices(account))
 
 
-def parse_notices(found: Iterable[tuple[bytes, Any]]) -> list[MessageNotice]:
-    """Return notices from members and their scores."""
-    return [_message_notice(*one) for one in found]
+def parse_notices(
+    found: Iterable[tuple[bytes, Any]], born: float | None = None
+) -> list[MessageNotice]:
+    """Return notices from members and their scores; those of broadcasts if written after `born`."""
+    notices = (_message_notice(*one, to_all=born is not None) for one in found)
+    return [one for one in notices if one.message_at > (born or 0)]
 
 
-def _message_notice(member: bytes, score: Any) -> MessageNotice:
+def _message_notice(member: bytes, score: Any, *, to_all: bool) -> MessageNotice:
     board, sent_at, kind, sender = member.decode().split(":")
     return MessageNotice(
-        int(score), int(board), int(sent_at), NoticeKind(kind), bytes.fromhex(sender)
+        int(score), int(board), int(sent_at), NoticeKind(kind), bytes.fromhex(sender), to_all
     )

@@ -24,7 +24,7 @@ import redis
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId, CommandId
-from infra.people.message_notices import MessageNotice, MessageNotices
+from infra.people.message_notices import BORN_MARK, MessageNotice, MessageNotices
 from infra.people.muted_chats import MutedChats
 from infra.people.stranger_messages import count_strangers
 from infra.people.texts import read_text
@@ -132,7 +132,7 @@ class MessageStore:
             self.notices.notify([account], 0, at, NoticeKind.MESSAGE, sender)
 
     def broadcast(self, sender: AccountId, text: str, command: CommandId) -> None:
-        """Write to everybody, also to later accounts; refused as `read_text` does."""
+        """Write to everybody; refused as `read_text` does. Later accounts do not see it."""
         tail = _tail(sender, text, MessageKind.BROADCAST)
         call = self._append_call(keys.BROADCAST, tail, command, BROADCAST_LIMIT, KEPT_SECONDS)
         (at,) = scripts.call_all(self._client, [call])
@@ -257,6 +257,10 @@ class MessageStore:
         if messages:
             self._put_marks(account, {chat_mark(board): max(message.at for message in messages)})
 
+    def mark_born(self, account: AccountId) -> None:
+        """Mark an account as made now: broadcasts from before are not for it."""
+        self._put_marks(account, {BORN_MARK: self._now()})
+
     def mark_news_read(self, account: AccountId, until: int) -> None:
         """Mark notices as read, up to the one of a time (ms) that was shown."""
         self._put_marks(account, {NEWS_MARK: until})
@@ -330,8 +334,13 @@ class MessageStore:
         with self._client.pipeline(transaction=False) as pipe:
             for name in (keys.message_box(account), keys.BROADCAST):
                 pipe.lrange(name, *_newest(count))
-            found = [message for reply in pipe.execute() for message in _messages(reply)]
-        shown = [message for message in found if message.at > oldest]
+            pipe.zscore(keys.read_marks(account), BORN_MARK)
+            own, broadcasts, born = pipe.execute()
+        since = max(oldest, born or 0)
+        shown = [
+            *(message for message in _messages(own) if message.at > oldest),
+            *(message for message in _messages(broadcasts) if message.at > since),
+        ]
         return sorted(shown, key=lambda message: message.at, reverse=True)
 
     def _now(self) -> int:

@@ -11,7 +11,12 @@ import msgspec
 import redis
 
 from domain.match.events import AccountId
-from infra.people.message_notices import MessageNotice, NoticeLists, parse_notices
+from infra.people.message_notices import (
+    BORN_MARK,
+    MessageNotice,
+    NoticeLists,
+    parse_notices,
+)
 from infra.people.messages import (
     BROADCAST_LIMIT,
     KEPT_SECONDS,
@@ -60,23 +65,19 @@ class UnreadCounter:
 
     def read(self, account: AccountId, now: int) -> Read[UnreadOverview]:
         """Return the read of the counts and the notices; `now` is the server's time in ms."""
-        marks, lists = self._messages.read_marks(account), self._messages.notices.read_of(account)
-
-        def queue(pipe: Any) -> None:
-            marks.queue(pipe)
-            lists.queue(pipe)
+        lists = self._messages.notices.read_of(account)
 
         def parse(replies: list[Any]) -> UnreadOverview:
-            read, found = marks.parse(replies[:1]), lists.parse(replies[1:])
-            notices = [*found[0], *found[1]]
+            found = own, broadcasts, read = lists.parse(replies)
+            notices = [*own, *broadcasts]
             counts = UnreadCounts(
                 boards=unread_lines(notices, read),
-                messages=_unread_messages(found, read, now),
+                messages=_unread_messages(found, now),
                 news_read=int(read.get(NEWS_MARK, 0)),
             )
-            return UnreadOverview(counts, notices, _text(*found, read))
+            return UnreadOverview(counts, notices, _text(*found))
 
-        return Read(queue, parse)
+        return Read(lists.queue, parse)
 
     def change_marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
         """Return the read of a text for each account that changes with its messages and read marks."""
@@ -89,25 +90,23 @@ class UnreadCounter:
 
         def parse(replies: list[Any]) -> list[str]:
             broadcasts, *rest = replies
-            each = zip(accounts, rest[::2], rest[1::2], strict=True)
-            return [
-                _text(
-                    parse_notices(own),
-                    parse_notices(broadcasts),
-                    self._messages.read_marks(account).parse([read]),
-                )
-                for account, own, read in each
-            ]
+            found = []
+            for account, own, read in zip(accounts, rest[::2], rest[1::2], strict=True):
+                marks = self._messages.read_marks(account).parse([read])
+                newest = parse_notices(broadcasts, marks.get(BORN_MARK, 0))
+                found.append(_text(parse_notices(own), newest, marks))
+            return found
 
         return Read(queue, parse)
 
 
-def _unread_messages(found: NoticeLists, marks: Mapping[str, float], now: int) -> int:
+def _unread_messages(found: NoticeLists, now: int) -> int:
     """Return how many messages and broadcasts are newer than the read marks."""
-    messages = [one for one in found[0] if one.kind is NoticeKind.MESSAGE]
+    own, broadcasts, marks = found
+    messages = [one for one in own if one.kind is NoticeKind.MESSAGE]
     each = (
         (messages, MessageKind.MESSAGE),
-        (found[1][-BROADCAST_LIMIT:], MessageKind.BROADCAST),
+        (broadcasts[-BROADCAST_LIMIT:], MessageKind.BROADCAST),
     )
     oldest = now - KEPT_SECONDS * 1000
     return sum(

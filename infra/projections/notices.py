@@ -98,6 +98,8 @@ class PlayerNotice(msgspec.Struct, frozen=True):
     """Empty for a kind that says all."""
     sender: AccountId = b""
     """The account that wrote a message; empty for a notice of a match."""
+    to_all: bool = False
+    """Whether the message is a broadcast."""
 
     @property
     def member(self) -> str:
@@ -156,10 +158,6 @@ class MatchNotices(Query):
             lambda pipe: pipe.zrange(key, start, start + count - 1, desc=True, withscores=True),
             lambda replies: [_notice(*one) for one in replies[0]],
         )
-
-    def count(self, account: AccountId) -> int:
-        """Return the number of an account's notices; O(1)."""
-        return int(self._client.zcard(self._generation().of(account).key(notices_key(account))))
 
     def change_marks(self, accounts: Sequence[AccountId]) -> Read[list[str]]:
         """Return the read of a text for each account that changes with its newest notice."""

@@ -36,7 +36,10 @@ def sign_up(
         check_signups(app)
     app.ready()
     with claimed_userid(app, userid):
-        return app.accounts.signup(userid, password, addresses)
+        account = app.accounts.signup(userid, password, addresses)
+    # crash window: an account without the mark sees broadcasts from before it was made
+    app.messages.mark_born(account)
+    return account
 
 
 def authenticate(app: App, userid: str, password: str) -> AccountId:

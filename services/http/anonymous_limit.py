@@ -68,5 +68,6 @@ class RequestLimits:
 
 def request_weight(connection: AnyConnection) -> int:
     """Return how many requests this one counts for, as its route declares."""
-    weight: int = connection.scope["route_handler"].opt.get(WEIGHT, 1)
+    handler: Any = connection.scope.get("route_handler")  # an address that is no page has none
+    weight: int = handler.opt.get(WEIGHT, 1) if handler else 1
     return weight

@@ -11,6 +11,7 @@ from infra.push.client import PushMessage
 from infra.push.push_queue import LIFE_MS
 from services.app.context import App
 from services.app.names import names_of
+from services.app.news import NewsGroup
 from services.http.web.views.news import NewsItem, NewsReader, named_news, rows_of_notices
 from services.http.web.wording import wording
 
@@ -47,7 +48,7 @@ class PushTexts:
         seats = (seat for row in rows.values() for seat in row.seats)
         names = names_of(app, seats, words.language)
         reader = NewsReader(account, words, app.unread.counts(account), app.store.now())
-        items = named_news(notices, rows, names, reader)
+        items = named_news([NewsGroup(one, 1) for one in notices], rows, names, reader)
         shown = [
             (one, item)
             for one, item in zip(notices, items, strict=True)

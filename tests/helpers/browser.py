@@ -95,7 +95,7 @@ class Person:
 
     def names(self, *others: str, seat: int | None = None) -> None:
         """Choose opponents by name on the form for a new match, and a seat."""
-        self.page.get_by_label("A player by name").check()
+        self.page.get_by_label("A specific player").check()
         self.page.get_by_label("Name of your opponent").fill(others[0])
         if len(others) > 1:
             self.page.get_by_label("Name of a third player").fill(others[1])

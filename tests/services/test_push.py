@@ -111,7 +111,7 @@ def test_other_news_and_chat_are_told(api, service, mailer):
     eve.post(f"/api/matches/{board}/commands", {"do": "resign"})
     work_out(mailer)
     titles = [one["title"] for one in browser.messages()]
-    assert "New in the chat of Mū tōrere against eve" in titles
+    assert "eve sent a message in Mū tōrere" in titles
     assert "You won Mū tōrere against eve" in titles
 
 

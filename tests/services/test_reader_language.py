@@ -11,8 +11,8 @@ from tests.fakes.app import FakeApp, Terminal
 from tests.helpers.api import Api, Player, code_of
 from tests.helpers.web import Guest
 
-ENGLISH = "m13-a13: a13 is occupied by X"
-GERMAN = "m13-a13: auf a13 steht X"
+ENGLISH = "m13-a13: a13 is occupied by a dark piece"
+GERMAN = "m13-a13: auf a13 steht ein dunkler Stein"
 
 
 @pytest.fixture

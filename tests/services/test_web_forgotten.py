@@ -75,6 +75,7 @@ def test_a_link_opens_a_form_and_the_form_logs_in_with_the_new_password(api, com
 def test_without_a_relay_the_page_says_so(tmp_path):
     with Api(tmp_path, site=SITE) as api, door(api) as come:
         assert "This server sends no mail" in come().page("/password")
+        assert 'href="/password"' in come().page("/login")
         assert come().send("/password", {"who": "x"}, on="/login").status_code == 503
 
 

@@ -240,8 +240,8 @@ def test_chat_that_was_not_read_is_marked_at_home_until_the_match_is_looked_at(a
     api.caught_up()
     home = guest.page("/")
     assert "✉ 2 matchpost</title>" in home
-    assert f"2 new lines of chat: The Power of Two against {one.name}" in home
-    assert "2 new lines of chat" in section(home, "others")
+    assert f"2 new chat messages: The Power of Two against {one.name}" in home
+    assert "2 new chat messages" in section(home, "others")
     partial = guest.page(f"/m/{board}", headers={"HX-Request": "true"})
     assert "are you there?" not in partial  # what is asked for in the background reads nothing
     match = guest.page(f"/m/{board}")

@@ -1,6 +1,7 @@
 """What can be chosen on a board, and a move that is looked at before it is played."""
 
 import random
+import re
 
 import pytest
 
@@ -51,6 +52,14 @@ def test_a_move_is_looked_at_before_it_is_played(api, pair):
     assert "no line joins" in one.page(f"/m/{board}/check?move=m13-k5")
     assert "Play it" in one.page(f"/m/{board}/check?move=m13-m5:l4")
     assert "Play it" not in two.page(f"/m/{board}/check?move=m13-m5:l4")
+    # a board that is shown beside a refusal is turned as on the page of the match
+    refused = two.page(f"/m/{board}/check?move=m13-m1")
+    assert "m1 is occupied by a light piece" in refused
+    of_match = two.page(f"/m/{board}")
+    assert (
+        re.search("<svg.*?</svg>", refused[refused.index("board-frame check") :], re.DOTALL)[0]
+        in of_match
+    )
     assert load_state(api.parts, board).ply == 0
 
 

@@ -104,6 +104,36 @@ def test_a_tried_game_leads_a_guest_to_a_match_with_a_robot_and_the_same_options
         assert re.search(r'name="halves-number-0"[^>]*value="5"', form)
 
 
+def test_two_robots_of_one_strength_are_a_mistake_beside_the_second_and_nothing_is_promised(guest):
+    fields = {
+        "game": "halves",
+        "against": "robot",
+        "robot": "robot-easy",
+        "halves-robot": "robot-easy",
+    }
+    answer = guest.send("/new", fields | {"halves-seat": "2"}, on="/new")
+    assert answer.status_code == 422
+    said = "A robot can’t take two seats of one match; choose another strength."
+    field = re.search(r'<select name="halves-robot"[^>]*>', answer.text)[0]
+    assert field.endswith('aria-invalid="true" aria-describedby="wrong-halves-robot" autofocus>')
+    assert f'<p class="mistake" id="wrong-halves-robot">{said}</p>' in answer.text
+    offer = re.search(r'<div id="offer".*?</div>', answer.text, re.DOTALL)[0]
+    assert said in offer
+    assert "against" not in offer
+    # a field that only another way to find opponents shows has no mistake
+    assert guest.send("/new", fields | {"halves-robot": "", "note": "x" * 201}).status_code == 303
+
+
+def test_sides_of_halves_are_named_by_their_colour(guest):
+    form = guest.page("/new?game=halves")
+    sides = re.findall(r'name="halves-seat" value="\d"><span>(.*?)</span>', form)
+    assert sides == ["Light", "Dark", "Teal"]
+    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "1"}).text
+    assert "You’re playing Dark." in html.unescape(found)
+    found = guest.get("/new/offer", params={"game": "halves", "halves-seat": "2"}).text
+    assert "Teal" not in found
+
+
 def test_options_in_an_address_that_no_game_has_are_refused(guest):
     assert guest.get("/new?game=pow2&options=-colour").status_code in (400, 422)
 

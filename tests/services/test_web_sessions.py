@@ -158,7 +158,9 @@ def test_an_account_is_deleted_with_its_sessions(api, come):
     guest = come().sign_up("dee")
     account = api.parts.accounts.id_of("dee")
     assert guest.send("/account/deletion", {"password": "wrong1"}).status_code == 401
-    assert guest.send("/account/deletion", {"password": PASSWORD}).status_code == 303
+    answer = guest.send("/account/deletion", {"password": PASSWORD})
+    assert answer.status_code == 303
+    assert "Your account is deleted." in guest.page(answer.headers["location"])
     assert Sessions(api.parts.data).list_of(account) == []
     assert guest.get("/players/dee").status_code == 404
 
@@ -264,7 +266,7 @@ def test_after_the_login_one_is_where_one_wanted_to_be(come):
     guest = come()
     assert guest.get("/new").headers["location"] == "/login?next=/new"
     for path in ("/login", "/signup"):
-        assert "After that it goes on where you were." in guest.page(f"{path}?next=/new")
+        assert "You’ll be taken back to where you were." in guest.page(f"{path}?next=/new")
         assert "After that" not in guest.page(path)
     fields = {"userid": "ida", "password": PASSWORD, "next": "/new"}
     assert guest.send("/login", fields, on="/login").headers["location"] == "/new"
@@ -336,6 +338,13 @@ def test_who_has_not_logged_in_may_ask_only_so_often(tmp_path):
         assert codes[-1] == 429
         assert 200 in codes
         assert one.get("/games").status_code == 200
+        # the pages of refusals have the header of who is logged in
+        for path in ["/nowhere"] * 5 + ["/games"] * 9:
+            answer = one.get(path, headers={"Accept": "text/html"})
+            assert answer.status_code in (404 if path == "/nowhere" else 200, 429)
+            assert 'href="/account">ines</a>' in answer.text
+            assert 'href="/new"' in answer.text
+        assert answer.status_code == 429
 
 
 @pytest.mark.parametrize(

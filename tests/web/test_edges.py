@@ -54,11 +54,16 @@ def test_the_header_is_one_line_and_the_foot_has_what_finds_no_room_there(person
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, width
         # at least the first page, games, puzzles; and both links of a guest or a player
         assert page.evaluate(LINKS_IN_SIGHT) >= 5, width
-    for path in ("/ratings", "/playing"):
+    everywhere = ["/ratings", "/playing", "/challenges", "/players"]
+    for path in everywhere + (["/messages", "/notices"] if who else []):
         expect(page.locator(f'.foot a[href="{path}"]')).to_be_visible()
+    if who:
+        expect(page.locator('header a[href="/notices"]')).to_be_visible()
     page.set_viewport_size({"width": 1280, "height": 900})
     assert page.evaluate(LINKS_IN_SIGHT) >= 7
-    expect(page.locator('.foot a[href="/ratings"]')).to_be_hidden()
+    for path in everywhere:
+        expect(page.locator(f'.foot a[href="{path}"]')).to_be_hidden()
+        expect(page.locator(f'header a[href="{path}"]')).to_be_visible()
 
 
 def test_a_move_of_the_other_is_heard_once_and_an_own_one_is_not(api, person):

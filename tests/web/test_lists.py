@@ -40,6 +40,11 @@ def test_all_that_waits_is_there_with_offers_and_the_most_urgent_on_top(person, 
     tiles = page.locator(".match-tile")
     expect(tiles).to_have_count(12)
     assert boards_of(page.locator(".match-tiles"))[0] == busy["urgent"]
+    # matches with one opponent are told apart by their numbers and times
+    expect(tiles.first.locator(".row-number")).to_have_text(f"No. {busy['urgent']}")
+    row = page.locator(".row-item").first
+    expect(row.locator(".row-number")).to_have_text(f"No. {boards_of(row)[0]}")
+    expect(row.locator(".row-date")).to_have_text(re.compile(r"\d+ (sec|min|hr)\. ago|now"))
     expect(tiles.first.locator(".note-chip")).to_have_class(re.compile("urgent"))
     page.get_by_role("link", name=f"Show all {MANY + 2}").click()
     page.wait_for_url("**/matches")

@@ -12,12 +12,14 @@ pytestmark = pytest.mark.slow
 def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
     one = person()
     page = one.goes_to("/")
-    expect(page.locator("#turn")).to_contain_text("You play Light")
+    expect(page.locator("#turn")).to_contain_text("You’re playing Light")
     expect(page.locator("#confirm")).to_be_disabled()
+    heading = page.locator("h1").bounding_box()
     one.picks("4-0")
     page.locator("#confirm").click()
     expect(page.locator("#turn")).to_have_text("The robot has played 5-4. Your turn.")
     expect(page.locator('#board-area [data-place="4"] .piece')).to_have_attribute("data-seat", "1")
+    assert page.locator("h1").bounding_box() == heading
     # the next one by the keyboard alone
     page.locator("#board-area.choosing .choice").first.focus()
     page.keyboard.press("Enter")
@@ -28,7 +30,7 @@ def test_a_guest_plays_on_the_first_page_and_the_address_stays(person):
     expect(page.locator('#play [name="line"]')).to_have_value("4-0 5-4 0-5 4-0")
     assert page.url.endswith("/")
     page.get_by_role("link", name="Start again").click()
-    expect(page.locator("#turn")).to_contain_text("You play Light")
+    expect(page.locator("#turn")).to_contain_text("You’re playing Light")
 
 
 @pytest.mark.long
@@ -42,6 +44,8 @@ def test_each_game_is_tried_on_its_page_on_a_phone(person):
         assert box, key
         assert words, key
         assert box["y"] + box["height"] <= words["y"], f"{key}: the board comes before the text"
+        play = page.locator("#confirm").bounding_box()
+        assert play["y"] + play["height"] <= PHONE["viewport"]["height"], key
         pick_any(one)
         ply = area.get_attribute("data-ply")
         page.locator("#confirm").click()

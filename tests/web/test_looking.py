@@ -158,7 +158,7 @@ def test_a_puzzle_that_a_program_started_is_solved_step_by_step(api, person):
     one.plays("done")
     expect(one.page.locator("#turn")).to_have_class(re.compile("ended"))
     expect(one.page.locator("#turn")).to_contain_text("Finished: ")
-    expect(one.page.locator("body")).to_contain_text("proven limit 40")
+    expect(one.page.locator("body")).to_contain_text("Proven maximum: 40")
 
 
 def test_a_jump_may_go_on_where_it_could_end(person):
@@ -186,12 +186,17 @@ def test_without_scripts_one_signs_up_plays_and_replays_all_the_same(api, person
     one.page.wait_for_url("**/m/*")
     field = one.page.get_by_label("Move", exact=True)
     field.fill("m13-k5")
+    one.page.get_by_role("button", name="Play", exact=True).click()
+    expect(one.page.locator(".message")).to_have_text("m13-k5: no line joins m13 and k5.")
+    expect(field).to_have_value("m13-k5")
+    expect(field).to_be_focused()
     one.page.get_by_role("button", name="Check").click()
     expect(one.page.locator(".message")).to_contain_text("no line joins m13 and k5")
-    one.page.get_by_role("link", name="Back").click()
+    assert re.fullmatch(r"/m/\d+/check\?move=m13-k5", one.page.url.removeprefix(api.url))
     field.fill("m13-m5:l4")
     one.page.get_by_role("button", name="Check").click()
     expect(one.page.locator("main")).to_contain_text("m1: Light, fresh becomes Light, aged")
+    assert one.page.locator(".board-frame svg").bounding_box()["width"] <= 520
     one.page.get_by_role("button", name="Play it").click()
     one.page.locator(".moves a.now", has_text="m13-m5:l4").wait_for()
     board = int(one.page.url.rpartition("/")[2])
@@ -252,7 +257,7 @@ def test_the_board_of_the_first_page_is_live(api, person):
 def test_the_list_of_matches_is_made_anew_when_somebody_looks_at_it_again(api, person):
     one = person("hanna")
     one.goes_to("/")
-    expect(one.page.locator("#matches")).to_contain_text("You play no match yet")
+    expect(one.page.locator("#matches")).to_contain_text("You have no games in progress")
     account = api.parts.accounts.id_of("hanna")
     other = api.player()
     board = api.match(other, api.player_of("hanna"))

@@ -55,6 +55,26 @@ def test_a_preview_is_no_move_and_after_play_the_next_match_is_one_key_away(api,
     page.wait_for_url(f"**/m/{one.other}")
 
 
+def test_after_a_move_the_header_counts_no_match_when_the_page_says_that_none_waits(api, person):
+    one, other = api.players()
+    board = api.begun(one, other)
+    api.caught_up()
+    mover = person(one)
+    page = mover.goes_to(f"/m/{board}")
+    expect(page.locator("#waiting .pill-number")).to_have_text("1")
+    mover.picks("m13-j7")
+    assert page.evaluate(
+        """() => new Promise((done) => {
+          const frame = requestAnimationFrame;
+          const look = () => document.querySelector('.next.quiet')
+            ? frame(() => frame(() => done(document.querySelector('#waiting').hidden)))
+            : frame(look);
+          look();
+          document.querySelector('#confirm').click();
+        })"""
+    )
+
+
 def test_news_before_the_answer_to_a_move_leave_one_of_each_part(api, person):
     one = opened(api, person, "nia")
     page, held = one.page, []

@@ -5,6 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from infra.people.account_macs import AccountMacs
+from infra.people.accounts import create_robot_accounts
 from services.app.matches import load_state
 from tests.helpers.api import PASSWORD
 from tests.helpers.browser import PHONE, faults_of
@@ -39,7 +41,7 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     fill_halves(page)
     offer = page.locator("#offer")
     expect(offer).to_contain_text("You offer Halves to anybody.")
-    expect(offer).to_contain_text("Time: 3 days a move. The match changes no rating.")
+    expect(offer).to_contain_text("Time: 3 days a move. This game won’t affect your rating.")
     expect(offer).to_contain_text("Variants: Tiles each: 7; A placed tile must touch: Any tile.")
     expect(page.locator("summary:visible")).to_contain_text("(2 chosen)")
     one.names("nobody-of-this-name")
@@ -56,7 +58,7 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     page.get_by_label("David and Goliath", exact=True).check()
     expect(page.get_by_label("Tiles each")).to_be_hidden()
     page.get_by_label("Goliath", exact=True).check()
-    expect(offer).to_contain_text("You play Goliath, and David moves first.")
+    expect(offer).to_contain_text("You’re playing Goliath; David moves first.")
     page.get_by_label("Halves", exact=True).check()
     shows_halves(page)
     # a name is completed
@@ -76,16 +78,38 @@ def test_a_new_match_is_put_together_in_sight_and_nothing_typed_is_lost(api, per
     expect(page.get_by_label("Name of your opponent")).to_have_value(other.name)
 
 
+def test_the_form_offers_only_sides_and_robots_that_there_can_be(api, person):
+    create_robot_accounts(api.parts.data, AccountMacs())
+    page = person("forma-sides").goes_to("/new?game=halves")
+    side = page.locator(".chip:visible", has=page.locator('[name="halves-seat"]'))
+    expect(side).to_have_text(["Random", "Light", "Dark"])
+    page.locator('[name="halves-seats"][value="3"]').check()
+    side.filter(has_text="Teal").locator("input").check()
+    # another way to find opponents keeps the number of players
+    page.get_by_label("A robot", exact=True).check()
+    second = page.locator('[name="halves-robot"]')
+    expect(second).to_have_value("robot-medium")
+    expect(page.locator('[name="halves-seat"][value="2"]')).to_be_checked()
+    page.locator('[name="robot"][value="robot-medium"]').check()
+    expect(second).to_have_value("robot-easy")
+    expect(second.locator("option:not([hidden])")).to_have_text(["none", "Easy", "Hard"])
+    second.select_option("")
+    expect(side).to_have_text(["Random", "Light", "Dark"])
+    expect(page.locator('[name="halves-seat"][value=""]')).to_be_checked()
+    page.get_by_label("Anyone").check()
+    expect(page.locator('[name="halves-seats"][value="2"]')).to_be_checked()
+
+
 def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
     page = person("schmal", **PHONE).goes_to("/new?game=halves")
     page.locator("summary:visible", has_text="Variants").click()
     page.get_by_label("Tiles each").fill("9999")
-    page.get_by_label("Own", exact=True).check()
+    page.get_by_label("Custom", exact=True).check()
     page.locator('[name="own-bank"]').fill("x")
     page.get_by_label("A note for those").fill("x" * 201)
     page.get_by_role("button", name="Start").click()
-    alert = page.get_by_role("alert").filter(has_text="fields")
-    expect(alert).to_have_text("3 fields need another look.")
+    alert = page.get_by_role("alert").filter(has_text="Please fix")
+    expect(alert).to_have_text("Please fix the 3 fields marked in red.")
     for name, said in (
         ("halves-number-0", "Write a number from"),
         ("own-bank", "Write a number from 1 to 3650."),
@@ -103,7 +127,7 @@ def test_each_mistake_stands_at_its_field_on_a_small_screen(person):
 def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person, width, height):
     one = person(f"hidden{width}", viewport={"width": width, "height": height})
     page = one.goes_to("/new")
-    page.get_by_label("A player by name").check()
+    page.get_by_label("A specific player").check()
     page.get_by_label("Name of your opponent").fill("nobody-at-all")
     one.starts()
     expect(page.get_by_label("Name of your opponent")).to_be_focused()
@@ -115,7 +139,7 @@ def test_a_mistake_is_never_behind_the_bar_that_starts_the_match(person, width, 
 def test_a_link_for_a_friend_leads_through_signing_up_into_the_match(api, person):
     one, friend = person("linka"), person()
     page = one.goes_to("/new?game=torere")
-    page.get_by_label("A friend, by a link").check()
+    page.get_by_label("A friend (send a link)").check()
     page.get_by_label("A note for those").fill("as we said")
     one.starts()
     page.wait_for_url("**/c/*")

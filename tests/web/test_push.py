@@ -89,8 +89,8 @@ def test_a_browser_is_subscribed_and_shows_what_is_pushed(person, api, service):
     push("/m/8", "Another")
     until(lambda: sorted(notified(page)) == [["Another", "/m/8"], ["Your turn", "/m/7"]])
 
-    page.get_by_role("button", name="No more there").click()
-    expect(page.get_by_role("button", name="No more there")).to_have_count(0)
+    page.get_by_role("button", name="Turn off").click()
+    expect(page.get_by_role("button", name="Turn off")).to_have_count(0)
     assert api.parts.push_subscriptions.of(me.account) == []
 
 

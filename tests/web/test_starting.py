@@ -20,7 +20,7 @@ def proposes(one: Person, other: str, game: str, way: str, *, fair: bool) -> Non
         one.names(other)
         expect(page.locator("#about-opponent")).to_have_text("Your opponent has 14 days to accept.")
     else:
-        page.get_by_label({"link": "A friend, by a link", "open": "Anybody"}[way]).check()
+        page.get_by_label({"link": "A friend (send a link)", "open": "Anyone"}[way]).check()
     if fair:
         page.locator("summary:visible", has_text="Variants").click()
         page.get_by_label("Provably fair deal").locator("visible=true").check()

@@ -56,4 +56,4 @@ def test_a_muted_chat_makes_no_mark_on_the_page(api: Api, person: Callable[..., 
     expect(page.locator("#chat")).to_contain_text("psst")
     page.goto("/")
     expect(page.locator("#matches")).to_be_visible()
-    assert "new line" not in page.locator("#matches").inner_text()
+    assert "new chat" not in page.locator("#matches").inner_text()

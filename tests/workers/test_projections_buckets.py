@@ -72,7 +72,7 @@ def answers(client: Redis) -> list[object]:
     for who in PLAYERS:
         found += [lists.of(who, state) for state in MatchFilter]
         found += [lists.waiting(who), lists.others(who), lists.counts(who)]
-        found += [notices.of(who), notices.count(who)]
+        found += [notices.of(who)]
         found += [read_one(client, notices.since(who, (0, 0, 0, "")))]
         found += [standings.refused(who)]
         for game in GAMES:

@@ -41,7 +41,7 @@ SAY = Sentences(
         ),
         "next": ("{counts}; {colour:next} is next", "{counts}; am Zug ist {colour:next}"),
     },
-    stone=words("o", "x"),
+    stone=words("a light stone", "a dark stone", german=("ein heller Stein", "ein dunkler Stein")),
     colour=words("light", "dark", german=("helle", "dunkle")),
     colours=words("light", "dark", german=("hellen", "dunklen")),
     next=words("light", "dark", german=("Hell", "Dunkel")),

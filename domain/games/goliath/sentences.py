@@ -18,6 +18,11 @@ def _unpacked(packed: int) -> GoliathMove:
     return GoliathMove(*(packed >> _BITS * n & (1 << _BITS) - 1 for n in range(4)))
 
 
+_LIGHT, _DARK = ("a light stone", "ein heller Stein"), ("a dark stone", "ein dunkler Stein")
+_PIECES = {"D": ("David", "David"), "G": ("Goliath", "Goliath"), "o": _LIGHT, "x": _DARK}
+"""In English and German, by the letters of drawings as text."""
+
+
 SAY = Sentences(
     "goliath",
     {
@@ -64,12 +69,12 @@ SAY = Sentences(
             "{mover:side} wirft einen oder zwei Schnittpunkte weit, und {end:place} ist {steps} entfernt",
         ),
         "way": (
-            "the way from {start:place} to {end:place} is blocked by {piece} at {nearest:place}",
-            "den Weg von {start:place} nach {end:place} versperrt {piece} auf {nearest:place}",
+            "the way from {start:place} to {end:place} is blocked by {piece:piece} at {nearest:place}",
+            "den Weg von {start:place} nach {end:place} versperrt {piece:piece} auf {nearest:place}",
         ),
         "taken": (
-            "{end:place} is occupied by {piece}",
-            "auf {end:place} steht {piece}",
+            "{end:place} is occupied by {piece:piece}",
+            "auf {end:place} steht {piece:piece}",
         ),
         # the kind of throw
         "throw": (
@@ -131,6 +136,7 @@ SAY = Sentences(
     },
     side=words(*SIDES),
     place=PLACE,
+    piece=lambda letter, language: _PIECES[letter][language == "de"],
     stones=STONES,
     intersections=counted(
         "intersection", "intersections", german=("Schnittpunkt", "Schnittpunkte")

@@ -70,6 +70,7 @@ SAY = Sentences(
             ),
         ),
         "over": ("the match is over: {detail}", "die Partie ist zu Ende"),
+        "colour": ("{colour:colour}", "{colour:colour}"),
         # contract and placing
         "due": (
             "{mover:side} first says keep or swap, for the colours",
@@ -185,6 +186,7 @@ SAY = Sentences(
         "out": ("{tiles:tiles}, out", "{tiles:tiles}, ausgeschieden"),
     },
     side=words(*SIDES),
+    colour=words("Light", "Dark", "Teal", german=("Hell", "Dunkel", "Türkis")),
     most=words("fewest", "most", german=("wenigsten", "meisten")),
     sides=_sides,
     have=_have,

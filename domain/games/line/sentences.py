@@ -42,7 +42,7 @@ SAY = Sentences(
         "placed": ("{stones:stones} placed", "{stones:stones} gesetzt"),
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
-    stone=words("o", "x"),
+    stone=words("a light stone", "a dark stone", german=("ein heller Stein", "ein dunkler Stein")),
     stones=STONES,
     all=ALL_PLACES,
 )

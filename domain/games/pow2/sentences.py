@@ -19,6 +19,9 @@ def _unpacked(packed: int) -> int:
     return set_of(tuple(near[n] for n in bits(packed >> _PLACE_BITS)))
 
 
+_COLOURED = (("a light piece", "ein heller Stein"), ("a dark piece", "ein dunkler Stein"))
+
+
 def _pieces_have(due: int, language: str) -> str:
     if language == "de":
         return "1 Stein" if due == 1 else f"{due} Steine"
@@ -76,10 +79,10 @@ SAY = Sentences(
             "auf den vier Randlinien wird nicht gezogen (-noborder)",
         ),
         "way": (
-            "the way is blocked by {piece} at {at:place}",
-            "den Weg versperrt {piece} auf {at:place}",
+            "the way is blocked by {piece:piece} at {at:place}",
+            "den Weg versperrt {piece:piece} auf {at:place}",
         ),
-        "taken": ("{at:place} is occupied by {piece}", "auf {at:place} steht {piece}"),
+        "taken": ("{at:place} is occupied by {piece:piece}", "auf {at:place} steht {piece:piece}"),
         # the pieces that are placed
         "alone": (
             "{at:place} has no occupied neighbour, so nothing is placed",
@@ -138,6 +141,7 @@ SAY = Sentences(
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
     place=PLACE,
+    piece=lambda letter, language: _COLOURED[letter in "xX"][language == "de"],
     all=ALL_PLACES,
     any=ANY_PLACE,
     have=_pieces_have,

@@ -35,5 +35,5 @@ SAY = Sentences(
         ),
     },
     side=words(*SIDES, german=("Hell", "Dunkel")),
-    stone=words("o", "x"),
+    stone=words("a light stone", "a dark stone", german=("ein heller Stein", "ein dunkler Stein")),
 )

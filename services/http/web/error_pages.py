@@ -1,11 +1,13 @@
 """Error pages. A request by htmx gets only the sentence, which the page shows among its messages."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.types import Receive, Scope, Send
 from redis.exceptions import RedisError
 
 from domain.errors import Code, Refusal
@@ -17,7 +19,7 @@ from services.http.accept_language import wanted_language
 from services.http.api import problem_details
 from services.http.web.display_settings import read_display
 from services.http.web.render import HEADERS, local_path, redirect_to, render
-from services.http.web.session import LoginNeededError, Visitor
+from services.http.web.session import LoginNeededError, Visitor, visitor
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -31,14 +33,14 @@ def error_page(
 ) -> Response[Any]:
     """Return an error page with a sentence; for htmx only a message. A plain text is in English."""
     partial = request.headers.get("hx-request") == "true"
-    visitor = _visitor(request)
-    sentence = text_in(text, visitor.language)
-    language = LANGUAGES[0] if isinstance(text, str) else visitor.language
+    seen = _visitor(request)
+    sentence = text_in(text, seen.language)
+    language = LANGUAGES[0] if isinstance(text, str) else seen.language
     template = "_message.html" if partial else "problem.html"
     back = _local_referer(request.headers.get("referer", ""), request)
     shown = render(
         template,
-        visitor,
+        seen,
         status=status,
         missing=status in _MISSING,
         sentence=sentence,
@@ -125,8 +127,36 @@ def answer_not_found(request: AnyRequest, error: HTTPException) -> Response[Any]
     """
     shown = "text/html" in request.headers.get("accept", "")
     if shown and not f"{request.url.path}/".startswith("/api/"):
-        return error_page(request, error.status_code, "there is no such page")
+        return _MissingPage(error.status_code, request)
     return problem_details.answer_http_error(request, error)
+
+
+class _MissingPage(Response[Any]):
+    """The page of an address that is none; its visitor is looked up in a thread, as that of a page is."""
+
+    def __init__(self, status: int, request: AnyRequest) -> None:
+        super().__init__(None, status_code=status)
+        self._request = request
+
+    def to_asgi_response(self, *args: Any, **options: Any) -> Any:
+        """Return an application that looks up the visitor, and answers with the page."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            shown = await asyncio.to_thread(self._page)
+            await shown.to_asgi_response(*args, **options)(scope, receive, send)
+
+        return answer
+
+    def _page(self) -> Response[Any]:
+        request = self._request
+        try:
+            if request.method == "GET":
+                visitor(request, request.app.state.context)
+        except Refusal as reason:
+            return answer_refusal(request, reason)
+        except RedisError as error:
+            return answer_redis_error(request, error)
+        return error_page(request, self.status_code or 404, "there is no such page")
 
 
 def answer_login_needed(request: AnyRequest, needed: LoginNeededError) -> Response[Any]:

@@ -81,6 +81,7 @@ def environment(language: str) -> Environment:
     environment.filters["sentence"] = sentence
     environment.filters["moment"] = partial(_time, "moment", words.moment)
     environment.filters["day"] = partial(_time, "day", words.day)
+    environment.filters["recent"] = partial(_time, "recent", words.day)
     environment.filters["hour"] = partial(_time, "hour", words.hour)
     environment.filters["linked"] = linked
     environment.filters["number"] = words.number

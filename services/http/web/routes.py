@@ -76,7 +76,7 @@ from services.http.web.pages.lists import (
 from services.http.web.pages.log import show_log
 from services.http.web.pages.login import log_in, log_out, show_login, show_signup, sign_up
 from services.http.web.pages.match import check_move, list_moves, show_chat, show_match
-from services.http.web.pages.match_actions import act
+from services.http.web.pages.match_actions import act, go_to_check
 from services.http.web.pages.match_lists import show_games_matches, show_own, show_players
 from services.http.web.pages.match_writing import (
     add_conditional_moves,
@@ -160,6 +160,7 @@ PAGES: Final[tuple[Any, ...]] = (
     show_chat,
     check_move,
     act,
+    go_to_check,
     list_reveals,
     write_chat_line,
     mute_chat,

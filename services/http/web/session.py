@@ -34,6 +34,7 @@ from infra.people.sessions import LASTS_SECONDS, Session, SessionCheck
 from infra.redis.reads import Read, read_all
 from infra.store.snapshots import read_locators, read_with_conditional_moves
 from services.app.damaged_match import UNREADABLE
+from services.app.news import LOOKED_AT, new_count
 from services.http.accept_language import wanted_language
 from services.http.context import ApiContext
 from services.http.web.display_settings import USUAL, DisplaySettings, page_address, read_display
@@ -91,7 +92,7 @@ class MatchOfPage(NamedTuple):
     """Where its leaves are in the log of its shard."""
 
 
-_NOBODY: Final = (None, None, 0)
+_NOBODY: Final = (None, None, (0, 0))
 
 
 class Visitor(msgspec.Struct, frozen=True):
@@ -111,6 +112,8 @@ class Visitor(msgspec.Struct, frozen=True):
     profile: Profile | None = None
     waiting: int = 0
     """The number of matches that wait for the visitor, on a page that is shown whole."""
+    news: int = 0
+    """The number of new rows of news, on such a page."""
     now: int = 0
     """The server's time, ms, for a visitor who has logged in."""
     match: MatchOfPage | None = None
@@ -195,7 +198,7 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     """
     secure = _came_by_tls(request, context)
     text = request.cookies.get(_cookie_name(SESSION_COOKIE, secure=secure), "")
-    found, match, waiting = _session_and_match(request, context, text) if text else _NOBODY
+    found, match, (waiting, news) = _session_and_match(request, context, text) if text else _NOBODY
     unknown = Visitor(
         proof="",
         secure=secure,
@@ -209,7 +212,6 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     request.state.visitor = unknown  # for an error page
     if found is not None:
         profile = decode_profile(found.record)
-        context.request_limits.count_account_request(request, found.session.account)
         known = msgspec.structs.replace(
             unknown,
             known=True,
@@ -219,8 +221,10 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
             now=found.now,
             match=match,
             waiting=waiting,
+            news=news,
         )
-        request.state.visitor = known
+        request.state.visitor = known  # first, because the page of a refusal has the same header
+        context.request_limits.count_account_request(request, found.session.account)
         return known
     context.request_limits.check(request)
     before = request.cookies.get(_cookie_name(GUEST_COOKIE, secure=secure), "")
@@ -237,8 +241,8 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
 
 def _session_and_match(
     request: AnyRequest, context: ApiContext, text: str
-) -> tuple[SessionCheck | None, MatchOfPage | None, int]:
-    """Return the session of a cookie, the match of the address, and how many matches wait for the account.
+) -> tuple[SessionCheck | None, MatchOfPage | None, tuple[int, int]]:
+    """Return the session of a cookie, the match of the address, and the counts of the header.
 
     Together they are two round trips. Without a session, or if the match is not in Redis or can't be read, there
     is no match: its page reads it by itself, from the archive, too.
@@ -246,7 +250,7 @@ def _session_and_match(
     app, board = context.app, request.path_params.get("board")
     if request.method != "GET":
         # a command changes the match, and is followed by another read
-        return app.sessions.check(text), None, 0
+        return app.sessions.check(text), None, (0, 0)
     shard_of = app.store.layout().shard_of
     boards = [board] if isinstance(board, int) else []
     session, stored, locators = read_all(
@@ -259,17 +263,18 @@ def _session_and_match(
         return _NOBODY
     snapshot = _unpacked(stored[0][0]) if stored else None
     seats = snapshot.state.seats if snapshot else ()
-    found, userids, waiting = read_all(
+    found, userids, *counts = read_all(
         app.data,
         app.sessions.read_account(session),
         app.accounts.read_names(seats),
-        _read_waiting(request, context, session.account),
+        *_reads_of_header(request, context, session.account),
     )
     app.sessions.note_use(text, found)
+    waiting, news = sum(counts[0]) if counts else 0, counts[1:]
+    shown = waiting, new_count(news[0], news[1], found.now) if news and found else 0
     if snapshot is None:
-        return found, None, sum(waiting)
-    match = MatchOfPage(snapshot, stored[0][1], userids, locators[0])
-    return found, match, sum(waiting)
+        return found, None, shown
+    return found, MatchOfPage(snapshot, stored[0][1], userids, locators[0]), shown
 
 
 def _unpacked(stored: PackedSnapshot | None) -> Snapshot | None:
@@ -279,14 +284,20 @@ def _unpacked(stored: PackedSnapshot | None) -> Snapshot | None:
         return None
 
 
-def _read_waiting(request: AnyRequest, context: ApiContext, account: AccountId) -> Read[list[int]]:
-    """Return the read of how many matches wait for an account; of none where no header is shown."""
-    shown = request.headers.get("sec-fetch-dest", "document") == "document"
-    wanted = [account] if shown and "hx-request" not in request.headers else []
+def _reads_of_header(
+    request: AnyRequest, context: ApiContext, account: AccountId
+) -> tuple[Read[Any], ...]:
+    """Return the reads of how many matches wait for an account, and of its news; none without a header."""
+    app, shown = context.app, request.headers.get("sec-fetch-dest", "document") == "document"
+    if not shown or "hx-request" in request.headers:
+        return ()
     try:
-        return context.app.lists.read_waiting_counts(wanted)
+        waiting = app.lists.read_waiting_counts([account])
+        if request.url.path == "/":  # home reads its news itself
+            return (waiting,)
+        return waiting, app.notices.read_matches(account, LOOKED_AT), app.unread.read(account, 0)
     except LookupError:  # the lists are being rebuilt
-        return Read(lambda _: None, lambda _: [])
+        return ()
 
 
 def session_text(request: AnyRequest, visitor: Visitor) -> str:

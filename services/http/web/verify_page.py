@@ -18,6 +18,7 @@ from domain.sentences import LANGUAGES
 from infra.audit.draws import DEALS
 from services.http.web.params import VisitorDependency
 from services.http.web.render import environment
+from services.http.web.session import Visitor
 from services.http.web.wording import Wording, wording
 
 _SCRIPTS: Final = (
@@ -37,11 +38,11 @@ _SCRIPTS: Final = (
 )
 """The parts of the script, in their order."""
 
-_FOLDER: Final = files("services.http.web").joinpath("verify")
+_WEB: Final = files("services.http.web")
 
 
 def _read(name: str) -> str:
-    return _FOLDER.joinpath(name).read_text("utf-8")
+    return _WEB.joinpath(*name.split("/")).read_text("utf-8")
 
 
 def _source(text: str) -> str:
@@ -52,8 +53,10 @@ def _source(text: str) -> str:
 _DEALS: Final = f"const DEALS = {msgspec.json.encode(DEALS).decode()};\n"
 """The clauses on the kinds of deals, as `verify` has them."""
 
-_SCRIPT: Final = "\n" + _DEALS + "\n".join(map(_read, _SCRIPTS))
-_STYLE: Final = "\n" + _read("style.css")
+_SCRIPT: Final = "\n" + _DEALS + "\n".join(_read(f"verify/{name}") for name in _SCRIPTS)
+_STYLE: Final = "\n" + "\n".join(
+    map(_read, ("static/styles/tokens.css", "static/styles/page.css", "verify/style.css"))
+)
 
 _POLICY: Final = (
     f"default-src 'none'; script-src {_source(_SCRIPT)}; style-src {_source(_STYLE)}; "
@@ -79,7 +82,9 @@ def page_in(language: str) -> str:
     """Return the whole page in a language."""
     words = wording(language)
     template = environment(language).get_template("verify.html")
-    return template.render(policy=_POLICY, style=_STYLE, script=_SCRIPT, said=_script_words(words))
+    parts = {"policy": _POLICY, "style": _STYLE, "script": _SCRIPT}
+    nobody = Visitor(proof="", secure=False, path="/verify", partial=False, known=False)
+    return template.render(**parts, visitor=nobody, said=_script_words(words))
 
 
 PAGE: Final = page_in(LANGUAGES[0])

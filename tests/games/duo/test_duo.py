@@ -66,14 +66,17 @@ def test_a_stone_is_not_placed_on_a_line_with_the_other_colour():
     sentence = "a13: the light stone at a1 stands on a line through it"
     assert refused(at, "a13") == sentence
     assert "a13" not in legal(at)
-    assert refused(at, "a1") == "a1: it is occupied by o"
+    assert refused(at, "a1") == "a1: it is occupied by a light stone"
 
 
 def test_all_stones_in_the_way_are_named():
     at = position({"a1": "o", "a9": "o", "j10": "x"}, "dark")
     sentence = "a13: the light stones at a1 and a9 stand on lines through it"
     assert refused(at, "a13") == sentence
-    assert refused(position({"a1": "o", "j10": "x"}, "light"), "j10") == "j10: it is occupied by x"
+    assert (
+        refused(position({"a1": "o", "j10": "x"}, "light"), "j10")
+        == "j10: it is occupied by a dark stone"
+    )
 
 
 def test_a_colour_without_a_place_is_passed_until_neither_has_one():

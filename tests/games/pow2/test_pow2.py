@@ -76,7 +76,7 @@ def test_nothing_ages_where_nothing_was_placed():
 
 def test_no_piece_can_be_placed_where_ageing_will_make_room():
     at = position(pieces(O="a1 m1", o="b4", X="m13"), LIGHT)
-    assert refused(at, "a1-a5:b4") == "a1-a5: b4 is occupied by o"
+    assert refused(at, "a1-a5:b4") == "a1-a5: b4 is occupied by a light piece"
 
 
 @pytest.mark.parametrize("line", PATHS.read_text().splitlines()[1:])
@@ -185,7 +185,7 @@ def test_free_offers_every_place_not_next_to_a_piece():
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a1", "a1: a1 is occupied by O"),
+        ("a1", "a1: a1 is occupied by a light piece"),
         ("c3", "c3: c3 is adjacent to a1; no piece is placed next to another (-free)"),
         (
             "a1-a5",

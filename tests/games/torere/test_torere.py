@@ -144,9 +144,9 @@ def test_with_good_play_nobody_loses():
         (played("4-0"), "1-4", "1-4: the stone on 1 is Light's"),
         (start(), "8-0", "8-0: the stone on 8 is Dark's"),
         (start(), "0-1", "0-1: no stone stands on 0"),
-        (start(), "1-2", "1-2: 2 is occupied by o"),
-        (start(), "1-1", "1-1: 1 is occupied by o"),
-        (start(), "1-8", "1-8: 8 is occupied by x"),
+        (start(), "1-2", "1-2: 2 is occupied by a light stone"),
+        (start(), "1-1", "1-1: 1 is occupied by a light stone"),
+        (start(), "1-8", "1-8: 8 is occupied by a dark stone"),
         (played(SHUT_IN), "2-1", "2-1: the match is over: Light can't move"),
     ],
 )

@@ -41,6 +41,20 @@ def test_the_server_serves_it_with_a_policy_that_allows_no_connection(person):
         page.get_by_role("link", name="Save this page").click()
     assert Path(saved.value.path()).read_text("utf-8") == PAGE
     assert saved.value.suggested_filename == "matchpost-verify.html"
+    # it looks like the other pages, and the switch is theirs
+    page.set_viewport_size({"width": 320, "height": 568})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for name in ("Games", "Puzzles"):
+        expect(page.locator("header").get_by_role("link", name=name)).to_be_visible()
+    page.get_by_role("button", name="Dark").click()
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.goto("/help")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == dark
+    page.get_by_role("button", name="Light").click()
+    expect(page.locator("html")).to_have_attribute("data-theme", "light")
+    page.goto("/verify")
+    expect(page.get_by_role("button", name="Light")).to_have_attribute("aria-pressed", "true")
 
 
 def test_axe_finds_nothing_serious_in_any_state(page):

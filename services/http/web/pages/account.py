@@ -311,7 +311,7 @@ def delete_account(
     except Refusal as reason:
         status, said = CODE_INFO[reason.code].status, reason.in_language(visitor.language)
         return _page(context, visitor, feedback=said, at="deletion", status=status)
-    return logged_out_to("/", visitor)
+    return logged_out_to("/?over=account", visitor)
 
 
 @post("/display", sync_to_thread=False)

@@ -182,7 +182,7 @@ def try_game(
         shown=tried_line.shown(),
         score=rules.score(tried_line.position),
         choices=game_by_key(rules.key).options_form,
-        side=text_in(rules.side_text(_VISITOR), visitor.language),
+        side=text_in(rules.colour_text(_VISITOR), visitor.language),
         robot=easiest_robot(context.app),
         hint=turn_hint(rules.key),
         typed=form_of_options(rules.key, tried_line.query.get("options", "").split()),

@@ -3,6 +3,7 @@
 from typing import Final
 from uuid import uuid4
 
+import msgspec
 from litestar import Response, get
 from litestar.response import Redirect
 
@@ -41,10 +42,10 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     talked = [home.rows[board] for board in unread.boards if board in home.rows]
     matches = {one.board: one for one in named_rows(talked, home.names, account)}
     reader = NewsReader(account, visitor.wording, unread, visitor.now)
-    news = named_news(home.notices, home.rows, home.names, reader)
+    news = named_news(home.news, home.rows, home.names, reader)
     return render(
         "home.html",
-        visitor,
+        msgspec.structs.replace(visitor, news=home.new_news),
         mark=home.mark,
         messages=unread.messages,
         # also in matches that are over or not shown here
@@ -65,7 +66,6 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
         watched=watched_part(context, home.followed, 0, _MAX_WATCHED, visitor.language),
         played=played_part(context, account, home.followed, 0, _MAX_PLAYED, visitor.language),
         news=[one for one in news if one.current][:_MAX_NEWS],
-        new_news=sum(one.new for one in news),
         offers=named_offers(home.challenges, home.names, visitor),
         offers_part=ListPart.of(
             visitor.wording.gettext("Open challenges"),

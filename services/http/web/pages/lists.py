@@ -2,7 +2,9 @@
 
 from litestar import Response, get
 
+from infra.people.account_notices import MOST_ROWS
 from services.app.games import read_game
+from services.app.news import grouped
 from services.http.streams.page_marks import HomeTopic, page_marks
 from services.http.web.pages.puzzles import leaderboard_page
 from services.http.web.params import (
@@ -22,17 +24,18 @@ def show_notices(
 ) -> Response[str]:
     """Show the visitor's notices, the newest first, and mark them as read; a part of the page marks none."""
     account, start = visitor.require_account(), first_row(page)
-    found = context.app.notices.of(account, start, PAGE_SIZE)
+    groups = grouped(context.app.notices.of(account, 0, MOST_ROWS))
+    found = groups[start : start + PAGE_SIZE]
     part = ListPart.of(
         visitor.wording.gettext("News"),
         start=start,
         shown=len(found),
-        total=context.app.notices.count(account),
+        total=len(groups),
         path="/notices",
     )
     news = news_items(context, found, visitor)
     if found and not visitor.partial:
-        context.app.messages.mark_news_read(account, found[0].at)
+        context.app.messages.mark_news_read(account, found[0].newest.at)
     # after the mark, which changes it
     topic = HomeTopic(account)
     mark = page_marks(context.app, [topic])[topic]

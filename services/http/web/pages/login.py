@@ -7,7 +7,7 @@ from litestar import Response, get, post
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from services.app import accounts, password_reset
+from services.app import accounts
 from services.app.error_codes import CODE_INFO
 from services.app.userids import check_signups
 from services.http.context import ApiContext
@@ -25,10 +25,7 @@ from services.http.web.user_agent import browser_name
 
 @get("/login", sync_to_thread=False)
 def show_login(
-    context: ContextDependency,
-    visitor: VisitorDependency,
-    wanted: NextPath = "/",
-    over: SessionOver = "",
+    visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
 ) -> Response[str]:
     """Show the form; a visitor who has logged in is redirected."""
     if visitor.account is not None:
@@ -40,11 +37,10 @@ def show_login(
         feedback = words.gettext(
             "You are logged out, and your form was not processed; log in and send it again."
         )
-    return _login(context, visitor, wanted=wanted, feedback=feedback)
+    return _login(visitor, wanted=wanted, feedback=feedback)
 
 
 def _login(
-    context: ApiContext,
     visitor: Visitor,
     *,
     wanted: str,
@@ -59,7 +55,6 @@ def _login(
         wanted=wanted,
         name=name,
         feedback=feedback,
-        resettable=password_reset.can_reset(context.app),
         returns_to=_with_next("/login", wanted),
     )
 
@@ -86,7 +81,7 @@ def log_in(
         said = visitor.wording.gettext("The name or the password is wrong.")
         feedback = said if wrong else reason.in_language(visitor.language)
         status = 401 if wrong else CODE_INFO[reason.code].status
-        return _login(context, visitor, wanted=wanted, name=name, feedback=feedback, status=status)
+        return _login(visitor, wanted=wanted, name=name, feedback=feedback, status=status)
     return _open_session(request, context, visitor, account, local_path(wanted))
 
 

@@ -197,6 +197,7 @@ def check_move(
     """Return the result of a move, or why it can't be played; nothing is played."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(table.state.ply)
+    turned = is_turned(visitor.display, table.seat)
     found = preview_move(
         table.rules,
         position_of(table.state),
@@ -204,13 +205,12 @@ def check_move(
         table.names,
         visitor.language,
         plates=False,
-        turned=is_turned(visitor.display, table.seat),
+        turned=turned,
     )
     if "application/json" in request.headers.get("accept", ""):
         return preview_json(found)
-    return render(
-        "check.html", visitor, found=found, table=table, back=f"/m/{board}", shown=table.shown()
-    )
+    shown = table.shown(turned=turned)
+    return render("check.html", visitor, found=found, table=table, shown=shown)
 
 
 def preview_json(found: Any) -> Response[Any]:

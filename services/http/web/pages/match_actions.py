@@ -1,6 +1,7 @@
 """Actions of players in a match, each from a form of its page."""
 
 from typing import Final
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from litestar import post
@@ -32,15 +33,36 @@ from services.http.web.session import Form, Visitor
 WEB_FRONT_END: Final = "web"
 """The name is part of each command id, so that keys of different front ends are distinct."""
 
+_MISTYPED: Final = (Code.ILLEGAL_MOVE, Code.UNREADABLE_MOVE)
+
 
 @post("/m/{board:int}/act")
 async def act(
     board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
-    """Carry out the action of a form, and show the match, or the page that the form names."""
-    await carry_out(board, form, context, visitor)
+    """Carry out the action of a form, and show the match, or the page that the form names.
+
+    A browser without scripts that sends a mistyped move gets it back in a form, and why it is refused.
+    """
+    try:
+        await carry_out(board, form, context, visitor)
+    except Refusal as reason:
+        if visitor.partial or reason.code not in _MISTYPED:
+            raise
+        return go_to_check_of(board, form)
     back = form.get("back")
     return redirect_to(local_path(back) if back else f"/m/{board}")
+
+
+@post("/m/{board:int}/check")
+async def go_to_check(board: BoardNumber, form: FormDependency) -> Redirect:
+    """Show the result of the move in a form, at an address without the form's token."""
+    return go_to_check_of(board, form)
+
+
+def go_to_check_of(board: int, form: Form) -> Redirect:
+    """Redirect to the page of the result of a form's move."""
+    return redirect_to(f"/m/{board}/check?{urlencode({'move': form.get('move')[:512]})}")
 
 
 async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:

@@ -156,7 +156,8 @@ async def start_new(
     try:
         return await _carry_out(form, context, visitor, draft)
     except Refusal as reason:
-        at = "opponent" if draft.others and reason.code in _ABOUT_OPPONENT else ""
+        about_opponent = draft.others and reason.code in _ABOUT_OPPONENT
+        at = {"name": "opponent", "robot": "robot"}[draft.against] if about_opponent else ""
         said = {at: reason.in_language(visitor.language)}
         status = CODE_INFO[reason.code].status
         return await asyncio.to_thread(_form, context, visitor, game, form, said, status)

@@ -8,6 +8,7 @@ const DAY = 24 * HOUR;
 
 const language = document.documentElement.lang || "en";
 const exact = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
+const relative = new Intl.RelativeTimeFormat(language, { style: "short", numeric: "auto" });
 const formats = new Map();
 const ends = new WeakMap(); // when a clock runs out, by the clock of this machine
 let timer = 0;
@@ -24,12 +25,23 @@ function format(kind, year) {
   return formats.get(key);
 }
 
+/** Return how long ago something was, such as `3 min. ago`; empty for more than a day. */
+function agoText(ms) {
+  if (ms >= DAY || ms < -MINUTE) return "";
+  if (ms < MINUTE) return relative.format(0, "second");
+  return ms < HOUR
+    ? relative.format(-Math.floor(ms / MINUTE), "minute")
+    : relative.format(-Math.floor(ms / HOUR), "hour");
+}
+
 /** Put an instant into the zone of the browser, with the exact moment as its tip. */
 function show(element) {
   const at = new Date(element.dateTime);
   if (Number.isNaN(at.getTime())) return;
   const year = at.getFullYear() !== new Date().getFullYear();
-  element.textContent = format(element.dataset.shown, year).format(at);
+  const { shown } = element.dataset;
+  const recent = shown === "recent";
+  element.textContent = (recent && agoText(Date.now() - at)) || format(recent ? "day" : shown, year).format(at);
   element.title = exact.format(at);
   element.dataset.zoned = "";
 }
@@ -77,6 +89,7 @@ export function showTimes() {
 }
 
 document.addEventListener("htmx:afterSettle", showTimes);
+setInterval(() => document.querySelectorAll('time[data-shown="recent"]').forEach(show), MINUTE);
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) tick();
 });

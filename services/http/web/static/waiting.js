@@ -22,6 +22,11 @@ function show(count) {
   document.title = count ? `(${count}) ${title}` : title;
 }
 
+// after a move the match's page knows before the stream that nothing waits
+document.addEventListener("htmx:afterSettle", () => {
+  if (pill && document.querySelector('.next[data-waiting="0"]') && !pill.hidden) show(0);
+});
+
 document.addEventListener("state", ({ detail }) => {
   const count = Number(detail.waiting);
   if (pill && detail.waiting !== undefined && count !== Number(pill.dataset.count)) show(count);

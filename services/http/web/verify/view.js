@@ -190,6 +190,16 @@ function addFile(name, bytes) {
   files.splice(at < 0 ? files.length : at, at < 0 ? 0 : 1, { name, bytes });
 }
 
+// --- the switch at the foot: as on other pages, but the page itself keeps the setting in the browser's cookie
+
+const DISPLAY = /(?:^|; )display=([\w.-]*)/;
+const themes = document.querySelectorAll('.foot [name="theme"]');
+
+function showTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  for (const one of themes) one.setAttribute("aria-pressed", String(one.value === theme));
+}
+
 function follow() {
   const zone = byId("zone");
   byId("files").addEventListener("change", async (event) => {
@@ -225,6 +235,15 @@ function follow() {
     await run();
     byId("files").focus();
   });
+  for (const one of themes) {
+    one.addEventListener("click", () => {
+      showTheme(one.value);
+      const others = DISPLAY.exec(document.cookie)?.[1].split(".").filter((part) => !part.startsWith("theme-")) ?? [];
+      const kept = [`theme-${one.value}`, ...others].join(".");
+      document.cookie = `display=${kept}; path=/; max-age=31536000; samesite=lax${location.protocol === "https:" ? "; secure" : ""}`;
+    });
+  }
+  showTheme(/theme-(light|dark)/.exec(DISPLAY.exec(document.cookie)?.[1])?.[1] ?? "system");
   // saved as a file, the page has no server around it
   if (location.protocol === "file:") for (const one of document.querySelectorAll(".served")) one.hidden = true;
 }

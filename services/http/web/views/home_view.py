@@ -11,14 +11,15 @@ from infra.people.challenges import Challenge, ChallengesOverview
 from infra.people.follows import FollowList
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
-from infra.projections.notices import MOST_NOTICES, PlayerNotice, newest_text
+from infra.projections.notices import MOST_NOTICES, newest_text
 from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
 from services.app.names import shown_names
+from services.app.news import NewsGroup, grouped, new_count
 from services.app.waiting import WaitingMatches, in_order
 from services.http.context import ApiContext
 from services.http.streams.page_marks import home_mark
-from services.http.web.views.news import Rows, newest_of_each, rows_of_notices, senders_of
+from services.http.web.views.news import Rows, rows_of_notices, senders_of
 
 MAX_CARDS: Final = 12
 """Matches with a picture of their board."""
@@ -32,7 +33,7 @@ MAX_OTHERS: Final = 10
 _MAX_CHALLENGES: Final = 24
 
 _MAX_NEWS: Final = 24
-"""Matches whose newest notice is looked at; many no longer hold."""
+"""Rows of news that are looked at; many no longer hold."""
 
 
 class HomeView(msgspec.Struct, frozen=True):
@@ -48,7 +49,9 @@ class HomeView(msgspec.Struct, frozen=True):
     unread: UnreadCounts
     followed: FollowList
     """The matches that the account watches, and the players that it follows."""
-    notices: list[PlayerNotice]
+    news: list[NewsGroup]
+    new_news: int
+    """How many rows of news are new."""
     rows: Rows
     """The matches of the lists and of the notices, by board."""
     open: ChallengesOverview
@@ -76,7 +79,9 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: str) 
         app.challenges.read_ids(account, _MAX_CHALLENGES),
         app.follows.read(account),
     )
-    notices = newest_of_each(newest_first(matches, messages.notices)[:MOST_NOTICES], _MAX_NEWS)
+    every = newest_first(matches, messages.notices)[:MOST_NOTICES]
+    groups = grouped(every, kinds=False)[:_MAX_NEWS]
+    notices = [one.newest for one in groups]
     shown = boards.others[:MAX_OTHERS]
     wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
     rows, listed = read_all(
@@ -103,7 +108,8 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: str) 
         others_total=len(boards.others),
         unread=messages.counts,
         followed=followed,
-        notices=notices,
+        news=groups,
+        new_news=new_count(matches, messages, now),
         rows=known,
         open=open_,
         names=dict(zip(accounts, shown_names(userids, language), strict=True)),

@@ -48,7 +48,7 @@ class LiveTry(msgspec.Struct, frozen=True):
 
     def side(self, language: str) -> str:
         """Return the name of the visitor's side in a language."""
-        return text_in(self.rules.side_text(0), language)
+        return text_in(self.rules.colour_text(0), language)
 
     @property
     def against_robot(self) -> bool:

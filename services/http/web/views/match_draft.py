@@ -102,15 +102,15 @@ def _seat(text: str, seats: int) -> Seat | None:
 def _mistakes(
     app: App, visitor: Visitor, draft: MatchDraft, form: Form
 ) -> Iterator[tuple[str, str]]:
-    """Yield each field with a mistake, with a sentence."""
+    """Yield each field with a mistake, with a sentence; of fields that the form shows now only."""
     _ = visitor.wording.gettext
     yield from _mistakes_of_opponents(app, visitor, draft)
     if draft.seat is not None and draft.seat >= draft.seats:
-        yield "seat", _("There is no such side in a match for two.")
+        yield "seat", _("That side only exists with three players.")
     yield from _mistakes_of_options(visitor, draft, form)
     if form.get("time") == OWN_TIME:
         yield from _mistakes_of_time(visitor, form)
-    if len(draft.note) > NOTE_LIMIT:
+    if not draft.others and len(draft.note) > NOTE_LIMIT:
         yield (
             "note",
             visitor.wording.ngettext(
@@ -130,6 +130,9 @@ def _mistakes_of_opponents(
         known = {robot.userid for robot in robots_here(app)}
         if not set(draft.others) <= known:
             yield "robot", _("Choose a robot.")
+        elif len(set(draft.others)) < len(draft.others):
+            said = _("A robot can’t take two seats of one match; choose another strength.")
+            yield f"{draft.rules.key}-robot", said
         return
     for field, name in zip(("opponent", "third"), draft.others, strict=False):
         if not name:
@@ -187,6 +190,9 @@ def _number_between(visitor: Visitor, low: int, high: int) -> str:
 def draft_sentences(visitor: Visitor, draft: MatchDraft) -> list[str]:
     """Return what is offered, a sentence each; of a draft with mistakes only what is sure."""
     _ = visitor.wording.gettext
+    twice = draft.mistakes.get(f"{draft.rules.key}-robot")
+    if twice:
+        return [twice]
     found = [_whom(visitor, draft)]
     bad = {name for name in draft.mistakes if name not in ("opponent", "third", "note", "robot")}
     if bad:
@@ -202,7 +208,7 @@ def draft_sentences(visitor: Visitor, draft: MatchDraft) -> list[str]:
 
 def _whom(visitor: Visitor, draft: MatchDraft) -> str:
     words, game = visitor.wording, draft.rules.title
-    named = words.names([name for name in draft.others if name])
+    named = words.names(list(dict.fromkeys(name for name in draft.others if name)))
     match draft.against:
         case "anybody" if draft.seats > 2:  # noqa: PLR2004
             return words.gettext(
@@ -227,16 +233,16 @@ def _sides(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:
     words, sides = visitor.wording, side_words(draft.rules, visitor.language)
     mover = first_mover(draft.rules, draft.options, draft.seats)
     if draft.seat is None:
-        yield words.gettext("Chance decides who plays which side.")
+        yield words.gettext("Random sides.")
         if mover is not None:
             yield words.gettext("%(side)s moves first.", side=sides[mover])
     elif mover is None:
-        yield words.gettext("You play %(side)s.", side=sides[draft.seat])
+        yield words.gettext("You’re playing %(side)s.", side=sides[draft.seat])
     elif mover == draft.seat:
-        yield words.gettext("You play %(side)s and move first.", side=sides[draft.seat])
+        yield words.gettext("You’re playing %(side)s and move first.", side=sides[draft.seat])
     else:
         yield words.gettext(
-            "You play %(side)s, and %(other)s moves first.",
+            "You’re playing %(side)s; %(other)s moves first.",
             side=sides[draft.seat],
             other=sides[mover],
         )
@@ -248,7 +254,7 @@ def _agreed(visitor: Visitor, draft: MatchDraft, agreed: StartOptions) -> Iterat
     if agreed.terms and agreed.terms.rated and draft.against != "robot":
         yield words.gettext("The match is rated.")
     else:
-        yield words.gettext("The match changes no rating.")
+        yield words.gettext("This game won’t affect your rating.")
 
 
 def _variants(visitor: Visitor, draft: MatchDraft) -> Iterator[str]:

@@ -11,7 +11,7 @@ from services.http.web.wording import Wording
 
 
 def time_words(words: Wording, terms: TimeControl | None) -> str:
-    """Return a time control, such as `7 days a move, weekends do not count`; empty for none."""
+    """Return a time control, such as `7 days a move, clock stops at weekends`; empty for none."""
     return "" if terms is None else ", ".join(_time_phrases(words, terms))
 
 
@@ -20,19 +20,19 @@ def _time_phrases(words: Wording, terms: TimeControl) -> Iterator[str]:
         yield words.ngettext("%(count)s day a move", "%(count)s days a move", terms.turn)
     if terms.bank and terms.increment:
         yield words.ngettext(
-            "a bank of %(count)s day, and %(more)s more with each move",
-            "a bank of %(count)s days, and %(more)s more with each move",
+            "%(count)s day in total, plus %(more)s per move",
+            "%(count)s days in total, plus %(more)s per move",
             terms.bank,
             more=terms.increment,
         )
     elif terms.bank:
-        yield words.ngettext("a bank of %(count)s day", "a bank of %(count)s days", terms.bank)
+        yield words.ngettext("%(count)s day in total", "%(count)s days in total", terms.bank)
     if terms.total:
         yield words.ngettext("%(count)s day in all", "%(count)s days in all", terms.total)
     if not (terms.turn or terms.bank or terms.total):
         yield words.gettext("no time limit")
     if not terms.weekends:
-        yield words.gettext("weekends do not count")
+        yield words.gettext("clock stops at weekends")
 
 
 def variant_words(rules: AnyRules, options: Sequence[str], language: str) -> list[str]:
@@ -67,8 +67,8 @@ def agreed_words(words: Wording, rules: AnyRules, state: MatchState) -> list[str
 
 
 def side_words(rules: AnyRules, language: str) -> tuple[str, ...]:
-    """Return the names of a game's sides."""
-    return tuple(text_in(rules.side_text(seat), language) for seat in range(rules.players[-1]))
+    """Return the names of a game's sides where there is no board yet."""
+    return tuple(text_in(rules.colour_text(seat), language) for seat in range(rules.players[-1]))
 
 
 def first_mover(rules: AnyRules, options: Sequence[str], seats: int) -> Seat | None:

@@ -7,13 +7,13 @@ import msgspec
 
 from domain.match.events import AccountId
 from domain.rules import rules_by_id
-from infra.people.messages import KEPT_SECONDS
 from infra.people.unread import UnreadCounts
 from infra.projections.match_lists import MatchListRow
 from infra.projections.notices import NoticeKind, PlayerNotice
 from services.app.context import App
 from services.app.listed_matches import with_older
 from services.app.names import names_of, shown_name
+from services.app.news import OF_A_TURN, NewsGroup, is_new
 from services.http.context import ApiContext
 from services.http.web.session import Visitor
 from services.http.web.views.match_rows import verdict_for
@@ -24,12 +24,6 @@ Rows = Mapping[int, MatchListRow]
 """Matches by board."""
 
 _OF_A_CASE: Final = (NoticeKind.CLAIMED, NoticeKind.RULED, NoticeKind.APPEALED)
-_OF_A_TURN: Final = (
-    NoticeKind.YOUR_TURN,
-    NoticeKind.REMINDER,
-    NoticeKind.REVEAL,
-    NoticeKind.CHALLENGED,
-)
 
 
 class NewsReader(msgspec.Struct, frozen=True):
@@ -55,30 +49,21 @@ class NewsItem(msgspec.Struct, frozen=True):
     current: bool
     """Whether it still asks the visitor for something, or tells what happened last."""
     new: bool
-    """Whether the visitor has not seen it on the page of all news."""
-
-
-def newest_of_each(notices: Sequence[PlayerNotice], most: int) -> list[PlayerNotice]:
-    """Return the newest notice of each match, for `most` matches at most; `notices` are newest first."""
-    newest: dict[int, PlayerNotice] = {}
-    for one in notices:
-        if len(newest) < most:
-            newest.setdefault(one.board, one)
-    return list(newest.values())
+    """Whether it is news to the visitor; see `services.app.news`."""
 
 
 def news_items(
-    context: ApiContext, notices: Sequence[PlayerNotice], visitor: Visitor
+    context: ApiContext, groups: Sequence[NewsGroup], visitor: Visitor
 ) -> list[NewsItem]:
-    """Return each notice in words."""
-    account = visitor.require_account()
+    """Return each group of notices in words."""
+    account, notices = visitor.require_account(), [one.newest for one in groups]
     app = context.app
     found = app.lists.rows([one.board for one in notices])
     rows = rows_of_notices(app, notices, {row.board: row for row in found if row})
     seats = (seat for row in rows.values() for seat in row.seats)
     names = names_of(app, [*seats, *senders_of(notices)], visitor.language)
     reader = NewsReader(account, visitor.wording, app.unread.counts(account), visitor.now)
-    return named_news(notices, rows, names, reader)
+    return named_news(groups, rows, names, reader)
 
 
 def senders_of(notices: Sequence[PlayerNotice]) -> list[AccountId]:
@@ -92,34 +77,37 @@ def rows_of_notices(app: App, notices: Sequence[PlayerNotice], rows: Rows) -> Ro
 
 
 def named_news(
-    notices: Sequence[PlayerNotice],
+    groups: Sequence[NewsGroup],
     rows: Rows,
     names: Mapping[AccountId, str],
     reader: NewsReader,
 ) -> list[NewsItem]:
-    """Return each notice of an account in words, by the matches and the names of their players."""
-    return [_item(one, rows.get(one.board), names, reader) for one in notices]
+    """Return notices of an account in words, by the matches and the names of their players."""
+    return [_item(one, rows.get(one.newest.board), names, reader) for one in groups]
 
 
 def _item(
-    notice: PlayerNotice,
+    group: NewsGroup,
     row: MatchListRow | None,
     names: Mapping[AccountId, str],
     reader: NewsReader,
 ) -> NewsItem:
+    notice, count = group.newest, group.count
     account, words, unread = reader.account, reader.words, reader.unread
     current = _is_current(notice, row, account, unread)
     seat = row.seats.index(account) if row and account in row.seats else None
     verdict = verdict_for(row, seat) if row and notice.kind is NoticeKind.OVER else ""
+    if current and notice.kind is NoticeKind.CHAT:
+        count = unread.boards[notice.board]
+    subject = msgspec.structs.replace(_subject(notice, row, names, reader), count=count)
     return NewsItem(
         path=_path(notice),
         at=notice.at,
-        text=news_text(_subject(notice, row, names, reader), verdict, words, current=current),
+        text=news_text(subject, verdict, words, current=current),
         note=reason_label(row.reason, words) if row and verdict else "",
         tone=verdict,
         current=current,
-        # a read mark is kept as long as messages are
-        new=notice.at > max(unread.news_read, reader.now - KEPT_SECONDS * 1000),
+        new=current and is_new(notice, unread, reader.now),
     )
 
 
@@ -129,9 +117,10 @@ def _subject(
     names: Mapping[AccountId, str],
     reader: NewsReader,
 ) -> NewsSubject:
+    sender = names.get(notice.sender, "")
     if row is None:  # a message, or a match that can't be read
         gone = shown_name(None, reader.words.language)
-        return NewsSubject(notice.kind, "", (gone,), names.get(notice.sender, ""))
+        return NewsSubject(notice.kind, "", (gone,), sender, to_all=notice.to_all)
     account = reader.account
     detail = notice.detail
     seat = detail.seat if detail and detail.seat < len(row.seats) else None
@@ -141,7 +130,7 @@ def _subject(
         kind=notice.kind,
         game=rules_by_id(row.rules).title,
         others=tuple(names[one] for one in others if one != account),
-        actor="" if seat is None else names[row.seats[seat]],
+        actor=sender if seat is None else names[row.seats[seat]],
         own=seat is not None and row.seats[seat] == account,
         offer=detail.offer if detail else "",
         accepted=bool(detail and detail.accepted),
@@ -167,7 +156,7 @@ def _is_current(
     if row is None or account not in row.seats:
         return True
     seat = row.seats.index(account)
-    if notice.kind in _OF_A_TURN:
+    if notice.kind in OF_A_TURN:
         return seat in row.invited or (seat in row.waits and notice.at >= row.since)
     if notice.kind is NoticeKind.OFFER:
         return seat in row.asked

@@ -26,6 +26,10 @@ class NewsSubject(msgspec.Struct, frozen=True):
     offer: str = ""
     """The kind of an offer."""
     accepted: bool = False
+    count: int = 1
+    """How many lines of chat or messages there are."""
+    to_all: bool = False
+    """Whether a message is to everybody."""
 
 
 def reason_label(reason: str, words: Wording) -> str:
@@ -45,7 +49,9 @@ def reason_label(reason: str, words: Wording) -> str:
     return known.get(reason, "")
 
 
-def news_text(subject: NewsSubject, verdict: str, words: Wording, *, current: bool = True) -> str:
+def news_text(  # noqa: PLR0911 - one for each kind of sentence
+    subject: NewsSubject, verdict: str, words: Wording, *, current: bool = True
+) -> str:
     """Return a sentence without a full stop; `verdict` is that of a match that is over.
 
     A notice that is not `current` is about a turn that was taken since.
@@ -57,6 +63,8 @@ def news_text(subject: NewsSubject, verdict: str, words: Wording, *, current: bo
         return _ending(verdict, game, others, words)
     if subject.kind is NoticeKind.YOUR_TURN and not current:
         return _("It was your turn in %(game)s against %(players)s", game=game, players=others)
+    if subject.kind in (NoticeKind.CHAT, NoticeKind.MESSAGE):
+        return _written(subject, others, words, current=current)
     if subject.kind is NoticeKind.OFFER:
         return offered(subject.offer, name, words).rstrip(".")
     if subject.kind is NoticeKind.ANSWERED:
@@ -111,15 +119,24 @@ _WORDS: Final[dict[NoticeKind, Said]] = {
     NoticeKind.APPEALED: lambda words, game, others, _: words.gettext(
         "The ruling on %(game)s against %(players)s is appealed", game=game, players=others
     ),
-    NoticeKind.CHAT: lambda words, game, others, _: words.gettext(
-        "New in the chat of %(game)s against %(players)s", game=game, players=others
-    ),
-    NoticeKind.MESSAGE: lambda words, _game, _others, name: (
-        words.gettext("%(name)s wrote to you", name=name)
-        if name
-        else words.gettext("Somebody wrote to you")
-    ),
 }
+
+
+def _written(subject: NewsSubject, others: str, words: Wording, *, current: bool) -> str:
+    """Return a sentence on lines of chat, of which `count` are unread if they are `current`, or on messages."""
+    _, game, name, count = words.gettext, subject.game, subject.actor, subject.count
+    if subject.kind is NoticeKind.CHAT and current and count > 1:
+        new = _("%(count)s new chat messages in %(game)s against %(players)s")
+        return new % {"count": count, "game": game, "players": others}
+    if subject.kind is NoticeKind.CHAT:
+        return _("%(name)s sent a message in %(game)s", name=name or others, game=game)
+    if subject.to_all and name:
+        return _("Announcement from %(name)s (arbiter)", name=name)
+    if not name:
+        return _("Somebody wrote to you")
+    if count > 1:
+        return _("%(count)s messages from %(name)s", count=count, name=name)
+    return _("%(name)s wrote to you", name=name)
 
 
 def _ending(verdict: str, game: str, others: str, words: Wording) -> str:
