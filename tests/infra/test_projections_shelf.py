@@ -12,6 +12,7 @@ from infra.projections.buckets import (
     Bucket,
     Checkpoint,
     encode,
+    make_changes,
     store_advances,
 )
 from infra.projections.generations import BusyError, Generation, Generations
@@ -56,7 +57,7 @@ def write(client: Redis, generation: Generation, before: Checkpoint, after: Chec
     """Have all buckets of a generation go on; gives the answer of each, or the one of all."""
     value = f"{before.counts}->{after.counts}"
     calls = [one.change_call(before, after, [("SET", "value", value)]) for one in generation.all]
-    (reply,) = set(scripts.call_all(client, calls))
+    (reply,) = set(make_changes(client, calls))
     assert isinstance(reply, bytes)
     return reply
 
@@ -106,7 +107,7 @@ def test_a_command_may_have_many_arguments(generations: Generations, client: Red
     call = generation.bucket(1).change_call(
         at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")]
     )
-    assert scripts.call_all(client, [call]) == [b"done"]
+    assert make_changes(client, [call]) == [b"done"]
     assert client.hlen(generation.bucket(1).key("rows")) == 1_500
 
 
@@ -376,7 +377,7 @@ def test_another_number_of_buckets_replaces_the_live_ones(
     live = put_live(generations, client, 3, 3)
     new = generations.begin("builder", 2, BUCKETS + 2)
     calls = [one.change_call(at(0, 0), at(3, 3)) for one in new.all[1:]]
-    scripts.call_all(client, calls)
+    make_changes(client, calls)
     stands = [at(0, 0), *[at(3, 3)] * (BUCKETS + 1)]
     # one that has not read as much holds all back
     assert not generations.promote(new, stands, ENDS, "builder")

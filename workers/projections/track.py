@@ -59,6 +59,8 @@ class Track:
         """Up to its time events can be folded in order, once its ends are read."""
         self.registered: set[str] = set()
         """Keys that this process has added to the bucket's set of keys."""
+        self.read_at = time.monotonic()
+        """When the checkpoint was last read: what is deleted is asked after that."""
         self._save_at = 0.0
 
     @property
@@ -99,6 +101,7 @@ class Track:
     def reload(self) -> None:
         """Read the checkpoint again; if it is another, the position is what it says."""
         found = self.generations.checkpoint(self.bucket)
+        self.read_at = time.monotonic()
         self.gone = found is None
         if found is not None and found != self.checkpoint:
             self.checkpoint = self.position = found
