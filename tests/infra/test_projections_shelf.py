@@ -18,7 +18,7 @@ from infra.projections.buckets import (
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.query import Query
 from infra.projections.specs import Spec
-from infra.redis import keys, scripts
+from infra.redis import keys
 from tests.fakes.memory import memory_client
 
 SPEC = Spec("lists", 3)

@@ -146,7 +146,10 @@ class Feed:
     def _write_chunk(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         """Fold a chunk for each track, and write the results."""
         # one that is deleted later changes the checkpoints, and what was read before is not written
-        if len(self._present) > MOST_PRESENT or max(one.read_at for one in tracks) >= self._asked_at:
+        if (
+            len(self._present) > MOST_PRESENT
+            or max(one.read_at for one in tracks) >= self._asked_at
+        ):
             self._present, self._asked_at = set(), time.monotonic()
         routes = _Routes(mark_erased(self._client, chunk.facts, self._present))
         changing = []
