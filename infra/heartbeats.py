@@ -11,7 +11,6 @@ was killed, hangs, or can't reach the Redis of the matches.
 import logging
 import os
 import socket
-import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
@@ -24,7 +23,7 @@ from msgspec.structs import replace
 from redis.exceptions import RedisError
 
 from infra.redis import keys
-from infra.redis.clients import time_ms, to_ms
+from infra.redis.clients import time_ms
 from infra.valkey.process import is_alive
 from infra.valkey.server import NotRunningError
 
@@ -137,26 +136,19 @@ class Heartbeat:
         )
         self._lost_shards = lost
         self._written = 0
-        self._ahead = 0
-        """How far the server's clock is ahead of this process's monotonic one, ms, as of the last heartbeat."""
 
     def write(self, client: redis.Redis) -> None:
         """Write a heartbeat. The first removes those of processes that this one replaces."""
-        now = self._ahead + _monotonic_ms()
+        now = time_ms(client)
         if not self._beat.started:
-            now = time_ms(client)
             self._beat = replace(self._beat, started=now)
             self._forget_others(client, now)
-        self._beat = replace(self._beat, at=now)
         rare = self._written % _RARELY == 0
+        lost = tuple(self._lost_shards()) if rare else self._beat.lost_shards
+        self._beat = replace(self._beat, at=now, lost_shards=lost)
+        client.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
         if rare:
-            self._beat = replace(self._beat, lost_shards=tuple(self._lost_shards()))
-        with client.pipeline(transaction=False) as pipe:
-            pipe.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
-            pipe.time()
-            if rare:
-                pipe.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
-            self._ahead = to_ms(pipe.execute()[1]) - _monotonic_ms()
+            client.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
         self._written += 1
 
     def _forget_others(self, client: redis.Redis, now: int) -> None:
@@ -172,10 +164,6 @@ class Heartbeat:
     def remove(self, client: redis.Redis) -> None:
         """Remove the heartbeat: the process ends normally."""
         client.hdel(keys.HEARTBEATS, self._beat.field)
-
-
-def _monotonic_ms() -> int:
-    return int(time.monotonic() * 1000)
 
 
 class HeartbeatThread:

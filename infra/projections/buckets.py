@@ -147,37 +147,6 @@ def make_changes(client: redis.Redis, calls: Sequence[scripts.Call]) -> list[byt
     return [one for reply in scripts.call_all(client, calls) for one in reply]
 
 
-class Advance(msgspec.Struct, frozen=True):
-    """A bucket that has read leaves which change nothing in it."""
-
-    bucket: Bucket
-    before: Checkpoint
-    """As it was read."""
-    after: Checkpoint
-
-
-def store_advances(client: redis.Redis, advances: Sequence[Advance]) -> list[bytes]:
-    """Store how far buckets have read; return for each the reply that a `change_call` would get.
-
-    It is one script call for all, because it comes after most moves; in a cluster one a bucket.
-    """
-    if not advances:
-        return []
-    each = in_cluster(client)
-    groups = [[one] for one in advances] if each else [advances]
-    replies = scripts.call_all(client, [_advance_call(group) for group in groups])
-    return [one for reply in replies for one in reply]
-
-
-def _advance_call(advances: Sequence[Advance]) -> scripts.Call:
-    names: list[str] = []
-    args: list[Arg] = [HOLD_MS]
-    for one in advances:
-        names += [one.bucket.checkpoint_key, one.bucket.hold_key]
-        args += [encode(one.before), encode(one.after)]
-    return scripts.ADVANCE_PROJECTIONS, names, args
-
-
 class ProjectionFailure(msgspec.Struct, frozen=True, array_like=True):
     """A leaf that could not be folded."""
 

@@ -88,8 +88,8 @@ def mark_erased(
 ) -> Sequence[Fact]:
     """Return facts with those of their players whose accounts are deleted.
 
-    Those of `present` are not asked for, and those that are not deleted are added to it. It has to be emptied
-    once a checkpoint of the written buckets is read again.
+    Those of `present` are not asked for, and others that are not deleted are added to it. It has to be emptied
+    after a checkpoint of the written buckets was read again.
     """
     seats = dict.fromkeys(account for fact in facts for account in fact.setup.seats)
     accounts = [account for account in seats if account not in present]

@@ -11,8 +11,9 @@ from domain.match.history import PackedSnapshot
 from infra.redis import keys, scripts
 from infra.redis.autopipeline import CommandPipeline, CommandWords, raise_errors
 from infra.store import snapshots
-from infra.store.layout import LAYOUT_SECONDS, Layout, decode_layout
+from infra.store.layout import Layout, decode_layout
 from infra.store.port import Submission, SubmitResult
+from infra.store.redis_store import LAYOUT_SECONDS
 from infra.store.store_calls import read_submit_reply, submit_call
 
 

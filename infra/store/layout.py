@@ -23,9 +23,6 @@ from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 FORMAT: Final = "2"
 """Version of the keys and values; data of another format are refused."""
 
-LAYOUT_SECONDS: Final = 10.0
-"""How old the layout may be that a process goes by: its lanes may change while it runs."""
-
 OLD_FORMAT: Final = "1"
 """The format of the data of matchpost 0.2 and earlier."""
 

@@ -45,19 +45,16 @@ class LeafReader:
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves of several shards that are durable; `NotDurable` if that is not confirmed.
 
-        Where there are leaves to be `expected`, they are read with the barrier, and not before it, too.
+        Where leaves are `expected` nobody looks first whether there are any.
         """
-        if expected and self._durably.have_barrier:
-            rows, confirmed = self._read_with_barrier(
-                {shard: (f"{start}-0", "+") for shard, start in starts.items()}, count
-            )
-            found = {shard: leaves for shard, leaves in rows.items() if leaves}
-        else:
-            found = self.following(starts, count)
-            confirmed = not (found and self._durably.have_barrier) or self._confirm(found)
+        if not self._durably.have_barrier:
+            return self.following(starts, count)
+        new = starts if expected else self.following(starts, 1)
+        ranges = {shard: (f"{starts[shard]}-0", "+") for shard in new}
+        rows, confirmed = self._read_with_barrier(ranges, count) if ranges else ({}, True)
         if not confirmed:
             raise NotDurable("the server did not confirm that the leaves it has shown are on disk")
-        return found
+        return {shard: leaves for shard, leaves in rows.items() if leaves}
 
     def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
         """Return whether no failover takes back these leaves, by shard and each with its index.
@@ -75,43 +72,39 @@ class LeafReader:
     def _confirm(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
         """Return whether these leaves are still there, and durable.
 
-        They are read again on the connection of the barrier: since the first time another server may have
-        taken the place of theirs.
+        They are read again, because since the first time another server may have taken the place of theirs.
         """
         again, confirmed = self._read_with_barrier(
             {shard: (f"{rows[0][0]}-0", f"{rows[-1][0]}-1") for shard, rows in leaves.items()}
         )
-        same = all(self._are_same(shard, leaves[shard], rows) for shard, rows in again.items())
-        return same and confirmed
+        return confirmed and all(self._are_same(one, leaves[one], again[one]) for one in leaves)
 
     def _read_with_barrier(
         self,
         ranges: Mapping[int, tuple[str, str]],
         count: int | None = None,
-        *,
-        full: bool = False,
+        write: Sequence[str | int] = ("HSET",),
     ) -> tuple[dict[int, list[tuple[int, bytes]]], bool]:
-        """Return leaves of shards from id to id, and whether these are durable; `full` is for a full memory.
+        """Return the leaves between two ids of each shard, and whether the barrier confirms them.
 
         The barrier covers what its connection has written, so it writes after it has read.
         """
+        full = ("EVAL", scripts.SET_FIELDS.source, 1)
+        pipe: Any  # redis-py does not type a command by its words
         with self._client.pipeline(transaction=False) as pipe:
             for shard, (start, end) in ranges.items():
                 pipe.xrange(keys.log(shard), start, end, count)
             # in a cluster to the node of each shard
             for shard in ranges if in_cluster(self._client) else [min(ranges)]:
-                name, start = keys.shown(shard), ranges[shard][0].removesuffix("-0")
-                if full:
-                    pipe.eval(scripts.SET_FIELDS.source, 1, name, "from", start)
-                else:
-                    pipe.hset(name, "from", start)
+                start = ranges[shard][0].removesuffix("-0")
+                pipe.execute_command(*write, keys.shown(shard), "from", start)
             self._durably.append_barrier(pipe)
             try:
                 replies = pipe.execute()
             except OutOfMemoryError:
-                if full:
+                if write == full:
                     raise
-                return self._read_with_barrier(ranges, count, full=True)
+                return self._read_with_barrier(ranges, count, full)
         rows = map(read_leaves, replies[: len(ranges)])
         return dict(zip(ranges, rows, strict=True)), self._durably.confirms(replies[-1])
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import redis
 
@@ -16,13 +16,7 @@ from infra.redis.server_time import ServerTime
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
-from infra.store.layout import (
-    LAYOUT_SECONDS,
-    Layout,
-    check_lanes,
-    create_layout,
-    read_layout,
-)
+from infra.store.layout import Layout, check_lanes, create_layout, read_layout
 from infra.store.leaf_reader import LeafReader
 from infra.store.log_gate import read_ends
 from infra.store.log_streams import (
@@ -58,6 +52,9 @@ from infra.store.whole_matches import WholeMatch, read_matches
 
 if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs
+
+LAYOUT_SECONDS: Final = 10.0
+"""How old the layout may be that a process goes by: its lanes may change while it runs."""
 
 DEAD_LETTERS_KEPT: int = 1_000
 """Entries of a shard that can't be decoded and are kept for an operator, the newest."""

@@ -107,7 +107,8 @@ def _measure(bench: BenchEnvironment, name: str, moves: int, pause: int, settle:
         servers = _servers(app)
         time.sleep(settle)
         before = [_count(server) for server in servers]
-        time.sleep(max(settle, pause))
+        # as long as with moves, so that what is done once in a while is done as often in both
+        time.sleep(len(requests) * pause + settle)
         idle = [_count(server) for server in servers]
         latencies = asyncio.run(play(url, requests, pause))
         time.sleep(settle)

@@ -8,12 +8,10 @@ from redis import Redis
 from infra.projections import generations as module
 from infra.projections.buckets import (
     HOLD_MS,
-    Advance,
     Bucket,
     Checkpoint,
     encode,
     make_changes,
-    store_advances,
 )
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.query import Query
@@ -245,15 +243,15 @@ def test_positions_are_stored_together_each_where_its_bucket_may_go_on(
     first, second, third = live.all
     client.set(second.hold_key, "another", px=HOLD_MS)
     client.set(third.checkpoint_key, encode(at(3, 3)))
-    advances = [Advance(one, at(1, 1), at(2, 2)) for one in live.all]
-    assert store_advances(client, advances) == [b"done", b"held", b"moved"]
+    advances = [one.change_call(at(1, 1), at(2, 2)) for one in live.all]
+    assert make_changes(client, advances) == [b"done", b"held", b"moved"]
     assert [generations.checkpoint(one) for one in live.all] == [at(2, 2), at(1, 1), at(3, 3)]
     client.pexpire(second.hold_key, HOLD_MS + HOURS_SECONDS * 1_000)
     client.delete(third.checkpoint_key)
-    assert store_advances(client, advances) == [b"moved", b"done", b"moved"]
+    assert make_changes(client, advances) == [b"moved", b"done", b"moved"]
     assert [generations.checkpoint(one) for one in (first, second)] == [at(2, 2)] * 2
     assert generations.checkpoint(third) is None, "a generation that is gone stays so"
-    assert store_advances(client, []) == []
+    assert make_changes(client, []) == []
 
 
 def test_data_of_another_version_are_not_read(client: Redis, generations: Generations) -> None:

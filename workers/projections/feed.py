@@ -25,7 +25,6 @@ from infra.projections.buckets import (
     ProjectionFailure,
     RedisWrite,
     make_changes,
-    store_advances,
 )
 from infra.projections.erasure import mark_erased
 from infra.projections.generations import BUFFER
@@ -85,7 +84,8 @@ class Feed:
     def save(self, tracks: Iterable[Track]) -> None:
         """Store the positions of tracks that have read leaves without a change."""
         unsaved = [track for track in tracks if track.is_unsaved and not track.gone]
-        replies = store_advances(self._client, [track.advance_to_save() for track in unsaved])
+        calls = [one.bucket.change_call(one.checkpoint, one.position) for one in unsaved]
+        replies = make_changes(self._client, calls)
         for track, reply in zip(unsaved, replies, strict=True):
             track.apply_reply(reply, track.position)
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from infra.projections.buckets import Advance, Bucket, Checkpoint
+from infra.projections.buckets import Bucket, Checkpoint
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.projections.reorder import OrderedProjection
@@ -107,10 +107,6 @@ class Track:
             self.checkpoint = self.position = found
             # another worker may have buffered events
             self.waiting = isinstance(self.projection, OrderedProjection)
-
-    def advance_to_save(self) -> Advance:
-        """Return the position to store."""
-        return Advance(self.bucket, self.checkpoint, self.position)
 
     def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
         """Take over the result of a change; return whether it was made."""
