@@ -363,8 +363,7 @@ class Store(Protocol):
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return by shard up to `count` leaves from the index of `starts`, each with its index.
 
-        Shards without any are left out. `NotDurable` unless they are as durable as acknowledged commits. It takes
-        fewer commands where leaves are `expected`, and more where there are none.
+        Shards without any are left out; `expected` saves a look for them. `NotDurable` if they are less durable than commits.
         """
         ...
 
