@@ -35,6 +35,9 @@ EVERY_SECONDS: Final = 10.0
 SILENT_MS: Final = 30_000
 """Age of a heartbeat after which its process counts as silent."""
 
+_RARELY: Final = 6
+"""With each of so many heartbeats the expiry is set, and lost secrets are looked for."""
+
 FORGOTTEN_SECONDS: Final = 24 * 3600
 """How long a silent process is remembered."""
 
@@ -138,6 +141,7 @@ class Heartbeat:
             role, socket.gethostname(), os.getpid(), version, mail_key=mail_key
         )
         self._lost_shards = lost
+        self._written = 0
 
     def write(self, client: redis.Redis) -> None:
         """Write a heartbeat. The first removes those of processes that this one replaces."""
@@ -145,11 +149,13 @@ class Heartbeat:
         if not self._beat.started:
             self._beat = replace(self._beat, started=now)
             self._forget_others(client, now)
-        self._beat = replace(self._beat, at=now, lost_shards=tuple(self._lost_shards()))
-        with client.pipeline(transaction=True) as pipe:
-            pipe.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
-            pipe.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
-            pipe.execute()
+        rare = self._written % _RARELY == 0
+        lost = tuple(self._lost_shards()) if rare else self._beat.lost_shards
+        self._beat = replace(self._beat, at=now, lost_shards=lost)
+        client.hset(keys.HEARTBEATS, self._beat.field, _ENCODER.encode(self._beat))
+        if rare:
+            client.expire(keys.HEARTBEATS, FORGOTTEN_SECONDS)
+        self._written += 1
 
     def _forget_others(self, client: redis.Redis, now: int) -> None:
         gone = [

@@ -21,7 +21,7 @@ from workers.job_report import report
 
 logger = logging.getLogger(__name__)
 
-LOOK_SECONDS: Final = 2.0
+LOOK_SECONDS: Final = 5.0
 """Between two looks at the cases that wait."""
 
 AGAIN_SECONDS: Final = 300.0
@@ -59,7 +59,8 @@ class EvidenceWakeup:
         self._due = now + LOOK_SECONDS
         try:
             waiting = self._cases.count()
-            newest = frozenset(self._cases.of(max(0, waiting - _NEWEST), _NEWEST))
+            start = max(0, waiting - _NEWEST)
+            newest = frozenset(self._cases.of(start, _NEWEST) if waiting else ())
         except LookupError:
             return  # the projection is being rebuilt
         if newest - self._known or (newest and now >= self._again):

@@ -79,20 +79,29 @@ class RobotWakeup:
         self._held = 0
         """Slow moves that waited for their turn at the last tick."""
         self._clean_at = 0.0
+        self._look_at = 0.0
+        """Until then no move is due, because none waited at the last look."""
 
     def tick(self) -> None:
         """Request the moves that are due, those that have waited longest first."""
+        timer = self._timer()
+        if timer < self._look_at:
+            return
         # those that were requested, or wait for their turn, must not hide the ones after them
         most = MOST_JOBS + len(self._requests) + self._held
         try:
-            due = self._turns.due(self._now() - self._delay_ms, most)
+            now = self._now()
+            waiting = self._turns.due(now, most)
         except LookupError:
             return  # the projection is being rebuilt
+        if not waiting:
+            self._look_at = timer + self._delay_ms / 1000
+        due = [turn for turn in waiting if turn.since <= now - self._delay_ms]
         self._requests = {one: self._requests[one] for one in due if one in self._requests}
         if due:
             self._request(due)
-        if self._timer() >= self._clean_at:
-            self._clean_at = self._timer() + _CLEAN_SECONDS
+        if timer >= self._clean_at:
+            self._clean_at = timer + _CLEAN_SECONDS
             self._forget_failures()
 
     def _request(self, due: Sequence[RobotTurn]) -> None:

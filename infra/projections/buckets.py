@@ -123,7 +123,7 @@ class Bucket(msgspec.Struct, frozen=True):
         writes: Sequence[RedisWrite] = (),
         registered: Container[str] = (),
     ) -> scripts.Call:
-        """Return the script call of writes, which checks that the checkpoint is as it was read.
+        """Return the script call of writes, for `make_changes`; it checks that the checkpoint is as it was read.
 
         It also adds the written keys to the set of keys, except those that are `registered` there.
         """
@@ -136,38 +136,15 @@ class Bucket(msgspec.Struct, frozen=True):
         for command, key, *rest in writes:
             args += [len(rest) + 2, command, places[str(key)], *rest]
         names = [self.checkpoint_key, self.hold_key, self.names_key, *map(self.key, ordered)]
-        return scripts.APPLY_PROJECTION, names, args
+        return scripts.APPLY_PROJECTION, names, [len(names), len(args), *args]
 
 
-class Advance(msgspec.Struct, frozen=True):
-    """A bucket that has read leaves which change nothing in it."""
-
-    bucket: Bucket
-    before: Checkpoint
-    """As it was read."""
-    after: Checkpoint
-
-
-def store_advances(client: redis.Redis, advances: Sequence[Advance]) -> list[bytes]:
-    """Store how far buckets have read; return for each the reply that a `change_call` would get.
-
-    It is one script call for all, because it comes after most moves; in a cluster one a bucket.
-    """
-    if not advances:
-        return []
-    each = in_cluster(client)
-    groups = [[one] for one in advances] if each else [advances]
-    replies = scripts.call_all(client, [_advance_call(group) for group in groups])
-    return [one for reply in replies for one in reply]
-
-
-def _advance_call(advances: Sequence[Advance]) -> scripts.Call:
-    names: list[str] = []
-    args: list[Arg] = [HOLD_MS]
-    for one in advances:
-        names += [one.bucket.checkpoint_key, one.bucket.hold_key]
-        args += [encode(one.before), encode(one.after)]
-    return scripts.ADVANCE_PROJECTIONS, names, args
+def make_changes(client: redis.Redis, calls: Sequence[scripts.Call]) -> list[bytes]:
+    """Make the changes of `change_call`s, and return the reply for each; in a cluster one script call a bucket."""
+    if len(calls) > 1 and not in_cluster(client):
+        names = [name for _, some, _ in calls for name in some]
+        calls = [(scripts.APPLY_PROJECTION, names, [arg for *_, some in calls for arg in some])]
+    return [one for reply in scripts.call_all(client, calls) for one in reply]
 
 
 class ProjectionFailure(msgspec.Struct, frozen=True, array_like=True):

@@ -93,14 +93,22 @@ def _stop_writers(client: redis.Redis, bucket: Bucket) -> None:
             return
 
 
-def mark_erased(client: redis.Redis, facts: Sequence[Fact]) -> Sequence[Fact]:
-    """Return facts with those of their players whose accounts are deleted."""
-    accounts = list(dict.fromkeys(account for fact in facts for account in fact.setup.seats))
+def mark_erased(
+    client: redis.Redis, facts: Sequence[Fact], present: set[AccountId]
+) -> Sequence[Fact]:
+    """Return facts with those of their players whose accounts are deleted.
+
+    Those of `present` are not asked for, and others that are not deleted are added to it. It has to be emptied
+    after a checkpoint of the written buckets was read again.
+    """
+    seats = dict.fromkeys(account for fact in facts for account in fact.setup.seats)
+    accounts = [account for account in seats if account not in present]
     if not accounts:
         return facts
     # redis-py types no answer precisely
     answers: Any = client.smismember(keys.ERASED_ACCOUNTS, accounts)
     erased = {account for account, is_in in zip(accounts, answers, strict=True) if is_in}
+    present.update(account for account in accounts if account not in erased)
     if not erased:
         return facts
     return [replace(fact, erased=erased.intersection(fact.setup.seats)) for fact in facts]

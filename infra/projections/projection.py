@@ -84,7 +84,7 @@ class Projection(ABC):
     """A fold; facts of one match come in their order, those of several matches in any."""
 
     spec: Spec
-    save_seconds: float = 10.0
+    save_seconds: float = 30.0
     """How long a bucket in which nothing changes may keep to itself that it has read some leaves.
 
     The doctor reports at most this as lag when all is read.

@@ -9,6 +9,7 @@ connects, logs in, does TLS and parses.
 import asyncio
 from collections import deque
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, Final, Protocol, Self, TypeAlias
 
 import hiredis
@@ -48,6 +49,10 @@ class CommandPipeline(Protocol):
 
     async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
         """Send commands, and return their replies in order, errors included."""
+        ...
+
+    async def send_together(self, commands: Iterable[CommandWords]) -> list[Any]:
+        """As `send`; one server reads all strings of GETs and MGETs at one moment, as MGET does."""
         ...
 
     def node_of(self, key: str) -> object:
@@ -112,6 +117,22 @@ class AutoPipeline:
     async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
         """Send commands, and return their replies in order, errors included."""
         return await self.submit(commands)
+
+    async def send_together(self, commands: Iterable[CommandWords]) -> list[Any]:
+        """As `send`, with one MGET in place of all GETs and MGETs."""
+        each = list(commands)
+        names = [name for words in each if words[0] in ("GET", "MGET") for name in words[1:]]
+        others = [words for words in each if words[0] not in ("GET", "MGET")]
+        found, *rest = await self.submit([("MGET", *names), *others])
+        if isinstance(found, ResponseError):
+            return [found] * len(each)
+        strings, replies = iter(found), iter(rest)
+        return [
+            list(islice(strings, len(words) - 1))
+            if words[0] == "MGET"
+            else next(strings if words[0] == "GET" else replies)
+            for words in each
+        ]
 
     async def _send_all(self) -> None:
         try:

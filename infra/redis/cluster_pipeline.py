@@ -56,6 +56,10 @@ class ClusterAutoPipeline:
         """Return the address of the node of a key; None before the map was read."""
         return self._slots.known_address(slot_of_key(key))
 
+    async def send_together(self, commands: Iterable[CommandWords]) -> list[Any]:
+        """Send commands one by one, because their keys are of different slots."""
+        return await self.send(commands)
+
     async def send(self, commands: Iterable[CommandWords]) -> list[Any]:
         """Send commands, and return their replies in order, errors included."""
         words = list(commands)

@@ -40,7 +40,6 @@ class Script:
         return (*name, len(keys), *keys, *args)
 
 
-ADVANCE_PROJECTIONS: Final = Script("advance_projections")
 ALLOCATE_BOARD: Final = Script("allocate_board")
 ANCHOR_SEED_CHAIN: Final = Script("anchor_seed_chain")
 APPLY_PROJECTION: Final = Script("apply_projection")

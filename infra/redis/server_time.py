@@ -7,6 +7,8 @@ is set is seen a while later. No move is decided by it.
 import time
 from typing import Any, Final
 
+import redis
+
 from infra.redis.clients import Clock, to_ms
 from infra.redis.reads import Read, read_strings
 
@@ -38,6 +40,11 @@ class ServerTime:
             if passed < COUNTED_SECONDS:
                 return self._known[1] + int(passed * 1000)
         return None
+
+    def now(self, client: redis.Redis) -> int:
+        """Return the time in ms; ask the server if that was not done recently."""
+        known = self.counted()
+        return self.learn(client.time()) if known is None else known
 
     def learn(self, reply: Any) -> int:
         """Return the time in a reply to TIME, and count on from there."""

@@ -3,6 +3,7 @@
 The same scripts and keys as `infra.store.redis_store`; the guarantees are those of `infra.store.port`.
 """
 
+import time
 from collections.abc import Awaitable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from infra.redis.autopipeline import CommandPipeline, CommandWords, raise_errors
 from infra.store import snapshots
 from infra.store.layout import Layout, decode_layout
 from infra.store.port import Submission, SubmitResult
+from infra.store.redis_store import LAYOUT_SECONDS
 from infra.store.store_calls import read_submit_reply, submit_call
 
 
@@ -22,6 +24,8 @@ class AsyncStore:
         self._pipe = pipe
         self._shape = shape
         self._cap = cap
+        self._layout_due = 0.0
+        """When the layout is read again, by the monotonic clock."""
 
     @property
     def shards(self) -> int:
@@ -29,7 +33,10 @@ class AsyncStore:
         return self._shape.shards
 
     async def refresh_layout(self) -> None:
-        """Read the layout again, because its lanes may have changed."""
+        """Read the layout again, if it is older than `LAYOUT_SECONDS`: its lanes may have changed."""
+        if time.monotonic() < self._layout_due:
+            return
+        self._layout_due = time.monotonic() + LAYOUT_SECONDS
         (found,) = raise_errors(await self._pipe.send([("HGETALL", keys.LAYOUT)]))
         self._shape = decode_layout(dict(zip(found[::2], found[1::2], strict=True)))
 

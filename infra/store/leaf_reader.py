@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import redis
-from redis.exceptions import ResponseError
+from redis.exceptions import OutOfMemoryError, ResponseError
 
 from infra.redis import keys, scripts
 from infra.redis.cluster import in_cluster
@@ -41,13 +41,20 @@ class LeafReader:
         return bool(found) and int(found[0][0].split(b"-")[0]) == first
 
     def read_durable(
-        self, starts: Mapping[int, int], count: int
+        self, starts: Mapping[int, int], count: int, *, expected: bool = False
     ) -> dict[int, list[tuple[int, bytes]]]:
-        """Return leaves of several shards that are durable; `NotDurable` if that is not confirmed."""
-        found = self.following(starts, count)
-        if found and self._durably.have_barrier and not self._confirm(found):
+        """Return leaves of several shards that are durable; `NotDurable` if that is not confirmed.
+
+        Where leaves are `expected` nobody looks first whether there are any.
+        """
+        if not self._durably.have_barrier:
+            return self.following(starts, count)
+        new = starts if expected else self.following(starts, 1)
+        ranges = {shard: (f"{starts[shard]}-0", "+") for shard in new}
+        rows, confirmed = self._read_with_barrier(ranges, count) if ranges else ({}, True)
+        if not confirmed:
             raise NotDurable("the server did not confirm that the leaves it has shown are on disk")
-        return found
+        return {shard: leaves for shard, leaves in rows.items() if leaves}
 
     def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
         """Return whether no failover takes back these leaves, by shard and each with its index.
@@ -65,21 +72,41 @@ class LeafReader:
     def _confirm(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
         """Return whether these leaves are still there, and durable.
 
-        They are read again on the connection of the barrier: since the first time another server may have
-        taken the place of theirs. The barrier covers what its connection has written, so it writes after it has read.
+        They are read again, because since the first time another server may have taken the place of theirs.
         """
+        again, confirmed = self._read_with_barrier(
+            {shard: (f"{rows[0][0]}-0", f"{rows[-1][0]}-1") for shard, rows in leaves.items()}
+        )
+        return confirmed and all(self._are_same(one, leaves[one], again[one]) for one in leaves)
+
+    def _read_with_barrier(
+        self,
+        ranges: Mapping[int, tuple[str, str]],
+        count: int | None = None,
+        write: Sequence[str | int] = ("HSET",),
+    ) -> tuple[dict[int, list[tuple[int, bytes]]], bool]:
+        """Return the leaves between two ids of each shard, and whether the barrier confirms them.
+
+        The barrier covers what its connection has written, so it writes after it has read.
+        """
+        full = ("EVAL", scripts.SET_FIELDS.source, 1)
+        pipe: Any  # redis-py does not type a command by its words
         with self._client.pipeline(transaction=False) as pipe:
-            for shard, rows in leaves.items():
-                pipe.xrange(keys.log(shard), f"{rows[0][0]}-0", f"{rows[-1][0]}-1")
-            # in a cluster to the node of each shard; and of a kind that is done with a full memory, too
-            for shard in leaves if in_cluster(self._client) else [min(leaves)]:
-                words = [keys.shown(shard), "from", str(leaves[shard][0][0])]
-                pipe.eval(scripts.SET_FIELDS.source, 1, *words)
+            for shard, (start, end) in ranges.items():
+                pipe.xrange(keys.log(shard), start, end, count)
+            # in a cluster to the node of each shard
+            for shard in ranges if in_cluster(self._client) else [min(ranges)]:
+                start = ranges[shard][0].removesuffix("-0")
+                pipe.execute_command(*write, keys.shown(shard), "from", start)
             self._durably.append_barrier(pipe)
-            replies = pipe.execute()
-        again = zip(leaves, map(read_leaves, replies[: len(leaves)]), strict=True)
-        same = all(self._are_same(shard, leaves[shard], rows) for shard, rows in again)
-        return same and self._durably.confirms(replies[-1])
+            try:
+                replies = pipe.execute()
+            except OutOfMemoryError:
+                if write == full:
+                    raise
+                return self._read_with_barrier(ranges, count, full)
+        rows = map(read_leaves, replies[: len(ranges)])
+        return dict(zip(ranges, rows, strict=True)), self._durably.confirms(replies[-1])
 
     def _are_same(
         self, shard: int, before: Sequence[tuple[int, bytes]], rows: Sequence[tuple[int, bytes]]

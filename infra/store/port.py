@@ -359,11 +359,11 @@ class Store(Protocol):
         ...
 
     def durable_leaves(
-        self, starts: Mapping[int, int], count: int
+        self, starts: Mapping[int, int], count: int, *, expected: bool = False
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return by shard up to `count` leaves from the index of `starts`, each with its index.
 
-        Shards without any are left out. `NotDurable` unless they are as durable as acknowledged commits.
+        Shards without any are left out; `expected` saves a look for them. `NotDurable` if they are less durable than commits.
         """
         ...
 

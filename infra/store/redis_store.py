@@ -10,8 +10,9 @@ from domain.match.events import AccountId, CommandId
 from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
-from infra.redis.clients import Clock, time_ms, to_ms
+from infra.redis.clients import Clock, time_ms
 from infra.redis.reads import read_one, streams_in_one_command
+from infra.redis.server_time import ServerTime
 from infra.store import locators, snapshots
 from infra.store.board_numbers import BoardNumbers
 from infra.store.durable_scripts import DurableScripts
@@ -52,8 +53,8 @@ from infra.store.whole_matches import WholeMatch, read_matches
 if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs
 
-LAYOUT_SECONDS: Final = 5.0
-"""How old the layout may be that is returned: its lanes may change while processes run."""
+LAYOUT_SECONDS: Final = 10.0
+"""How old the layout may be that a process goes by: its lanes may change while it runs."""
 
 DEAD_LETTERS_KEPT: int = 1_000
 """Entries of a shard that can't be decoded and are kept for an operator, the newest."""
@@ -82,6 +83,7 @@ class RedisStore:
         self.published: Callable[[int], int] = lambda _: 0
         self._cap = cap
         self._clock = clock
+        self._time = ServerTime(clock)
         self._layout: Layout | None = None
         self._layout_due = 0.0
         """When the layout is read again, by the monotonic clock."""
@@ -162,12 +164,15 @@ class RedisStore:
 
     def news(self, ends: Sequence[int]) -> tuple[int, list[ShardNews]]:
         """Return the time and the news of the shards."""
+        now = self._time.counted()
         with self._client.pipeline(transaction=False) as pipe:
-            pipe.time()
             for group in streams_in_one_command(self._client, news_streams(ends)):
                 pipe.xread(group, count=MOST_NEXT)
-            time, *replies = pipe.execute()
-        now = self._clock() if self._clock else to_ms(time)
+            if now is None:
+                pipe.time()
+            replies = pipe.execute()
+        if now is None:
+            now = self._time.learn(replies.pop())
         found, unknown = read_news(replies, ends)
         for shard, end in zip(unknown, read_ends(self._client, unknown), strict=True):
             found[shard] = ShardNews(found[shard].waiting, end)
@@ -336,10 +341,10 @@ class RedisStore:
         return self._leaves.read(shard, start, count)
 
     def durable_leaves(
-        self, starts: Mapping[int, int], count: int
+        self, starts: Mapping[int, int], count: int, *, expected: bool = False
     ) -> dict[int, list[tuple[int, bytes]]]:
         """Return leaves that are durable."""
-        return self._leaves.read_durable(starts, count)
+        return self._leaves.read_durable(starts, count, expected=expected)
 
     def are_durable(self, leaves: Mapping[int, Sequence[tuple[int, bytes]]]) -> bool:
         """Return whether no failover takes back these leaves."""

@@ -106,12 +106,13 @@ def _measure(bench: BenchEnvironment, name: str, moves: int, pause: int, settle:
         requests = start_matches(data, [game])[game.board][:moves]
         servers = _servers(app)
         time.sleep(settle)
-        before = [_count(server) for server in servers]
-        time.sleep(max(settle, pause))
-        idle = [_count(server) for server in servers]
+        before = [count_commands(server) for server in servers]
+        # as long as with moves, so that what is done once in a while is done as often in both
+        time.sleep(len(requests) * pause + settle)
+        idle = [count_commands(server) for server in servers]
         latencies = asyncio.run(play(url, requests, pause))
         time.sleep(settle)
-        after = [_count(server) for server in servers]
+        after = [count_commands(server) for server in servers]
     cost, *others = (
         cost_of_moves(*counts, len(requests)) for counts in zip(before, idle, after, strict=True)
     )
@@ -131,7 +132,8 @@ def _servers(app: App) -> list[redis.Redis]:
     return [app.data] if ids[0] == ids[1] else [app.data, app.queue]
 
 
-def _count(server: redis.Redis) -> CommandCounts:
+def count_commands(server: redis.Redis) -> CommandCounts:
+    """Return the counters of a server."""
     stats: dict[str, dict[str, Any]] = server.info("commandstats")
     commands = {
         name.removeprefix("cmdstat_"): int(of["calls"])

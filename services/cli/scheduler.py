@@ -96,7 +96,7 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
     ]
     if parts.settings.robots:
         wait = parts.settings.robot_seconds
-        ticks.append(RobotWakeup(data, parts.queue, store.now, wait).tick)
+        ticks.append(RobotWakeup(data, parts.queue, partial(parts.time.now, data), wait).tick)
     wakeup = mailer_wakeup(parts)
     wakeup.begin()
     if parts.settings.has_mailer:

@@ -53,6 +53,17 @@ def test_an_error_is_a_reply_of_who_asked_and_of_nobody_else(redis_client, valke
         raise_errors([stored, error, text])
 
 
+def test_strings_are_read_by_one_command_and_returned_as_they_were_asked_for(redis_client, valkey):
+    redis_client.mset({"a": "1", "b": "2"})
+    asked = [("GET", "a"), ("TIME",), ("MGET", "b", "none", "a"), ("GET", "none")]
+    redis_client.config_resetstat()
+    first, _, *rest = run(valkey.url, lambda pipe: pipe.send_together(asked))
+    assert (first, rest) == (b"1", [[b"2", None, b"1"], None])
+    stats = redis_client.info("commandstats")
+    assert stats["cmdstat_mget"]["calls"] == 1
+    assert "cmdstat_get" not in stats
+
+
 def test_nothing_is_asked_where_there_is_nothing_to_ask(valkey):
     assert run(valkey.url, lambda pipe: pipe.send([])) == []
 

@@ -8,16 +8,15 @@ from redis import Redis
 from infra.projections import generations as module
 from infra.projections.buckets import (
     HOLD_MS,
-    Advance,
     Bucket,
     Checkpoint,
     encode,
-    store_advances,
+    make_changes,
 )
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.query import Query
 from infra.projections.specs import Spec
-from infra.redis import keys, scripts
+from infra.redis import keys
 from tests.fakes.memory import memory_client
 
 SPEC = Spec("lists", 3)
@@ -56,7 +55,7 @@ def write(client: Redis, generation: Generation, before: Checkpoint, after: Chec
     """Have all buckets of a generation go on; gives the answer of each, or the one of all."""
     value = f"{before.counts}->{after.counts}"
     calls = [one.change_call(before, after, [("SET", "value", value)]) for one in generation.all]
-    (reply,) = set(scripts.call_all(client, calls))
+    (reply,) = set(make_changes(client, calls))
     assert isinstance(reply, bytes)
     return reply
 
@@ -106,7 +105,7 @@ def test_a_command_may_have_many_arguments(generations: Generations, client: Red
     call = generation.bucket(1).change_call(
         at(0, 0), at(1, 0), [("HSET", "rows", *words), ("SET", "value", "x")]
     )
-    assert scripts.call_all(client, [call]) == [b"done"]
+    assert make_changes(client, [call]) == [b"done"]
     assert client.hlen(generation.bucket(1).key("rows")) == 1_500
 
 
@@ -241,15 +240,15 @@ def test_positions_are_stored_together_each_where_its_bucket_may_go_on(
     first, second, third = live.all
     client.set(second.hold_key, "another", px=HOLD_MS)
     client.set(third.checkpoint_key, encode(at(3, 3)))
-    advances = [Advance(one, at(1, 1), at(2, 2)) for one in live.all]
-    assert store_advances(client, advances) == [b"done", b"held", b"moved"]
+    advances = [one.change_call(at(1, 1), at(2, 2)) for one in live.all]
+    assert make_changes(client, advances) == [b"done", b"held", b"moved"]
     assert [generations.checkpoint(one) for one in live.all] == [at(2, 2), at(1, 1), at(3, 3)]
     client.pexpire(second.hold_key, HOLD_MS + HOURS_SECONDS * 1_000)
     client.delete(third.checkpoint_key)
-    assert store_advances(client, advances) == [b"moved", b"done", b"moved"]
+    assert make_changes(client, advances) == [b"moved", b"done", b"moved"]
     assert [generations.checkpoint(one) for one in (first, second)] == [at(2, 2)] * 2
     assert generations.checkpoint(third) is None, "a generation that is gone stays so"
-    assert store_advances(client, []) == []
+    assert make_changes(client, []) == []
 
 
 def test_data_of_another_version_are_not_read(client: Redis, generations: Generations) -> None:
@@ -375,7 +374,7 @@ def test_another_number_of_buckets_replaces_the_live_ones(
     live = put_live(generations, client, 3, 3)
     new = generations.begin("builder", 2, BUCKETS + 2)
     calls = [one.change_call(at(0, 0), at(3, 3)) for one in new.all[1:]]
-    scripts.call_all(client, calls)
+    make_changes(client, calls)
     stands = [at(0, 0), *[at(3, 3)] * (BUCKETS + 1)]
     # one that has not read as much holds all back
     assert not generations.promote(new, stands, ENDS, "builder")

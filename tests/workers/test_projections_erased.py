@@ -109,8 +109,10 @@ def test_a_writer_that_has_read_before_the_deletion_writes_nothing_of_it(
 ) -> None:
     deleted: list[bytes] = []
 
-    def deleted_meanwhile(client: Redis, facts: Sequence[Fact]) -> Sequence[Fact]:
-        found = mark_erased(client, facts)
+    def deleted_meanwhile(
+        client: Redis, facts: Sequence[Fact], present: set[bytes]
+    ) -> Sequence[Fact]:
+        found = mark_erased(client, facts, present)
         if not deleted:
             deleted.append(BOB)
             erase_projections(client, BOB)

@@ -14,6 +14,7 @@ from infra.log.published_log import PublishedLog
 from infra.objects.port import ObjectStoreError
 from infra.redis import keys
 from infra.store.layout import Layout
+from infra.store.log_channel import CHANNEL, LogListener
 from infra.store.published_sizes import PublishedSizes, read_published_sizes
 from infra.store.redis_store import RedisStore
 from tests.fakes.memory_objects import MemoryObjects
@@ -37,9 +38,9 @@ class Bench:
     def log_keys(self) -> LogKeys:
         return read_keys(self.folder)
 
-    def publisher(self) -> Publisher:
+    def publisher(self, news: LogListener | None = None) -> Publisher:
         sizes = PublishedSizes(self.client, self.client)
-        made = Publisher(self.store, sizes, self.objects, self.log_keys, 0.0)
+        made = Publisher(self.store, sizes, self.objects, self.log_keys, 0.0, news=news)
         made.begin()
         return made
 
@@ -127,11 +128,27 @@ def test_leaves_of_several_shards_are_read_together_and_synced_by_one_write(benc
     bench.client.config_resetstat()
     assert publisher.round() == 2 * SHARDS
     found = commands_of(bench.client)
-    assert {name: found[name] for name in ("xread", "eval", "waitaof")} == {
-        "xread": 1,
-        "eval": 1,
-        "waitaof": 1,
-    }
+    assert {name: found[name] for name in ("xread", "waitaof")} == {"xread": 1, "waitaof": 1}
+
+
+def test_logs_without_news_are_not_looked_into_and_those_with_some_are_read_with_the_barrier(
+    bench: Bench,
+):
+    publisher = bench.publisher(LogListener(bench.client))
+    assert publisher.round(wait_ms=0) == 0
+    bench.add(1, 2)
+    bench.client.config_resetstat()
+    assert publisher.round(wait_ms=0) == 0
+    assert commands_of(bench.client) == {}
+    bench.client.publish(CHANNEL, "1")
+    assert publisher.round(wait_ms=0) == 2
+    found = commands_of(bench.client)
+    assert (found["xrange"], found["hset"], found["waitaof"]) == (1, 2, 1)
+    assert "xread" not in found
+    # the news may be lost
+    bench.add(1, 1)
+    publisher._look_due = 0.0
+    assert publisher.round(wait_ms=0) == 1
 
 
 def test_the_size_is_recorded_after_the_checkpoint(bench: Bench):

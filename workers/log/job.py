@@ -14,6 +14,7 @@ from infra.rq_jobs import PUBLISH, PUBLISHED_LOG
 from infra.settings import Settings
 from infra.store.closed_shards import ClosedShards
 from infra.store.leases import Leases
+from infra.store.log_channel import LogListener
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
 from infra.store.restored_leaves import RestoredLeaves
@@ -74,6 +75,7 @@ def make_publisher(settings: Settings, data: redis.Redis, queue: redis.Redis) ->
         settings.publish_seconds or default,
         lambda: trim(data, store.layout().shards),
         recovery=LogRecovery(closed, restorer),
+        news=LogListener(queue),
     )
 
 

@@ -8,6 +8,7 @@ import redis
 
 from infra.redis import keys
 from infra.store.log_gate import read_ends
+from infra.store.log_streams import log_streams, read_log_streams, read_streams
 from infra.store.lost_leaves import LossRecord, add_log_ends
 
 EVERY_SECONDS: Final = 10.0
@@ -39,13 +40,16 @@ class LossCheck:
             for shard in self._shards:
                 pipe.hmget(keys.published(shard), "size", "end")
             announced = [(int(size or 0), int(end or 0)) for size, end in pipe.execute()]
-        begun = [shard for shard in self._shards if announced[shard][1]]
-        # after it, because a log only grows
-        for shard, found in zip(begun, read_ends(self._data, begun), strict=True):
+        # after it, because a log only grows; mostly all that was announced is there, and one command shows it
+        lasts = {shard: end - 1 for shard, (_, end) in enumerate(announced) if end}
+        there = read_log_streams(read_streams(self._data, log_streams(lasts), 1), lasts)
+        short = [shard for shard in lasts if shard not in there]
+        ends = dict(zip(short, read_ends(self._data, short), strict=True))
+        for shard in short:
             published, end = announced[shard]
             # what is published is restored first
-            if published <= found < end:
-                self._losses.note(shard, found, end)
+            if published <= ends[shard] < end:
+                self._losses.note(shard, ends[shard], end)
                 with self._queue.pipeline(transaction=False) as pipe:
-                    add_log_ends(pipe, {shard: found})
+                    add_log_ends(pipe, {shard: ends[shard]})
                     pipe.execute()

@@ -24,6 +24,7 @@ from infra.objects.port import (
     ObjectStore,
     ObjectStoreError,
 )
+from infra.store.log_channel import LogListener
 from infra.store.port import NotDurable, Store
 from infra.store.published_sizes import PublishedSizes
 from workers.log.leaf_commands import without_last_command
@@ -36,11 +37,14 @@ BATCH: Final = 4_096
 """Most leaves of a shard that one checkpoint adds."""
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks whether there is something to publish.
+"""Between two looks whether there is news of the logs.
 
 Nothing wakes the publisher, because it would compete with the command that a leaf comes from, whose outcome is
 on its way.
 """
+
+LOST_SECONDS: Final = 5.0
+"""Between two looks into the logs without news, which may be lost."""
 
 WAIT_MS: Final = 1_000
 """How long a round waits at most."""
@@ -62,10 +66,10 @@ class Publisher:
     """Publishes all shards. Call `begin` with each run, and then `round` again and again.
 
     `read_keys` raises `LogKeyError` if there is no key to sign with. `interval` is in seconds. `trim` is
-    called with each run. `recovery` closes and restores shards.
+    called with each run. `recovery` closes and restores shards. Without `news` each look is into the logs.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each part
         self,
         store: Store,
         sizes: PublishedSizes,
@@ -75,6 +79,7 @@ class Publisher:
         trim: Callable[[], object] = lambda: None,
         *,
         recovery: LogRecovery | None = None,
+        news: LogListener | None = None,
     ) -> None:
         self._store = store
         self._sizes = sizes
@@ -83,6 +88,10 @@ class Publisher:
         self._interval = interval
         self._trim = trim
         self._recovery = recovery
+        self._news = news
+        self._look_due = 0.0
+        """When all logs are looked into, by the monotonic clock."""
+        self._all = range(0)
         self._shards: dict[int, ShardPublisher] = {}
         self._faults: dict[int, str] = {}
         """Why a shard is not published, so that it is logged once."""
@@ -96,6 +105,8 @@ class Publisher:
         """Read the keys, and what is published of each shard."""
         self._shards.clear()
         self._retries.clear()
+        self._look_due = 0.0
+        self._all = range(self._store.layout().shards)
         try:
             self._keys = self._read_keys()
         except LogKeyError as error:
@@ -108,10 +119,6 @@ class Publisher:
         self._trim()
         failpoint("publish.trimmed")
 
-    @property
-    def _all(self) -> range:
-        return range(self._store.layout().shards)
-
     def round(self, wait_ms: int = WAIT_MS) -> int:
         """Publish what is new, and return the number of leaves; wait before it if it is too early."""
         restoring = self._restore()
@@ -119,7 +126,13 @@ class Publisher:
             return 0
         self._reload()
         looked = time.monotonic()
-        done = self._publish({shard: one.size for shard, one in self._shards.items()})
+        new = self._news.wait(0.0) if self._news else None
+        if new is None or looked >= self._look_due:
+            new, self._look_due = None, looked + LOST_SECONDS
+        done = self._publish(
+            {s: one.size for s, one in self._shards.items() if new is None or s in new},
+            expected=bool(new),
+        )
         self._due = looked + (self._interval if done else min(self._interval, LOOK_SECONDS))
         return done
 
@@ -144,12 +157,13 @@ class Publisher:
                 self._stop(shard, f"shard {shard} can't be restored: {error}", RETRY_SECONDS)
         return bool(lost)
 
-    def _publish(self, starts: dict[int, int]) -> int:
+    def _publish(self, starts: dict[int, int], *, expected: bool) -> int:
         done = 0
         while starts:
             try:
-                found = self._store.durable_leaves(starts, BATCH)
+                found = self._store.durable_leaves(starts, BATCH, expected=expected)
             except NotDurable as error:
+                self._look_due = 0.0
                 logger.warning("nothing is published: %s", error)
                 return done
             if not found:
@@ -190,6 +204,7 @@ class Publisher:
         now = time.monotonic()
         for shard in [shard for shard, until in self._retries.items() if until <= now]:
             del self._retries[shard]
+            self._look_due = 0.0
             if self._keys is not None:
                 self._load(self._keys, shard)
 

@@ -19,12 +19,17 @@ import redis
 from redis.exceptions import ConnectionError as LostConnectionError
 from redis.exceptions import TimeoutError as NoAnswerError
 
-from infra.projections.buckets import FAILURES, ProjectionFailure, RedisWrite, store_advances
+from domain.match.events import AccountId
+from infra.projections.buckets import (
+    FAILURES,
+    ProjectionFailure,
+    RedisWrite,
+    make_changes,
+)
 from infra.projections.erasure import mark_erased
 from infra.projections.generations import BUFFER
 from infra.projections.projection import Fact, Projection
 from infra.projections.reorder import BufferedEvent, OrderedProjection, buffer_of
-from infra.redis import scripts
 from infra.redis.keys import shard_of
 from infra.store.log_channel import LogListener
 from infra.store.port import Store
@@ -39,6 +44,9 @@ RETRY_SECONDS: Final = 10.0
 DUE_BATCH: Final = 500
 """How many events are folded in their order together."""
 
+MOST_PRESENT: Final = 10_000
+"""Accounts that are remembered not to be deleted."""
+
 _SERVER_ERRORS: Final = (LostConnectionError, NoAnswerError)
 """Failures of the server, not of a projection."""
 
@@ -52,6 +60,9 @@ class Feed:
         self._store = store
         self._client = client
         self._reader = LogReader(store)
+        self._present: set[AccountId] = set()
+        """Accounts that were not deleted at `_asked_at` or later."""
+        self._asked_at = 0.0
 
     def round(self, tracks: Sequence[Track]) -> int:
         """Read a chunk, and fold what is due in order; return the number of leaves and folded events."""
@@ -73,7 +84,8 @@ class Feed:
     def save(self, tracks: Iterable[Track]) -> None:
         """Store the positions of tracks that have read leaves without a change."""
         unsaved = [track for track in tracks if track.is_unsaved and not track.gone]
-        replies = store_advances(self._client, [track.advance_to_save() for track in unsaved])
+        calls = [one.bucket.change_call(one.checkpoint, one.position) for one in unsaved]
+        replies = make_changes(self._client, calls)
         for track, reply in zip(unsaved, replies, strict=True):
             track.apply_reply(reply, track.position)
 
@@ -133,7 +145,13 @@ class Feed:
 
     def _write_chunk(self, tracks: Sequence[Track], chunk: LogChunk) -> None:
         """Fold a chunk for each track, and write the results."""
-        routes = _Routes(mark_erased(self._client, chunk.facts))
+        # one that is deleted later changes the checkpoints, and what was read before is not written
+        if (
+            len(self._present) > MOST_PRESENT
+            or max(one.read_at for one in tracks) >= self._asked_at
+        ):
+            self._present, self._asked_at = set(), time.monotonic()
+        routes = _Routes(mark_erased(self._client, chunk.facts, self._present))
         changing = []
         for track in tracks:
             facts = routes.facts_of(track)
@@ -160,7 +178,7 @@ class Feed:
                 track.bucket.change_call(track.checkpoint, after, writes, track.registered)
             )
             written.append((track, facts, writes, after))
-        replies = scripts.call_all(self._client, calls)
+        replies = make_changes(self._client, calls)
         for (track, facts, writes, after), reply in zip(written, replies, strict=True):
             if track.apply_reply(reply, after):
                 track.register([str(key) for _, key, *_ in writes])
@@ -209,7 +227,7 @@ class Feed:
             writes.append(("HDEL", FAILURES, _IN_ORDER))
         after = msgspec.structs.replace(track.position, last=due[-1].place)
         call = track.bucket.change_call(track.checkpoint, after, writes, track.registered)
-        (reply,) = scripts.call_all(self._client, [call])
+        (reply,) = make_changes(self._client, [call])
         if not track.apply_reply(reply, after):
             track.waiting = True
             return 0

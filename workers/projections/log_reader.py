@@ -39,6 +39,9 @@ from infra.store.trimmed_leaves import TrimmedLeavesError
 BATCH: Final = 1_000
 """About how many leaves are read together: few enough to fold in milliseconds."""
 
+LOST_SECONDS: Final = 2.0
+"""Between two looks into all logs without news, which may be lost."""
+
 _SETUPS: Final = 50_000
 """Matches whose setup is cached, the last used ones."""
 
@@ -108,12 +111,17 @@ class LogReader:
         self._setups: OrderedDict[int, MatchSetup] = OrderedDict()
         self._awaited: tuple[Mapping[int, int], NextLeaves] = {}, {}
         """Where the last `wait` was, and the leaves that came there."""
+        self._look_due = 0.0
+        """When a `wait` begins with a look into all logs, by the monotonic clock."""
 
     def wait(self, starts: Mapping[int, int], news: LogListener, seconds: float) -> None:
         """Wait for leaves from these indexes on; a read from there that follows need not look again."""
         self._awaited = {}, {}
-        end = time.monotonic() + seconds
-        found = self._store.next_leaves(starts)
+        end = (now := time.monotonic()) + seconds
+        found: NextLeaves = {}
+        if now >= self._look_due:
+            self._look_due = now + LOST_SECONDS
+            found = self._store.next_leaves(starts)
         while not found and (left := end - time.monotonic()) > 0:
             new = news.wait(left) & starts.keys()
             found = self._store.next_leaves({shard: starts[shard] for shard in new})
@@ -137,6 +145,8 @@ class LogReader:
         for shard in new:
             most = each if until is None else min(each, until[shard] - start[shard])
             known = ready[shard]
+            if len(known) == MOST_NEXT:
+                self._look_due = 0.0
             # a log that was trimmed begins later
             whole = len(known) < min(MOST_NEXT, most + 1) and known[0][0] == start[shard]
             read += (
@@ -146,6 +156,7 @@ class LogReader:
             )
         if not self._are_durable(read):
             # a failover may put other leaves in their place, and would not be noticed here
+            self._look_due = 0.0
             return LogChunk.of(start, [])
         return self._chunk(start, read)
 

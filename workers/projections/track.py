@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from infra.projections.buckets import Advance, Bucket, Checkpoint
+from infra.projections.buckets import Bucket, Checkpoint
 from infra.projections.generations import Generations
 from infra.projections.projection import Projection
 from infra.projections.reorder import OrderedProjection
@@ -57,6 +57,8 @@ class Track:
         """Up to its time events can be folded in order, once its ends are read."""
         self.registered: set[str] = set()
         """Keys that this process has added to the bucket's set of keys."""
+        self.read_at = time.monotonic()
+        """When the checkpoint was last read: what is deleted is asked after that."""
         self._save_at = 0.0
 
     @property
@@ -91,15 +93,12 @@ class Track:
     def reload(self) -> None:
         """Read the checkpoint again; if it is another, the position is what it says."""
         found = self.generations.checkpoint(self.bucket)
+        self.read_at = time.monotonic()
         self.gone = found is None
         if found is not None and found != self.checkpoint:
             self.checkpoint = self.position = found
             # another worker may have buffered events
             self.waiting = isinstance(self.projection, OrderedProjection)
-
-    def advance_to_save(self) -> Advance:
-        """Return the position to store."""
-        return Advance(self.bucket, self.checkpoint, self.position)
 
     def apply_reply(self, reply: bytes, after: Checkpoint) -> bool:
         """Take over the result of a change; return whether it was made."""

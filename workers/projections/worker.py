@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 1.0
 """How long it waits for news of the logs before it looks into them, and whether it should stop."""
 
-LOSSES_SECONDS: Final = 10.0
+LOSSES_SECONDS: Final = 60.0
 """How often it looks whether the logs have lost leaves."""
 
 SHORT_WAIT_SECONDS: Final = 0.1

@@ -153,7 +153,7 @@ class AsyncTokens:
             words = next(talk)
         except StopIteration:
             return None, []
-        replies = await self._pipe.send([*words, *reads])
+        replies = await self._pipe.send_together([*words, *reads])
         found = replies[len(words) :]
         try:
             words = talk.send(replies[: len(words)])

@@ -49,7 +49,7 @@ def verification(
     accounts = list({known[digest] for digest in wanted if digest in known})
     now = time.counted()
     ask_time: list[CommandWords] = [("TIME",)] if now is None else []
-    replies = yield [*_get_commands(wanted), *_exists_commands(accounts), *ask_time]
+    replies = yield [*_get_commands(wanted), *_account_commands(accounts), *ask_time]
     heard = raise_errors(replies)
     records, exist = heard[: len(wanted)], heard[len(wanted) : len(wanted) + len(accounts)]
     if now is None:
@@ -98,23 +98,23 @@ def _digest(text: str, known: KnownAccounts) -> bytes | None:
         return None
 
 
-def _exists_commands(accounts: Sequence[AccountId]) -> list[CommandWords]:
-    return [("EXISTS", keys.account(account)) for account in accounts]
+def _account_commands(accounts: Sequence[AccountId]) -> list[CommandWords]:
+    return [("GET", keys.account(account)) for account in accounts]
 
 
 def _with_account(
-    tokens: ByDigest, asked: Mapping[AccountId, int]
+    tokens: ByDigest, asked: Mapping[AccountId, bytes | None]
 ) -> Generator[Sequence[CommandWords], list[Any], ByDigest]:
-    """Return the tokens whose accounts exist; `asked` has the replies about known accounts.
+    """Return the tokens whose accounts exist; `asked` has the records of known accounts.
 
     A deleted account never comes back: one that exists now existed when its token was read.
     """
     accounts = list({token.account for token in tokens.values()} - asked.keys())
     living = dict(asked)
     if accounts:
-        replies = yield _exists_commands(accounts)
+        replies = yield _account_commands(accounts)
         living.update(zip(accounts, raise_errors(replies), strict=True))
-    return {digest: token for digest, token in tokens.items() if living[token.account]}
+    return {digest: token for digest, token in tokens.items() if living[token.account] is not None}
 
 
 def _use_commands(good: ByDigest, today: int) -> list[CommandWords]:

@@ -83,6 +83,12 @@ local function cut_off()
   end
 end
 
+local function forget(noted, outcomes, id)
+  if noted then
+    redis.call('HDEL', outcomes, id)
+  end
+end
+
 local function replace(key, text)
   if text == '' then
     redis.call('DEL', key)
@@ -132,7 +138,6 @@ while at <= #ARGV do
     unpack(KEYS, key + 1, key + MATCH_KEYS)
   local board = string.match(state, ':(%d+)$')
 
-  local known = redis.call('HGET', outcomes, id)
   local current = redis.call('GETRANGE', state, 0, 32)
   local head, marks = string.sub(current, 1, 32), string.byte(current, 33) or 0
   if current == '' then
@@ -143,6 +148,16 @@ while at <= #ARGV do
     prepared = redis.call('GET', conditional) or ''
   end
 
+  local draws_other = k > 0 and (redis.call('HGET', draws, 'chain') ~= chain
+    or redis.call('HGET', draws, 'k') ~= string.format('%d', k - 1))
+  local conflict = head ~= decided_on or draws_other
+    or (snapshot ~= '' and prepared ~= conditional_before)
+  local stored = digest .. string.format('%d', index) .. ':' .. tail
+  -- the outcome of most moves is their first write, which shows whether there is one already
+  local noted = not conflict and current ~= '' and snapshot ~= '' and ended == '0' and rewritten == ''
+    and redis.call('HSETNX', outcomes, id, stored) == 1
+  local known = not noted and redis.call('HGET', outcomes, id)
+
   -- of a match in the archive nothing else is left
   if current == '' and redis.call('GETBIT', gone, math.floor(tonumber(board) / shards)) == 1 then
     decided[#decided + 1] = entry
@@ -150,13 +165,9 @@ while at <= #ARGV do
   elseif known then
     decided[#decided + 1] = entry
     results[#results + 1] = {'known', known}
-  elseif head ~= decided_on or (k > 0 and (redis.call('HGET', draws, 'chain') ~= chain
-      or redis.call('HGET', draws, 'k') ~= string.format('%d', k - 1)))
-      or (snapshot ~= '' and prepared ~= conditional_before)
-  then
+  elseif conflict then
     results[#results + 1] = {'conflict'}
   else
-    local stored = digest .. string.format('%d', index) .. ':' .. tail
     local places = ''
     for place = index, index + leaves - 1 do
       places = places .. varint(place)
@@ -172,7 +183,11 @@ while at <= #ARGV do
       if ended ~= '0' or rewritten ~= '' then
         redis.call('ZCARD', over)
       end
-      redis.call('RPUSH', events, unpack(ARGV, first, first + leaves - 1))
+      local pushed = redis.pcall('RPUSH', events, unpack(ARGV, first, first + leaves - 1))
+      if type(pushed) == 'table' then
+        forget(noted, outcomes, id)
+        error(pushed)
+      end
       appends = 0
       local whole = rewritten ~= ''
       local done, wrong = pcall(write_checked, locator, places, moves, whole and '' or more_moves,
@@ -180,6 +195,7 @@ while at <= #ARGV do
       if not done then
         cut_off()
         redis.call('RPOP', events, leaves)
+        forget(noted, outcomes, id)
         error(wrong)
       end
       if whole then
@@ -206,7 +222,9 @@ while at <= #ARGV do
       redis.call('XADD', log, string.format('%d-1', index), 'l', ARGV[i])
       index = index + 1
     end
-    redis.call('HSET', outcomes, id, stored)
+    if not noted then
+      redis.call('HSET', outcomes, id, stored)
+    end
     decided[#decided + 1] = entry
     results[#results + 1] = {'done', stored}
   end

@@ -12,7 +12,10 @@ end
 if found[1] == ARGV[1] and found[2] == ARGV[2] and not found[3] then
   return 1
 end
--- needs no memory, and after a first write the server refuses none: so it is done with a full memory, too
-redis.call('HDEL', KEYS[1], 'fault')
-redis.call('HSET', KEYS[1], 'size', ARGV[1], 'root', ARGV[2])
+-- with a full memory, too: HDEL needs none, and after a first write the server refuses none
+local done = not found[3] and redis.pcall('HSET', KEYS[1], 'size', ARGV[1], 'root', ARGV[2])
+if type(done) ~= 'number' then
+  redis.call('HDEL', KEYS[1], 'fault')
+  redis.call('HSET', KEYS[1], 'size', ARGV[1], 'root', ARGV[2])
+end
 return 1

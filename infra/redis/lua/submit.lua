@@ -10,10 +10,13 @@
 --          | {'closed'}
 --          | {'queued', entry id, received ms}
 
-if redis.call('GETBIT', KEYS[5], ARGV[10]) == 1 then
+-- a key counts as often as it is named: 1 for outcomes, 2 for a closed shard, 4 for refusals; of a match in the
+-- archive there are none of its own
+local there = redis.call('EXISTS', KEYS[2], KEYS[6], KEYS[6], KEYS[3], KEYS[3], KEYS[3], KEYS[3])
+if there % 2 == 0 and redis.call('GETBIT', KEYS[5], ARGV[10]) == 1 then
   return {'archived'}
 end
-local known = redis.call('HGET', KEYS[2], ARGV[1])
+local known = there % 2 == 1 and redis.call('HGET', KEYS[2], ARGV[1])
 if known then
   local digest = string.sub(known, 1, 8)
   -- that of an outcome which was restored from the log is not known: see ANY_DIGEST
@@ -22,11 +25,10 @@ if known then
   end
   return {'known', known}
 end
--- mostly neither is there
-if redis.call('EXISTS', KEYS[3], KEYS[6]) > 0 then
-  if redis.call('EXISTS', KEYS[6]) == 1 then
-    return {'closed'}
-  end
+if there % 4 >= 2 then
+  return {'closed'}
+end
+if there >= 4 then
   local refused = redis.call('HGET', KEYS[3], ARGV[7])
   if refused and tonumber(refused) >= tonumber(ARGV[8]) then
     return {'refused-too-often'}
