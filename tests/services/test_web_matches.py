@@ -89,7 +89,7 @@ def test_an_offer_is_made_answered_and_ends_the_match(pair):
     one, two = pair
     board = start(one, two)
     assert one.act(board, "offer", kind="draw").status_code == 303
-    assert "proposes a draw" in two.page(f"/m/{board}")
+    assert "offers a draw" in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 303
     assert "Draw by agreement" in turn(one, board)
     assert f'action="/m/{board}/rematch"' in one.page(f"/m/{board}")
@@ -178,7 +178,7 @@ def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
         "data-commits",
         'name="entropy"',
         "All clocks have been stopped",
-        "Propose a draw",
+        "Offer a draw",
     ):
         assert missing not in page
     assert two.get(f"/m/{board}/0").status_code == 409
@@ -214,7 +214,7 @@ def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair,
 def test_a_challenge_is_taken_back(pair):
     one, two = pair
     board = challenge(one, two, game="halves")
-    assert "Take back" in one.page(f"/m/{board}")
+    assert "Withdraw" in one.page(f"/m/{board}")
     assert one.act(board, "decline").status_code == 303
     assert "Declined" in turn(two, board)
     assert "Its board was never dealt." in two.page(f"/m/{board}")

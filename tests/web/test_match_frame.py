@@ -144,26 +144,36 @@ def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, 
         if page.locator("#proposing").get_attribute("open") != "":
             page.locator("#proposing summary").click()
         page.get_by_role("button", name=label).click()
-        expect(action.get_by_role("button", name="Take back")).to_be_visible()
+        expect(action.get_by_role("button", name="Withdraw")).to_be_visible()
 
-    proposes("Propose a draw")
+    proposes("Offer a draw")
     top = page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top")
     other.give(board, {"do": "reject"})
     expect(action.get_by_role("status").first).to_have_text("decliner declined the draw.")
     assert page.evaluate("document.querySelector('#board-box').getBoundingClientRect().top") == top
     # it gives way to the next proposal; one's own taking back and what is accepted are no refusals
-    proposes("Propose a pause")
-    action.get_by_role("button", name="Take back").click()
+    proposes("Suggest a pause")
+    action.get_by_role("button", name="Withdraw").click()
     expect(action.locator(".offer")).to_have_count(0)
-    proposes("Propose a pause")
+    proposes("Suggest a pause")
     other.give(board, {"do": "accept"})
     expect(page.get_by_role("region", name="Pause")).to_be_visible()
     expect(action.locator(".offer")).to_have_count(0)
     page.get_by_role("button", name="End the pause").click()
-    proposes("Ask to take back")
+    proposes("Ask for a takeback")
     other.give(board, {"do": "accept"})
     page.locator('#board-area[data-ply="0"]').wait_for()
     expect(action.locator(".offer")).to_have_count(0)
+    page.get_by_role("button", name="Resign").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("Resign this match?")
+    dialog.get_by_role("button", name="Cancel").click()
+    expect(dialog).to_have_count(0)
+    page.get_by_role("button", name="Resign").click()
+    other.give(board, {"do": "offer", "kind": "draw"})  # another form comes in place of the one that asks
+    expect(action).to_contain_text("decliner offers a draw.")
+    dialog.get_by_role("button", name="Resign").click()
+    expect(page.locator("#turn")).to_contain_text("You resigned")
 
 
 def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, monkeypatch):

@@ -114,12 +114,12 @@ def test_what_others_do_is_seen_without_loading_the_page(person):
     challenge(light, dark)
     watcher = person()
     watcher.goes_to(f"/m/{board_of(light)}")
-    dark.page.locator("summary", has_text="Propose").click()  # and it stays open
+    dark.page.locator("summary", has_text="Offer a draw").click()  # and it stays open
     light.plays("m13-j7")
     for one in (dark, watcher):
         one.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     expect(dark.page).to_have_title(re.compile(f"^● Your turn .*, match {board_of(light)}$"))
-    dark.page.get_by_role("button", name="Propose a draw").click()
+    dark.page.get_by_role("button", name="Offer a draw").click()
     light.page.get_by_role("button", name="Accept").click()
     for one in (light, dark, watcher):
         expect(one.page.locator("#turn")).to_contain_text("Draw by agreement")

@@ -133,7 +133,7 @@ def test_a_message_stays_until_the_next_click(api, person):
     other.post(f"/api/matches/{board}/chat", {"text": "take your time"})
     expect(one.page.locator("#chat")).to_contain_text("take your time")
     other.give(board, {"do": "offer", "kind": "draw"})
-    expect(one.page.locator("#action")).to_contain_text("proposes a draw")
+    expect(one.page.locator("#action")).to_contain_text("offers a draw")
     expect(said).to_contain_text("no line joins m13 and k5")
     one.page.locator("#chat-title").click()
     expect(said).to_have_count(0)
@@ -162,11 +162,11 @@ def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api,
     expect(card).to_have_count(0)
     other.give(board, {"do": "offer", "kind": "draw"})
     ask = page.locator(".ask")
-    expect(ask).to_contain_text(f"{other.name} proposes a draw")
-    expect(page.locator("#news-box")).to_contain_text("proposes a draw")
-    ask.get_by_role("button", name="No").click()
+    expect(ask).to_contain_text(f"{other.name} offers a draw")
+    expect(page.locator("#news-box")).to_contain_text("offers a draw")
+    ask.get_by_role("button", name="Decline").click()
     expect(ask).to_have_count(0)
-    expect(page.locator("#news-box")).not_to_contain_text("proposes a draw")
+    expect(page.locator("#news-box")).not_to_contain_text("offers a draw")
 
 
 def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):

@@ -21,7 +21,7 @@ from services.http.web.views.match_words import agreed_words
 from services.http.web.views.move_list import MoveList
 from services.http.web.views.news_words import declined
 from services.http.web.views.next_match import NextMatchLink, next_match_link
-from services.http.web.views.offer_words import offer_button, offered, own_offer
+from services.http.web.views.offer_words import offer_button, offered, own_offer, transfer_words
 from services.http.web.views.plates import board_plates
 from services.http.web.views.puzzle_view import Points
 from services.http.web.views.recorded import RecordedMark
@@ -92,6 +92,8 @@ def match_page(
         note=writing.note,
         watched=writing.watched,
         offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
+        transfer_button=_transfer_button(table, context, words),
+        transfer_note=transfer_words(context.app.settings.transfer_to, words),
         answer=table.answers,
         offer_text=offer and _offer_text(table, words),
         if_declined=_if_declined(table, words),
@@ -162,7 +164,7 @@ def _can_keep(table: MatchView) -> bool:
 
 
 def _offers(table: MatchView) -> list[str]:
-    """Return the kinds of offers that the visitor can make now."""
+    """Return the kinds of offers that the visitor can make now, but a transfer."""
     state = table.state
     if not table.in_play or table.puzzle or state.offer is not None or state.has_no_position:
         return []
@@ -170,10 +172,15 @@ def _offers(table: MatchView) -> list[str]:
     kinds = ["draw"]
     if table.moves and table.moved:
         kinds.append("undo")
-    kinds += ["abort", "transfer"]
+    kinds.append("abort")
     if clock is not None and not clock.paused:
         kinds.append("pause")
     return [*kinds, *table.rules.offers]
+
+
+def _transfer_button(table: MatchView, context: ApiContext, words: Wording) -> str:
+    """Return the label of the button that proposes a transfer; empty if the operator names no server for it."""
+    return offer_button("transfer", words) if _offers(table) and context.app.settings.transfer_to else ""
 
 
 @get("/m/{board:int}/moves", sync_to_thread=True)
