@@ -64,6 +64,13 @@ def test_a_move_meant_for_another_ply_is_refused(pair):
     answer = one.act(board, "move", move="m13-j7", ply="4")
     assert answer.status_code == 409
     assert "stale-ply" in answer.text
+    assert ">The match has moved on meanwhile.<" in answer.text
+    one.move(board, "m13-j7")
+    again = one.act(board, "move", move="M13 - J7", ply="0")  # the same move in a second tab
+    assert again.status_code == 409
+    assert ">You have already played this move, perhaps in another tab.<" in again.text
+    for who, move in ((one, "m1-i1"), (two, "m13-j7")):
+        assert ">The match has moved on" in who.act(board, "move", move=move, ply="0").text
 
 
 @pytest.mark.parametrize(
