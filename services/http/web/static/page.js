@@ -1,7 +1,7 @@
 // On every page: parts that are out of date are fetched again, and failed requests are repeated.
 // Forms that reset after they were sent.
 
-import { message } from "./messages.js";
+import { away, message } from "./messages.js";
 import { Stream, address, pause } from "./stream.js";
 import { toNewest } from "./scrolling.js";
 import { gettext } from "./words.js";
@@ -201,10 +201,10 @@ function tick() {
 }
 
 document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message(gettext("The server can’t be reached. Nothing was sent; try again."));
+  if (!isPart(elt)) away(gettext("The server can’t be reached. Nothing was sent; try again."));
 });
 document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message(gettext("The server did not answer. Try again; nothing is done twice."));
+  if (!isPart(elt)) away(gettext("The server did not answer. Try again; nothing is done twice."));
 });
 
 document.addEventListener("htmx:afterRequest", ({ detail: { elt, xhr } }) => {
