@@ -102,6 +102,25 @@ def test_an_offer_is_made_answered_and_ends_the_match(pair):
     assert f'action="/m/{board}/rematch"' in one.page(f"/m/{board}")
 
 
+def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(pair, come):
+    one, two = pair
+    for answer in ("accept", "decline"):
+        board = start(one, two)
+        two.act(board, "resign")
+        asked = one.send(f"/m/{board}/rematch", on=f"/m/{board}").headers["location"]
+        mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
+        assert f"You want a rematch. Waiting for {two.name} to accept." in mine
+        assert ">Withdraw</button>" in mine
+        assert f"{one.name} wants a rematch." in theirs
+        for page in (mine, theirs, come().page(f"/m/{board}")):
+            assert f"/m/{board}/rematch" not in page
+        sent = {"do": answer, "back": f"/m/{board}" if answer == "decline" else ""}
+        answered = two.send(f"{asked}/act", sent, on=f"/m/{board}")
+        assert answered.headers["location"] == (sent["back"] or asked)
+        said = "declined" if answer == "decline" else "begun"
+        assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
+
+
 def test_who_declines_is_out_of_it_and_who_resigns_has_lost(pair):
     one, two = pair
     board = start(one, two)

@@ -189,3 +189,8 @@ def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, mon
         expect(page.locator("#turn .change")).to_have_text("")
     expect(page.locator("#turn")).to_contain_text("You won by resignation. Rating 1500 →")
     expect(page.locator("#turn .change")).to_have_count(1)
+    asked = two.post(f"/api/matches/{board}/rematch", {}).json()["board"]
+    expect(page.locator("#again")).to_contain_text(f"{two.name} wants a rematch.")
+    page.locator("#again").get_by_role("button", name="Accept").click()
+    page.wait_for_url(f"**/m/{asked}")
+    expect(page.locator("#turn")).to_contain_text("s turn")

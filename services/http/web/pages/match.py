@@ -25,6 +25,7 @@ from services.http.web.views.offer_words import offer_button, offered, own_offer
 from services.http.web.views.plates import board_plates
 from services.http.web.views.puzzle_view import Points
 from services.http.web.views.recorded import RecordedMark
+from services.http.web.views.rematch_offer import RematchOffer
 from services.http.web.views.result_said import rating_change, said_result
 from services.http.web.wording import Wording
 
@@ -103,6 +104,7 @@ def match_page(
         seen=_was_seen(table, context),
         deal_button=offer_button(DEAL, words),
         staff=[table.names[seat] for seat in staff_at_deal(context.app, table.board, state)],
+        again=RematchOffer.of(context.app, table, words),
         sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
 

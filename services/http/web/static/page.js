@@ -25,7 +25,7 @@ function watch() {
   const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live, ...watched().keys()].filter(Boolean).map(Number);
-  const home = Boolean(document.querySelector("#matches, #notices, #invitation"));
+  const home = Boolean(document.querySelector("#matches, #notices, #invitation, #again"));
   const [messages, challenges] = ["#letters", "#challenges"].map((id) => Boolean(document.querySelector(id)));
   return { boards, home, messages, challenges, user };
 }
@@ -46,11 +46,14 @@ const parts = {
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
   invitation: (state, challenge) => differs(state.home, challenge),
+  again: (state) => state.home !== undefined && askedAt !== (askedAt = state.home),
   watching: (state) => [...watched()].some(([board, seq]) => state[`match ${board}`] > seq),
   letters: (state, list) => differs(state.messages, list),
   notices: (state, list) => differs(state.home, list),
   challenges: (state, list) => differs(state.challenges, list),
 };
+
+let askedAt; // the mark of home when it was asked whether there is a rematch
 
 function differs(mark, element) {
   return mark !== undefined && mark !== element.dataset.mark;
@@ -250,6 +253,7 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const part = detail?.requestConfig?.elt.id;
   if (part === "chat") showUnreadCount();
   if (part === "watching" || part === "matches") lookAgain();
+  else if (document.querySelector("#again")) line?.watch(); // the match has just ended
 });
 
 /** Fetch the watched matches again after a while if their list lags behind the matches themselves. */
