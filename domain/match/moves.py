@@ -47,9 +47,9 @@ def play_move(command: PlayMove, seat: Seat, state: MatchState) -> Decision:
 
 def _why_stale(move: str, ply: int, seat: Seat, state: MatchState) -> Text:
     """Return that a move is for another ply, or that the player has already played it at that one."""
-    if state.first_moves(state.ply)[ply : ply + 1] == [move]:
-        if rules_by_id(state.rules).to_move(position_at(state, ply)) == seat:
-            return SAY("played-already")
+    same = state.first_moves(state.ply)[ply : ply + 1] == [move]
+    if same and rules_by_id(state.rules).to_move(position_at(state, ply)) == seat:
+        return SAY("played-already")
     return stale(ply, state)
 
 

@@ -168,8 +168,22 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
 def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair):
     one, two = pair
     board = start(one, two)
-    assert "keep your answer" in two.page(f"/m/{board}")
-    assert "keep your answer" not in one.page(f"/m/{board}")
+    assert "Plan a reply" in two.page(f"/m/{board}")
+    assert "Plan a reply" not in one.page(f"/m/{board}")
+    where = f"/m/{board}/0/if?plan=true"
+    assert where in two.page(f"/m/{board}")
+    for line, step in (
+        ("", "Play the move you expect from "),
+        ("m13-j7", "Play your answer."),
+        ("m13-j7 a13-d7", "Keep it."),
+    ):
+        page = two.page(f"{where}&line={line}")
+        assert re.search(
+            rf'<h1[^>]*>Conditional moves .*<li class="now"[^>]*>{step}', page, re.DOTALL
+        )
+        assert ("Keep as conditional move" in page) == (step == "Keep it.")
+    assert two.get(f"{where}&move=m13-j7").headers["location"] == f"{where}&line=m13-j7"
+    assert "Keep it." not in one.page(where)
     assert "Keep as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert "Keep as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303

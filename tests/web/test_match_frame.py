@@ -170,7 +170,9 @@ def test_who_proposes_hears_that_it_was_declined_and_nothing_if_it_was_not(api, 
     dialog.get_by_role("button", name="Cancel").click()
     expect(dialog).to_have_count(0)
     page.get_by_role("button", name="Resign").click()
-    other.give(board, {"do": "offer", "kind": "draw"})  # another form comes in place of the one that asks
+    other.give(
+        board, {"do": "offer", "kind": "draw"}
+    )  # another form comes in place of the one that asks
     expect(action).to_contain_text("decliner offers a draw.")
     dialog.get_by_role("button", name="Resign").click()
     expect(page.locator("#turn")).to_contain_text("You resigned")

@@ -87,7 +87,7 @@ def match_page(
         listed=MoveList.of(context, table, recorded),
         conditional=conditional_lines(table.board, state.ply, table.conditional_moves),
         dropped=table.conditional_moves.notes,
-        can_keep=_can_keep(table),
+        can_keep=table.plans,
         score=score,
         solved=_points(table, context, score),
         note=writing.note,
@@ -159,12 +159,6 @@ def _if_declined(table: MatchView, words: Wording) -> str:
     return f"{declined(offer.kind, name, words)}."
 
 
-def _can_keep(table: MatchView) -> bool:
-    """Return whether the visitor can prepare conditional moves now."""
-    waits = table.in_play and table.view.state == "active" and not table.puzzle
-    return waits and not table.mine and not table.state.has_no_position
-
-
 def _offers(table: MatchView) -> list[str]:
     """Return the kinds of offers that the visitor can make now, but a transfer."""
     state = table.state
@@ -182,7 +176,11 @@ def _offers(table: MatchView) -> list[str]:
 
 def _transfer_button(table: MatchView, context: ApiContext, words: Wording) -> str:
     """Return the label of the button that proposes a transfer; empty if the operator names no server for it."""
-    return offer_button("transfer", words) if _offers(table) and context.app.settings.transfer_to else ""
+    return (
+        offer_button("transfer", words)
+        if _offers(table) and context.app.settings.transfer_to
+        else ""
+    )
 
 
 @get("/m/{board:int}/moves", sync_to_thread=True)

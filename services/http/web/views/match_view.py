@@ -119,6 +119,12 @@ class MatchView(msgspec.Struct, frozen=True):
         return self.seat in self.state.active_seats and not self.state.over
 
     @property
+    def plans(self) -> bool:
+        """Whether the visitor can prepare conditional moves now."""
+        waits = self.in_play and self.view.state == "active" and not self.puzzle
+        return waits and not self.mine and not self.state.has_no_position
+
+    @property
     def asked(self) -> bool:
         """Whether the match waits for the visitor's consent."""
         state = self.state

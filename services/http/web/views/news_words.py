@@ -156,7 +156,7 @@ def declined(kind: str, name: str, words: Wording) -> str:
         "draw": _("%(name)s declined the draw", name=name),
         "undo": _("%(name)s declined your takeback", name=name),
         "pause": _("%(name)s declined the pause", name=name),
-        "abort": _("%(name)s doesn’t want to call the match off", name=name),
+        "abort": _("%(name)s does not want to call the match off", name=name),
         "deal": _("%(name)s does not want the server to deal", name=name),
     }
     return known.get(kind) or _("%(name)s declined the proposal", name=name)

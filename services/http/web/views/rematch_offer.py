@@ -44,7 +44,9 @@ class RematchOffer(msgspec.Struct, frozen=True):
                 names=words.names(makers),
             )
         elif others:
-            text = _("You want a rematch. Waiting for %(names)s to accept.", names=words.names(others))
+            text = _(
+                "You want a rematch. Waiting for %(names)s to accept.", names=words.names(others)
+            )
         else:
             text = _("The rematch is over.") if state.over else _("The rematch has begun.")
         return cls(board, text, asked, bool(others) and not asked)
