@@ -179,7 +179,9 @@ def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair)
     ):
         page = two.page(f"{where}&line={line}")
         assert re.search(
-            rf'<h1[^>]*>Conditional moves .*<li class="now"[^>]*>{step}', page, re.DOTALL
+            rf'Conditional moves</strong> \d. {step}.*<h1[^>]*>Conditional moves .*<li class="now"[^>]*>{step}',
+            page,
+            re.DOTALL,
         )
         assert ("Keep as conditional move" in page) == (step == "Keep it.")
     assert two.get(f"{where}&move=m13-j7").headers["location"] == f"{where}&line=m13-j7"

@@ -115,7 +115,7 @@ def test_after_a_choice_the_keyboard_is_at_the_nearest_target(api, person):
     page = one.page
     page.locator('#board-area [data-place="m13"]').focus()
     page.keyboard.press("Enter")
-    expect(page.locator("#says")).to_contain_text("Chosen: m13.")
+    expect(page.locator("#says")).to_contain_text("m13 selected.")
     gaps = page.evaluate(
         """() => {
           const middle = (one) => {
@@ -192,7 +192,7 @@ def test_the_change_of_the_rating_comes_by_itself_after_the_end(api, person, mon
     expect(page.locator("#turn")).to_contain_text("You won by resignation. Rating 1500 →")
     expect(page.locator("#turn .change")).to_have_count(1)
     asked = two.post(f"/api/matches/{board}/rematch", {}).json()["board"]
-    expect(page.locator("#again")).to_contain_text(f"{two.name} wants a rematch.")
-    page.locator("#again").get_by_role("button", name="Accept").click()
+    expect(page.locator("#action")).to_contain_text(f"{two.name} wants a rematch.")
+    page.locator("#action").get_by_role("button", name="Accept").click()
     page.wait_for_url(f"**/m/{asked}")
     expect(page.locator("#turn")).to_contain_text("s turn")

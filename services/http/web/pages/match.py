@@ -190,7 +190,10 @@ def list_moves(
     """Return the legal moves in the current position."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(table.state.ply)
-    return {"ply": table.state.ply, **legal_moves_json(table.rules, position_of(table.state))}
+    return {
+        "ply": table.state.ply,
+        **legal_moves_json(table.rules, position_of(table.state), visitor.language),
+    }
 
 
 @get("/m/{board:int}/check", sync_to_thread=True)
@@ -230,6 +233,7 @@ def preview_json(found: Any) -> Response[Any]:
         "legal": found.legal,
         "move": found.move,
         "said": found.said,
+        "label": found.label,
         "svg": found.svg,
         "changes": changes,
     }

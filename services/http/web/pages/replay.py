@@ -220,7 +220,8 @@ def list_moves_if(
 ) -> dict[str, Any]:
     """Return the legal moves after a variation."""
     _, found = _variation(context, board, ply, line, visitor)
-    return {"ply": len(found.moves), **legal_moves_json(found.rules, found.position)}
+    moves = legal_moves_json(found.rules, found.position, found.language)
+    return {"ply": len(found.moves), **moves}
 
 
 @get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True, opt={WEIGHT: 3})
