@@ -67,14 +67,14 @@ def rematch_id(board: int) -> CommandId:
     return command_id(_REMATCH, SERVER_ACCOUNT, str(board))
 
 
-def rematch_of(app: App, board: int) -> tuple[int, MatchState] | None:
-    """Return the board and the state of a match's rematch; None if nobody has asked for one."""
+def rematch_board(app: App, board: int) -> int | None:
+    """Return the board of a match's rematch; None if nobody has asked for one."""
     (again,) = app.store.board_numbers([rematch_id(board)])
     if again is None:
         return None
     (data,) = app.store.snapshots([again])
-    state = read_snapshot(app, again, data).state
-    return (again, state) if state.started else None  # its number may be there before it is
+    # its number is there before the match is
+    return again if read_snapshot(app, again, data).state.started else None
 
 
 def _check_repeatable(board: int, state: MatchState) -> None:

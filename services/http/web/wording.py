@@ -102,10 +102,6 @@ class Wording:
         """Return names as a list in words, such as `alice, bob and carol`."""
         return format_list(list(names), locale=self.language).replace(", and ", " and ")
 
-    def any_of(self, names: Sequence[str]) -> str:
-        """Return names as alternatives in words, such as `a.example.org or b.example.org`."""
-        return format_list(list(names), "or", self.language).replace(", or ", " or ")
-
 
 @cache
 def wording(language: str) -> Wording:

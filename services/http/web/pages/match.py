@@ -3,6 +3,7 @@
 from typing import Any
 
 from litestar import Request, Response, get
+from msgspec.structs import replace
 
 from domain.match.offers import DEAL
 from domain.match.state import position_of
@@ -10,6 +11,7 @@ from domain.rules.protocol import PuzzleScore
 from services.app.deals import staff_at_deal, was_sealed
 from services.app.invitations import count_from
 from services.app.queries import best_scores
+from services.app.rematch import rematch_board
 from services.http.context import ApiContext
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.render import redirect_to, render
@@ -21,11 +23,10 @@ from services.http.web.views.match_words import agreed_words
 from services.http.web.views.move_list import MoveList
 from services.http.web.views.news_words import declined
 from services.http.web.views.next_match import NextMatchLink, next_match_link
-from services.http.web.views.offer_words import offer_button, offered, own_offer, transfer_words
+from services.http.web.views.offer_words import offer_button, offered, own_offer
 from services.http.web.views.plates import board_plates
 from services.http.web.views.puzzle_view import Points
 from services.http.web.views.recorded import RecordedMark
-from services.http.web.views.rematch_offer import RematchOffer
 from services.http.web.views.result_said import rating_change, said_result
 from services.http.web.wording import Wording
 
@@ -93,8 +94,7 @@ def match_page(
         note=writing.note,
         watched=writing.watched,
         offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
-        transfer_button=_transfer_button(table, context, words),
-        transfer_note=transfer_words(context.app.settings.transfer_to, words),
+        transfer_to=context.app.settings.transfer_to or "",
         answer=table.answers,
         offer_text=offer and _offer_text(table, words),
         if_declined=_if_declined(table, words),
@@ -104,9 +104,17 @@ def match_page(
         seen=_was_seen(table, context),
         deal_button=offer_button(DEAL, words),
         staff=[table.names[seat] for seat in staff_at_deal(context.app, table.board, state)],
-        again=RematchOffer.of(context.app, table, words),
+        again=_rematch(table, context, visitor),
         sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
+
+
+def _rematch(table: MatchView, context: ApiContext, visitor: Visitor) -> MatchView | None:
+    """Return the rematch of a match for one of its players; None if nobody has asked for it."""
+    board = rematch_board(context.app, table.board) if table.repeatable else None
+    if board is None:
+        return None
+    return MatchView.of(context, board, replace(visitor, match=None))
 
 
 def _challenges(table: MatchView, context: ApiContext, visitor: Visitor) -> int:
@@ -172,15 +180,6 @@ def _offers(table: MatchView) -> list[str]:
     if clock is not None and not clock.paused:
         kinds.append("pause")
     return [*kinds, *table.rules.offers]
-
-
-def _transfer_button(table: MatchView, context: ApiContext, words: Wording) -> str:
-    """Return the label of the button that proposes a transfer; empty if the operator names no server for it."""
-    return (
-        offer_button("transfer", words)
-        if _offers(table) and context.app.settings.transfer_to
-        else ""
-    )
 
 
 @get("/m/{board:int}/moves", sync_to_thread=True)

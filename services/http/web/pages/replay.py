@@ -35,7 +35,6 @@ from services.http.web.views.move_list import MoveList, position_words
 from services.http.web.views.plates import plates_at
 from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.variations import Variation
-from services.http.web.wording import Wording
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -140,8 +139,8 @@ def what_if(
         shown=found.shown(last, before, turned=is_turned(visitor.display, table.seat)),
         ply=ply,
         can_set=ply == table.state.ply and _has_conditional_move(table, found),
-        steps=_steps_of_plan(table, visitor.wording) if found.query else (),
-        step=2 if _has_conditional_move(table, found) else int(_is_to_move(table, found)),
+        plans=bool(found.query),
+        answers=found.rules.to_move(found.position) == table.seat,
     )
 
 
@@ -149,22 +148,6 @@ def _has_conditional_move(table: MatchView, line: Variation) -> bool:
     """Return whether the visitor can set moves of a line from the present position as conditional moves."""
     movers = [line.rules.to_move(position) for position in line.positions[:-1]]
     return table.plans and table.seat in movers
-
-
-def _is_to_move(table: MatchView, line: Variation) -> bool:
-    return line.rules.to_move(line.position) == table.seat
-
-
-def _steps_of_plan(table: MatchView, words: Wording) -> list[str]:
-    """Return the steps to a conditional move, as sentences."""
-    others = [table.names[seat] for seat in table.state.active_seats if seat != table.seat]
-    expected = words.ngettext(
-        "Play the move you expect from %(names)s.",
-        "Play the moves you expect from %(names)s.",
-        len(others),
-        names=words.names(others),
-    )
-    return [expected, words.gettext("Play your answer."), words.gettext("Keep it.")]
 
 
 @get("/m/{board:int}/{ply:int}/if/board", sync_to_thread=True, opt={WEIGHT: 2})

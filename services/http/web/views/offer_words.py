@@ -46,14 +46,3 @@ def offer_button(kind: str, words: Wording) -> str:
         "deal": _("Let the server deal"),
     }
     return known.get(kind) or _("Propose: %(kind)s", kind=kind)
-
-
-def transfer_words(servers: str | None, words: Wording) -> str:
-    """Return what a move to another server means; `servers` are those that the operator has named."""
-    _ = words.gettext
-    named = words.any_of((servers or "").split())
-    where = _("It can go on at a server whose operator imports it.")
-    if named:
-        where = _("It can go on at %(servers)s, whose operator imports it.", servers=named)
-    ends = _("The match then ends here, and counts for nothing.")
-    return f"{ends} {where}"
