@@ -31,13 +31,13 @@ class WordMove(msgspec.Struct, frozen=True):
     """A move that is a word, as pages offer it."""
 
     label: Text
-    """What it does, for a button."""
+    """The words of its button."""
     follows: Text
-    """What follows it, without a full stop."""
+    """A sentence on its consequence, without a full stop."""
 
 
-class MoveChoice(msgspec.Struct, frozen=True):
-    """What the player to move chooses in a position, as pages ask for it."""
+class ChoiceWords(msgspec.Struct, frozen=True):
+    """The words in which pages ask for a move in a position."""
 
     prompt: Text
     """In place of the package's."""
@@ -45,7 +45,7 @@ class MoveChoice(msgspec.Struct, frozen=True):
     """The moves that are words."""
 
 
-def _no_choice(position: Any, names: "Sequence[str]") -> MoveChoice | None:
+def _no_choice(position: Any, names: "Sequence[str]") -> ChoiceWords | None:
     del position, names
     return None
 
@@ -76,9 +76,9 @@ class GamePackage:
     """
     prompt: Text = PROMPT
     """The sentence on a page before the player has chosen a place, without a full stop."""
-    choice: "Callable[[Any, Sequence[str]], MoveChoice | None]" = _no_choice
-    """Returns what the player to move chooses, from a position and the players' names; None to ask
-    with the prompt, and for moves that are words by these."""
+    choice: "Callable[[Any, Sequence[str]], ChoiceWords | None]" = _no_choice
+    """Returns the words that ask for a move, from a position and the players' names; None to ask with
+    the prompt, and to name moves that are words by themselves."""
     figures: "Mapping[str, Markup]" = field(default_factory=dict)
     """Small drawings of pieces and marks, by a name: within 18 units of the origin each."""
     engine: GameEngine | None = None

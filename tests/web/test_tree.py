@@ -97,7 +97,7 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
     one = person(**options)
     page = one.goes_to(f"/m/{board}#at=1")
     page.get_by_role("link", name="Try it here").click()
-    expect(page.locator("#study-turn")).to_contain_text("Trying out, not played")
+    expect(page.locator("#study-turn")).to_contain_text("Sandbox: nothing here is played")
     one.tries("a13-d7")
     one.tries("m5-m9")
     page.keyboard.press("ArrowLeft")

@@ -1,20 +1,20 @@
-"""What a player of Halves chooses, in the words of pages: a colour, or a tile to place or to remove."""
+"""The words in which pages ask a player of Halves for a colour, or for a tile to place or to remove."""
 
 from collections.abc import Sequence
 
 from domain.games.halves.position import KEEP, SWAP, HalvesMove, HalvesPhase, HalvesPosition, play
 from domain.games.halves.sentences import SAY
-from domain.rules.game import MoveChoice, WordMove
+from domain.rules.game import ChoiceWords, WordMove
 
 
-def choice(position: HalvesPosition, names: Sequence[str]) -> MoveChoice:
-    """Return the choice of the player to move."""
+def choice(position: HalvesPosition, names: Sequence[str]) -> ChoiceWords:
+    """Return the words for the player to move."""
     if position.phase is HalvesPhase.CONTRACT:
         moves = {"keep": KEEP, "swap": SWAP}
         colours = {word: _colour(position, move, names) for word, move in moves.items()}
-        return MoveChoice(SAY("choose-colour"), colours)
+        return ChoiceWords(SAY("choose-colour"), colours)
     placed = position.phase is HalvesPhase.GROW
-    return MoveChoice(SAY("choose-cell") if placed else SAY("choose-tile"))
+    return ChoiceWords(SAY("choose-cell") if placed else SAY("choose-tile"))
 
 
 def _colour(position: HalvesPosition, move: HalvesMove, names: Sequence[str]) -> WordMove:

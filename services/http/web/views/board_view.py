@@ -182,7 +182,7 @@ class MovePreview(msgspec.Struct, frozen=True):
     said: str
     """A sentence on the turn after it, or the reason why it is not legal."""
     label: str = ""
-    """What the move does, for one that is a word with a name of its own."""
+    """The words of the button, for a move that the game calls by other words."""
     svg: str = ""
     changes: tuple[PlaceChange, ...] = ()
 
