@@ -77,7 +77,7 @@ def test_a_server_that_is_away_while_one_chooses_is_told(mover):
     mover.chooses("m13")
     mover.chooses("j7")
     expect(mover.page.locator("#says")).to_contain_text(
-        "The server can\N{RIGHT SINGLE QUOTATION MARK}t be reached"
+        "We can\N{RIGHT SINGLE QUOTATION MARK}t reach the server"
     )
     expect(mover.page.locator("#confirm")).to_be_enabled()
 

@@ -18,7 +18,7 @@ export class Preview {
     url.searchParams.set("move", text);
     const answer = await fetch(url, { headers: { Accept: "application/json" } }).catch(() => null);
     if (number !== this.asked) return null;
-    if (!answer) this.chooser.say(gettext("You’re offline, so we can’t show the result of this move."), true);
+    if (!answer) this.chooser.say(gettext("We can’t reach the server, so we can’t show the result of this move."), true);
     if (!answer?.ok) return null;
     return answer.json();
   }
