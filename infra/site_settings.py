@@ -70,6 +70,16 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
         ),
     ] = KNOWN
 
+    transfer_to: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"^\S+( \S+)*$")] | None,
+        about(
+            "names such as play.example.org, separated by blanks",
+            "The servers at which players of this one may go on with a match, because their operators import it: the "
+            "page of a match offers the move, and names them. Without it only the other ways in propose one.",
+            "none",
+        ),
+    ] = None
+
     @property
     def sends_push(self) -> bool:
         """Whether players may have notifications in their browsers."""

@@ -18,18 +18,16 @@ from domain.match.conditional_moves import (
 from domain.match.decision import Decision, ending_events, read_move, seat_to_move
 from domain.match.events import Accepted, Declined, Ended, Flagged, Moved, Resigned
 from domain.match.sentences import SAY
-from domain.match.state import MatchState, Reason, evolve, position_of
+from domain.match.state import MatchState, Reason, evolve, position_at, position_of
 from domain.rules import Seat, pack_position, rules_by_id
+from domain.sentences import Text
 
 
 def play_move(command: PlayMove, seat: Seat, state: MatchState) -> Decision:
     """Play a move."""
     rules = rules_by_id(state.rules)
     if command.ply is not None and command.ply != state.ply:
-        raise Refusal(
-            Code.STALE_PLY,
-            SAY("stale", meant=command.ply, ply=state.ply),
-        )
+        raise Refusal(Code.STALE_PLY, _why_stale(command.text, command.ply, seat, state))
     if seat != state.next:
         if state.next is None:
             raise Refusal(Code.NOT_YOUR_TURN, SAY("no-turn", side=rules.side_text(seat)))
@@ -46,6 +44,19 @@ def play_move(command: PlayMove, seat: Seat, state: MatchState) -> Decision:
         next=None if outcome else rules.to_move(after),
     )
     return Decision((moved, *ending_events(outcome)), pack_position(after))
+
+
+def _why_stale(move: str, ply: int, seat: Seat, state: MatchState) -> Text:
+    """Return that a move is for another ply, or that the player has already played it at that one."""
+    same = state.first_moves(state.ply)[ply : ply + 1] == [move]
+    if same and rules_by_id(state.rules).to_move(position_at(state, ply)) == seat:
+        return SAY("played-already")
+    return stale(ply, state)
+
+
+def stale(ply: int, state: MatchState) -> Text:
+    """Return that a command is for another ply than that of the match."""
+    return SAY("stale", meant=ply, ply=state.ply)
 
 
 _CHANGES_TURN = Moved | Resigned | Flagged

@@ -23,6 +23,7 @@ from domain.match.decision import INTERNAL
 from domain.match.disputes import may_refuse_dispute
 from domain.match.events import EventEnvelope, RefusedLeaf
 from domain.match.history import BrokenHistory
+from domain.match.moves import stale
 from domain.match.refused_commands import (
     NO_PLY,
     TOO_LONG,
@@ -122,9 +123,16 @@ def _check_decision(
         raise _fault(leaf, state, f"the rules refuse it as {again.code}, not as {leaf.code}")
     if again.move != leaf.move:
         raise _fault(leaf, state, "its leaf has another move")
-    if not _is_same(text, again.text):
+    if not _is_same(text, again.text) and not _is_older(text, again.text, command, state):
         raise _fault(leaf, state, f"its stored sentence is {str(text)!r}, not {again.sentence!r}")
     return None
+
+
+def _is_older(text: Text | None, other: Text, command: Command, state: MatchState) -> bool:
+    """Return whether a stored sentence is the one that earlier versions had in place of another."""
+    if other != SAY("played-already") or not isinstance(command, PlayMove) or command.ply is None:
+        return False
+    return _is_same(text, stale(command.ply, state))
 
 
 def _check_move(

@@ -63,8 +63,12 @@ SAY = Sentences(
             "der Text hat {length} Zeichen; höchstens {most} sind möglich",
         ),
         "stale": (
-            "the command was meant for #{meant}, but the match stands at #{ply}",
-            "der Befehl galt für #{meant}, aber die Partie steht bei #{ply}",
+            "the match has moved on meanwhile; `#{meant}` was meant, and it stands at `#{ply}`",
+            "die Partie ist inzwischen weitergegangen; `#{meant}` war gemeint, und sie steht bei `#{ply}`",
+        ),
+        "played-already": (
+            "you have already played this move, perhaps in another tab",
+            "dieser Zug ist schon gespielt, vielleicht in einem anderen Tab",
         ),
         "turn": (
             "you play {side}, and it is {turn}'s turn",

@@ -1,7 +1,9 @@
 """A game as a package: every version of its rules, its drawings, its help, its option form."""
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from domain.engine.game_engine import GameEngine
 from domain.rules.option_form import OptionField
@@ -9,18 +11,43 @@ from domain.rules.protocol import SAY, AnyRules
 from domain.sentences import Text
 
 if TYPE_CHECKING:  # the drawings find a game by the registry, which imports this module
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from domain.drawing.svg.elements import Markup
     from domain.drawing.svg.painter import Painter
     from domain.drawing.text import TextInput, TextPlace
 
 PROMPT: Final = SAY("begin")
+PIECE_PROMPT: Final = SAY("piece")
+STONE_PROMPT: Final = SAY("stone")
 
 
 def _no_places(view: "TextInput") -> "Iterable[TextPlace]":
     del view
     return ()
+
+
+class WordMove(msgspec.Struct, frozen=True):
+    """A move that is a word, as pages offer it."""
+
+    label: Text
+    """The words of its button."""
+    follows: Text
+    """A sentence on its consequence, without a full stop."""
+
+
+class ChoiceWords(msgspec.Struct, frozen=True):
+    """The words in which pages ask for a move in a position."""
+
+    prompt: Text
+    """In place of the package's."""
+    words: "Mapping[str, WordMove]" = {}
+    """The moves that are words."""
+
+
+def _no_choice(position: Any, names: "Sequence[str]") -> ChoiceWords | None:
+    del position, names
+    return None
 
 
 @dataclass(frozen=True)
@@ -49,6 +76,9 @@ class GamePackage:
     """
     prompt: Text = PROMPT
     """The sentence on a page before the player has chosen a place, without a full stop."""
+    choice: "Callable[[Any, Sequence[str]], ChoiceWords | None]" = _no_choice
+    """Returns the words that ask for a move, from a position and the players' names; None to ask with
+    the prompt, and to name moves that are words by themselves."""
     figures: "Mapping[str, Markup]" = field(default_factory=dict)
     """Small drawings of pieces and marks, by a name: within 18 units of the origin each."""
     engine: GameEngine | None = None

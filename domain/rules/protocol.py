@@ -96,6 +96,8 @@ SAY: Final = Sentences(
         "solver": ("Solver", "Löser"),
         "player": ("Player {number}", "Spieler {number}"),
         "begin": ("Choose a place to begin with", "Wähle zuerst ein Feld"),
+        "piece": ("Choose a piece to move", "Wähle einen Stein zum Ziehen"),
+        "stone": ("Choose where to place your stone", "Wähle ein Feld für den Stein"),
         "unknown-game": (
             "there is no game {game!r}; the games are {known}",
             "es gibt kein Spiel {game!r}; die Spiele sind {known}",

@@ -25,7 +25,7 @@ from services.app.commands import MatchCommand
 from services.app.context import App
 from services.app.deals import was_sealed
 from services.app.draws import DrawPart
-from services.app.matches import load_state
+from services.app.matches import load_state, read_snapshot
 from services.app.sentences import SAY
 from services.app.start import invite, numbered_start, unrated_with_robots
 
@@ -65,6 +65,16 @@ def rematch(app: App, actor: Actor, board: int, commitment: str = "") -> MatchCo
 def rematch_id(board: int) -> CommandId:
     """Return the id of the command that starts the rematch of a match."""
     return command_id(_REMATCH, SERVER_ACCOUNT, str(board))
+
+
+def rematch_board(app: App, board: int) -> int | None:
+    """Return the board of a match's rematch; None if nobody has asked for one."""
+    (again,) = app.store.board_numbers([rematch_id(board)])
+    if again is None:
+        return None
+    (data,) = app.store.snapshots([again])
+    # its number is there before the match is
+    return again if read_snapshot(app, again, data).state.started else None
 
 
 def _check_repeatable(board: int, state: MatchState) -> None:

@@ -47,6 +47,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "signups": "whether people may make accounts: on or off",
     "push": "whether players may have notifications in their browsers: on or off",
     "push_services": "the push services that notifications are given to: hosts or origins",
+    "transfer_to": "the servers at which matches may go on, separated by blanks",
 }
 """The flags for settings, by field of `infra.settings.Settings`; a test keeps them complete."""
 

@@ -22,6 +22,7 @@ from domain.match.events import (
     OfferMade,
     Resigned,
 )
+from domain.match.sentences import SAY
 from domain.match.state import initial, position_at, position_of, positions
 from domain.rules import latest_rules
 from tests.helpers.english import in_english
@@ -83,11 +84,14 @@ def test_a_move_may_name_the_ply_it_answers() -> None:
     refused = when(STARTED, ALICE, PlayMove(text="m13-m9", ply=3))
     assert in_english(refused) == Rejection(
         Code.STALE_PLY,
-        "the command was meant for #3, but the match stands at #0",
+        "the match has moved on meanwhile; `#3` was meant, and it stands at `#0`",
         "m13-m9",
     )
     later = [*STARTED, *alternating("m13-m9", "a13-c11")]
     assert code(when(later, ALICE, PlayMove(text="m9-m13", ply=0))) == Code.STALE_PLY
+    again = PlayMove(text="m13-m9", ply=0)
+    assert when(later, ALICE, again).text == SAY("played-already")
+    assert when(later, BOB, again).text == SAY("stale", meant=0, ply=2)
 
 
 def test_only_the_player_to_move_can_move() -> None:

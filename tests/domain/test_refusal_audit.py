@@ -197,6 +197,16 @@ def fault(match: Match, refused: Refused) -> str:
     return is_found(leaf, state, [decode_event(data) for data in match.events], digest, text)
 
 
+def test_a_move_that_was_played_already_may_have_the_sentence_of_earlier_versions(match):
+    def sent(text: Text) -> Refused:
+        rejected = Rejection(Code.STALE_PLY, text, "m13-j7")
+        return refusal(match, PlayMove(text="m13-j7", ply=0), rejected)
+
+    for text in (SAY("played-already"), SAY("stale", meant=0, ply=2)):
+        assert checked(match, sent(text)) is None
+    assert "its stored sentence is" in fault(match, sent(SAY("stale", meant=1, ply=2)))
+
+
 @pytest.mark.parametrize("ply", [None, 2])
 @pytest.mark.parametrize(("code", "text"), LIES)
 def test_the_refusal_of_a_legal_move_is_found(match, ply, code, text):
@@ -213,8 +223,8 @@ def test_a_digest_of_nothing_hides_no_legal_move(match, code, text):
     assert said in (
         "the rules accept it",
         "its outcome is of another command",
-        f"its stored sentence is {str(text)!r}, not 'the command was meant for #3, but the match stands at #2'",
-        f"its stored sentence is {str(text)!r}, not 'the command was meant for #0, but the match stands at #2'",
+        f"its stored sentence is {str(text)!r}, not 'the match has moved on meanwhile; `#3` was meant, and it stands at `#2`'",
+        f"its stored sentence is {str(text)!r}, not 'the match has moved on meanwhile; `#0` was meant, and it stands at `#2`'",
     )
 
 

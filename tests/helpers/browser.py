@@ -22,6 +22,9 @@ PHONE: dict[str, Any] = {
     "is_mobile": True,
 }
 
+WORDS = {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
+"""The buttons of moves that are words, where they say more than the move."""
+
 _PLACE = re.compile(r"[a-z]*\d+")
 
 
@@ -124,13 +127,15 @@ class Person:
         field = self.page.locator("#move")
         self.page.locator("#board-area.choosing").wait_for()
         if move.isalpha():
-            self.page.locator("#choices").get_by_role("button", name=move, exact=True).click()
+            label = WORDS.get(move, move)
+            self.page.locator("#choices").get_by_role("button", name=label, exact=True).click()
         for at, place in enumerate(_PLACE.findall(move)):
             if field.input_value() == move:
                 break  # what was left was forced
             self.chooses(place, plug=at == 0 and self._hands())
         expect(field).to_have_value(move)
-        asked = re.compile(f"(Play|Try) {re.escape(move)}[?,]")
+        said = WORDS.get(move, f"(Play|Try) {re.escape(move)}")
+        asked = re.compile(f"{said}[?,]")
         expect(self.page.locator("#says")).to_contain_text(asked)
 
     def tries(self, move: str) -> None:

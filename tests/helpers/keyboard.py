@@ -4,6 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.helpers.browser import WORDS
+
 _PLACE = re.compile(r"[a-z]*\d+")
 
 _FOCUSED = "() => document.activeElement.dataset.place ?? document.activeElement.dataset.plug"
@@ -68,7 +70,7 @@ def choose_from_list(page: Page, move: str) -> None:
     page.locator("#board-area.choosing").wait_for()
     field, listed = page.locator("#move"), page.locator("#listed details")
     if move.isalpha():
-        press_button(page, "#choices button", move)
+        press_button(page, "#choices button", WORDS.get(move, move))
     elif listed.get_attribute("open") is None:
         tab_to(page, "#listed summary")
         page.keyboard.press("Enter")

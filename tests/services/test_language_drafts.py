@@ -165,7 +165,9 @@ def test_a_move_that_came_between_makes_the_submitted_one_stale(terminal, board)
     terminal.move(board, "bob", "a13-d7")
     answer = confirm(terminal, board, "alice")
     assert answer.code == Code.STALE_PLY
-    assert answer.sentence == "the command was meant for #0, but the match stands at #2"
+    assert (
+        answer.sentence == "the match has moved on meanwhile; `#0` was meant, and it stands at `#2`"
+    )
 
 
 def test_one_submits_in_ones_own_turn(terminal, board):

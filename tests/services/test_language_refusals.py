@@ -145,7 +145,9 @@ def test_a_move_for_another_ply_is_refused(terminal):
     terminal.move(board, "bob", "a13-d7")
     answer = terminal.move(board, "alice", "j7-m13#1")
     assert answer.code == Code.STALE_PLY
-    assert answer.sentence == "the command was meant for #1, but the match stands at #2"
+    assert (
+        answer.sentence == "the match has moved on meanwhile; `#1` was meant, and it stands at `#2`"
+    )
 
 
 def test_nothing_is_done_in_a_match_that_is_over(terminal):

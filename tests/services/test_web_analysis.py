@@ -63,6 +63,8 @@ def test_the_way_from_the_match_to_its_chart(come, pair, parts, board):
     do_jobs(parts)
     shown = come().page(path)
     assert 'class="plot"' in shown
+    assert f"· {pair[1].name} won by resignation.</p>" in shown
+    assert "· You resigned.</p>" in pair[0].page(path)
     assert "refresh" not in shown
     assert Read(shown).inline == []
 

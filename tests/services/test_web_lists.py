@@ -109,7 +109,7 @@ def test_an_offer_comes_before_all_else_and_is_counted(api, come):
     assert boards(section(page, "to-move")) == [first]
     asked = section(page, "asked-title")
     assert {*boards(asked)} == {last}
-    assert f"{two.name} proposes a draw." in asked
+    assert f"{two.name} offers a draw." in asked
     assert boards(section(page, "others")) == []
     done = guest.send(f"/m/{last}/act", {"do": "reject", "back": "/"}, on="/")
     assert done.headers["location"] == "/"

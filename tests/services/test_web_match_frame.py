@@ -4,6 +4,7 @@ import re
 
 import pytest
 from markupsafe import Markup
+from msgspec.structs import force_setattr
 
 from domain.match.state import Reason
 from infra.projections.rating_changes import RatingChange
@@ -83,17 +84,41 @@ def test_a_proposal_stands_beside_the_turn_and_can_be_taken_back(pair, come):
     one, two = pair
     board = start(one, two)
     one.act(board, "offer", kind="draw")
-    assert "You propose a draw." in one.page(f"/m/{board}")
-    assert "Take back" in one.page(f"/m/{board}")
+    assert "You offered a draw." in one.page(f"/m/{board}")
+    assert "Withdraw" in one.page(f"/m/{board}")
+    once = "One offer at a time"
+    assert once in one.page(f"/m/{board}")
     asked = two.page(f"/m/{board}")
-    assert f"{one.name} proposes a draw." in asked
+    assert once in asked
+    assert ">Decline</button>" in asked
+    assert f"{one.name} offers a draw." in asked
     assert "<title>\N{BLACK CIRCLE} Your answer" in asked
     watched = come().page(f"/m/{board}")
     assert "The others have not answered yet." in watched
     assert 'value="reject"' not in watched
     assert one.act(board, "reject").status_code == 303
-    assert "proposes a draw" not in two.page(f"/m/{board}")
+    assert "offers a draw" not in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 409
+    assert once not in one.page(f"/m/{board}")
+
+
+def test_another_server_is_offered_where_the_operator_names_one_and_says_what_that_means(api, pair):
+    one, two = pair
+    board, button, ends = start(one, two), "Suggest the move", "The match then ends here"
+    assert button not in one.page(f"/m/{board}")
+    one.act(board, "offer", kind="transfer")
+    asked = f"{one.name} wants to move the match to another server."
+    where = f"{ends}, and counts for nothing. It can go on at a"
+    assert asked in two.page(f"/m/{board}")
+    assert f"{where} server whose operator" in two.page(f"/m/{board}")
+    force_setattr(api.settings, "transfer_to", "b.example.org c.example.org")
+    try:
+        assert f"{where}nother server (b.example.org, c.example.org)" in two.page(f"/m/{board}")
+        two.act(board, "reject")
+        box = one.page(f"/m/{board}").partition("Move to another server")[2]
+    finally:
+        force_setattr(api.settings, "transfer_to", None)
+    assert box.index(ends) < box.index(button)
 
 
 def test_after_a_move_the_next_match_is_one_click_away(api, pair):

@@ -63,6 +63,13 @@ def test_a_move_meant_for_another_ply_is_refused(pair):
     answer = one.act(board, "move", move="m13-j7", ply="4")
     assert answer.status_code == 409
     assert "stale-ply" in answer.text
+    assert ">The match has moved on meanwhile.<" in answer.text
+    one.move(board, "m13-j7")
+    again = one.act(board, "move", move="M13 - J7", ply="0")  # the same move in a second tab
+    assert again.status_code == 409
+    assert ">You have already played this move, perhaps in another tab.<" in again.text
+    for who, move in ((one, "m1-i1"), (two, "m13-j7")):
+        assert ">The match has moved on" in who.act(board, "move", move=move, ply="0").text
 
 
 @pytest.mark.parametrize(
@@ -102,10 +109,29 @@ def test_an_offer_is_made_answered_and_ends_the_match(pair):
     one, two = pair
     board = start(one, two)
     assert one.act(board, "offer", kind="draw").status_code == 303
-    assert "proposes a draw" in two.page(f"/m/{board}")
+    assert "offers a draw" in two.page(f"/m/{board}")
     assert two.act(board, "accept").status_code == 303
     assert "Draw by agreement" in turn(one, board)
     assert f'action="/m/{board}/rematch"' in one.page(f"/m/{board}")
+
+
+def test_a_rematch_is_offered_on_the_page_of_the_match_that_is_over(pair, come):
+    one, two = pair
+    for answer in ("accept", "decline"):
+        board = start(one, two)
+        two.act(board, "resign")
+        asked = one.send(f"/m/{board}/rematch", on=f"/m/{board}").headers["location"]
+        mine, theirs = one.page(f"/m/{board}"), two.page(f"/m/{board}")
+        assert f"You want a rematch. Waiting for {two.name} to accept." in mine
+        assert ">Withdraw</button>" in mine
+        assert f"{one.name} wants a rematch." in theirs
+        for page in (mine, theirs, come().page(f"/m/{board}")):
+            assert f"/m/{board}/rematch" not in page
+        sent = {"do": answer, "back": f"/m/{board}" if answer == "decline" else ""}
+        answered = two.send(f"{asked}/act", sent, on=f"/m/{board}")
+        assert answered.headers["location"] == (sent["back"] or asked)
+        said = "declined" if answer == "decline" else "begun"
+        assert re.search(f"The rematch (has|was) {said}", one.page(f"/m/{board}"))
 
 
 def test_who_declines_is_out_of_it_and_who_resigns_has_lost(pair):
@@ -155,8 +181,24 @@ def test_who_looks_on_sees_the_board_and_neither_chat_nor_replies_nor_forms(api,
 def test_replies_laid_ready_from_a_line_are_played_and_can_be_dropped(api, pair):
     one, two = pair
     board = start(one, two)
-    assert "keep your answer" in two.page(f"/m/{board}")
-    assert "keep your answer" not in one.page(f"/m/{board}")
+    assert "Plan a reply" in two.page(f"/m/{board}")
+    assert "Plan a reply" not in one.page(f"/m/{board}")
+    where = f"/m/{board}/0/if?plan=true"
+    assert where in two.page(f"/m/{board}")
+    for line, step in (
+        ("", "Play the move you expect from "),
+        ("m13-j7", "Play your answer."),
+        ("m13-j7 a13-d7", "Keep it."),
+    ):
+        page = two.page(f"{where}&line={line}")
+        assert re.search(
+            rf'Conditional moves</strong> \d. {step}.*<h1[^>]*>Conditional moves .*<li class="now"[^>]*>{step}',
+            page,
+            re.DOTALL,
+        )
+        assert ("Keep as conditional move" in page) == (step == "Keep it.")
+    assert two.get(f"{where}&move=m13-j7").headers["location"] == f"{where}&line=m13-j7"
+    assert "Keep it." not in one.page(where)
     assert "Keep as conditional move" in two.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert "Keep as conditional move" not in one.page(f"/m/{board}/0/if?line=m13-j7+a13-d7")
     assert two.send(f"/m/{board}/replies", {"line": "m13-j7 a13-d7"}).status_code == 303
@@ -191,7 +233,7 @@ def test_a_match_of_chance_is_accepted_before_its_board_is_dealt(api, pair):
         "data-commits",
         'name="entropy"',
         "All clocks have been stopped",
-        "Propose a draw",
+        "Offer a draw",
     ):
         assert missing not in page
     assert two.get(f"/m/{board}/0").status_code == 409
@@ -227,7 +269,7 @@ def test_a_challenger_moves_first_and_the_answer_of_the_other_is_accepting(pair,
 def test_a_challenge_is_taken_back(pair):
     one, two = pair
     board = challenge(one, two, game="halves")
-    assert "Take back" in one.page(f"/m/{board}")
+    assert "Withdraw" in one.page(f"/m/{board}")
     assert one.act(board, "decline").status_code == 303
     assert "Declined" in turn(two, board)
     assert "Its board was never dealt." in two.page(f"/m/{board}")
@@ -415,6 +457,7 @@ def test_a_puzzle_is_played_with_its_score_and_bound(api, come):
     assert re.search(r'class="score">\d+ lines with exactly one stone', page)
     assert "40 of the 44" in page
     guest.move(board, "done")
+    assert "Dispute" not in guest.page(f"/m/{board}") + guest.page(f"/m/{board}/1")
     api.caught_up()
     assert guest.name in guest.page("/puzzles")
     assert guest.name in guest.page("/games/one")

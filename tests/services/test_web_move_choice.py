@@ -44,7 +44,7 @@ def test_a_move_is_looked_at_before_it_is_played(api, pair):
         "m5": ("comes", "Light, aged"),
         "l4": ("comes", "Light, fresh"),
     }
-    assert found["said"] == f"Then {two.name} is to move."
+    assert found["said"] == f"It will be {two.name}'s turn."
     assert found["svg"].startswith("<svg")
     refused = one.get(f"/m/{board}/check?move=m13-k5", **json_).json()
     assert not refused["legal"]
@@ -75,6 +75,25 @@ def test_a_move_that_ends_the_match_is_said_to():
     found = preview_move(rules, position, move, ("ann", "bob"))
     assert found.said.startswith("This ends the match: ")
     assert not preview_move(rules, after, move, ()).legal
+
+
+def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(pair):
+    one, two = pair
+    board = start(one, two, game="halves")
+    found = one.get(f"/m/{board}/moves").json()
+    assert found["moves"] == ["keep", "swap"]
+    assert found["prompt"] == "Which colour do you want?"
+    assert found["words"] == {"keep": "Play the light tiles", "swap": "Play the dark tiles"}
+    said = one.get(f"/m/{board}/check?move=swap", headers={"accept": "application/json"}).json()
+    assert (said["label"], said["changes"]) == ("Play the dark tiles", [])
+    assert said["said"] == f"the light ones go to {two.name}, who removes the first tile"
+    tried = one.get("/games/halves/try/check?seed=00&move=keep").json()
+    assert tried["said"] == "the dark ones go to B, who removes the first tile"
+    page = one.page(f"/m/{board}/check?move=swap")
+    assert "<h1>Play the dark tiles</h1>" in page
+    assert f"The light ones go to {two.name}, who removes the first tile." in page
+    one.move(board, "swap")
+    assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
 
 
 def test_a_free_cell_that_gets_another_number_is_no_change():

@@ -53,13 +53,13 @@ def test_the_mark_says_what_is_published(api: Api, two: list[Player]):
         for path in (f"/m/{board}", f"/m/{board}/1"):
             assert kept(guest.page(path)) == 0
         page = guest.page(f"/m/{board}")
-        assert "Recorded, being published" in page
+        assert "Saved · being added to the public log" in page
         assert f"/m/{board}/receipt.txt" in page
         assert "proof.txt" not in page
         publish(api)
         assert two[1].move(board, "a1-a7").is_success
         page = guest.page(f"/m/{board}")
-        assert "Recorded, being published" in page
+        assert "Saved · being added to the public log" in page
         assert kept(page) == kept(guest.page(f"/m/{board}/1")) == 3
         assert f"/m/{board}/3/proof.txt" in guest.page(f"/m/{board}/3")
         assert f"/m/{board}/0/proof.txt" in guest.page(f"/m/{board}/0")

@@ -95,6 +95,8 @@ def test_an_earlier_position_has_the_clocks_of_then(pair, come):
         for ply in (0, 1)
     ]
     assert clocks == [["5 d 0 h", "5 d 0 h"], ["5 d 0 h", "5 d 23 h"]]
+    one.act(board, "resign")
+    assert 'class="clock' not in come().page(f"/m/{board}/1")
 
 
 def test_a_replay_has_the_tools_of_the_board(pair):

@@ -58,7 +58,7 @@ def test_nothing_is_played_before_the_result_was_shown(api, pair, tmp_path):
     one, other, board = pair
 
     async def steps(seen: Seen) -> None:
-        assert "Choose a place to begin with." in seen.message
+        assert "Choose a piece to move." in seen.message
         assert set(seen.app.targets) == {"m1", "m13"}
         await seen.press("down")
         assert "[O]" in seen.drawing

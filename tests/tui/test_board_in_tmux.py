@@ -92,7 +92,7 @@ def moves(api: Api, board: int) -> list[str]:
 def test_a_match_is_played_in_a_terminal(api, pair, open_terminal, wait_until):
     one, other, board = pair
     terminal = open_terminal(str(board), player=one)
-    wait_until(lambda: "It is your turn. Choose a place to begin with." in terminal.screen)
+    wait_until(lambda: "It is your turn. Choose a piece to move." in terminal.screen)
     wait_until(lambda: "[O]" in terminal.screen)
     assert f"{board} The Power of Two" in terminal.screen
     assert f" {api.url.removeprefix('http://')}\n" in terminal.screen

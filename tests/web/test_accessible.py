@@ -138,7 +138,7 @@ def test_a_screen_reader_hears_whose_turn_it_is_and_what_can_be_chosen(person, p
     page = person(pair[0]).goes_to(f"/m/{board + 1}")
     expect(page.locator("#turn")).to_have_attribute("role", "status")
     expect(page.locator("#says")).to_have_attribute("role", "status")
-    expect(page.get_by_role("button", name="keep")).to_be_visible()
+    expect(page.get_by_role("button", name="Play the light tiles")).to_be_visible()
     page.goto(f"/m/{board}")
     page.locator("#board-area.choosing").wait_for()
     tree = page.locator("main").aria_snapshot()
@@ -147,7 +147,7 @@ def test_a_screen_reader_hears_whose_turn_it_is_and_what_can_be_chosen(person, p
     assert re.search(r"group \"The Power of Two: gerd .Light., hugo .Dark.", tree)
     page.locator("summary", has_text="Choose from a list").click()
     page.get_by_role("button", name="m5", exact=True).click()
-    expect(page.locator("#says")).to_contain_text("Chosen: m5")
+    expect(page.locator("#says")).to_contain_text("m5 selected.")
 
 
 def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, board):

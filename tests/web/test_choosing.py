@@ -27,7 +27,7 @@ def twice(one, place: str) -> None:
 
 def test_a_double_click_takes_nothing_back_and_plays_a_move_that_is_whole(api, mover):
     twice(mover, "m13")
-    expect(mover.page.locator("#says")).to_contain_text("Chosen: m13.")
+    expect(mover.page.locator("#says")).to_contain_text("m13 selected.")
     twice(mover, "j7")
     mover.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     assert load_state(api.parts, mover.board).ply == 1
@@ -45,10 +45,10 @@ def test_who_wants_no_question_plays_with_the_last_click(api, mover):
 
 def test_a_second_click_that_is_meant_takes_a_step_back(mover):
     mover.chooses("m13")
-    expect(mover.page.locator("#says")).to_contain_text("Chosen: m13.")
+    expect(mover.page.locator("#says")).to_contain_text("m13 selected.")
     mover.page.locator("#says").click()
     mover.chooses("m13")
-    expect(mover.page.locator("#says")).to_contain_text("Choose a place to begin with")
+    expect(mover.page.locator("#says")).to_contain_text("Choose a piece to move")
 
 
 def test_play_is_off_until_the_move_is_whole(api, mover):
@@ -77,7 +77,7 @@ def test_a_server_that_is_away_while_one_chooses_is_told(mover):
     mover.chooses("m13")
     mover.chooses("j7")
     expect(mover.page.locator("#says")).to_contain_text(
-        "The server can\N{RIGHT SINGLE QUOTATION MARK}t be reached"
+        "We can\N{RIGHT SINGLE QUOTATION MARK}t reach the server"
     )
     expect(mover.page.locator("#confirm")).to_be_enabled()
 

@@ -54,8 +54,8 @@ def test_players_see_where_it_comes_from_and_accept_it(api: Api, person):
     shoot(two, "running")
     one.page.reload()
     expect(one.page.locator("#turn")).to_contain_text("Your turn")
-    one.page.get_by_text("Propose, resign").click()
-    expect(one.page.get_by_role("button", name="Propose another server")).to_be_visible()
+    one.page.get_by_text("Offer a draw, resign").click()
+    expect(one.page.get_by_role("button", name="Offer a draw")).to_be_visible()
     shoot(one, "offers")
 
 

@@ -35,7 +35,7 @@ def test_all_that_waits_is_there_with_offers_and_the_most_urgent_on_top(person, 
     expect(page).to_have_title(f"({MANY + 2}) matchpost")
     expect(page.locator("#to-move .count")).to_have_text(str(MANY))
     expect(page.locator("#waiting .pill-number")).to_have_text(str(MANY + 2))
-    asks = ("gustav proposes a draw", "gustav challenges you to Powerdrain")
+    asks = ("gustav offers a draw", "gustav challenges you to Powerdrain")
     expect(page.locator(".ask")).to_contain_text(asks)
     tiles = page.locator(".match-tile")
     expect(tiles).to_have_count(12)

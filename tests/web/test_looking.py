@@ -55,7 +55,7 @@ def test_receipt_and_proof_are_files_behind_the_mark(api, person):
         assert two[at % 2].move(board, move).is_success
     one = person(two[0])
     page = one.goes_to(f"/m/{board}")
-    expect(page.locator("#recorded")).to_have_text("Recorded, being published")
+    expect(page.locator("#recorded")).to_have_text("Saved · being added to the public log")
     publish(api)
 
     def published() -> bool:
@@ -92,7 +92,7 @@ def test_a_replay_runs_by_itself_and_stops_at_the_end(person, board):
         page.wait_for_url(f"**/m/{board}/{ply}")
     expect(run).to_have_text("Stop")
     page.clock.run_for(1_200)
-    expect(run).to_have_text("Run")
+    expect(run).to_have_text("Play ▶")
 
 
 def test_each_ply_has_an_address_that_shows_it(person, board):

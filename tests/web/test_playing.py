@@ -101,11 +101,11 @@ def test_a_step_is_taken_back_and_another_piece_is_chosen_instead(api, person):
     light = table(api, person, "lara")
     assert sorted(choices(light.page)) == ["m1", "m13"]
     light.chooses("m13")
-    expect(light.page.locator("#says")).to_contain_text("Chosen: m13")
+    expect(light.page.locator("#says")).to_contain_text("m13 selected.")
     light.chooses("m1")
-    expect(light.page.locator("#says")).to_contain_text("Chosen: m1.")
+    expect(light.page.locator("#says")).to_contain_text("m1 selected.")
     light.page.get_by_role("button", name="Back").click()
-    expect(light.page.locator("#says")).to_contain_text("Choose a place to begin with")
+    expect(light.page.locator("#says")).to_contain_text("Choose a piece to move")
     assert sorted(choices(light.page)) == ["m1", "m13"]
 
 
@@ -114,12 +114,12 @@ def test_what_others_do_is_seen_without_loading_the_page(person):
     challenge(light, dark)
     watcher = person()
     watcher.goes_to(f"/m/{board_of(light)}")
-    dark.page.locator("summary", has_text="Propose").click()  # and it stays open
+    dark.page.locator("summary", has_text="Offer a draw").click()  # and it stays open
     light.plays("m13-j7")
     for one in (dark, watcher):
         one.page.locator(".moves a.now", has_text="m13-j7").wait_for()
     expect(dark.page).to_have_title(re.compile(f"^● Your turn .*, match {board_of(light)}$"))
-    dark.page.get_by_role("button", name="Propose a draw").click()
+    dark.page.get_by_role("button", name="Offer a draw").click()
     light.page.get_by_role("button", name="Accept").click()
     for one in (light, dark, watcher):
         expect(one.page.locator("#turn")).to_contain_text("Draw by agreement")
@@ -144,7 +144,7 @@ def test_what_was_chosen_stays_and_no_click_is_lost_when_the_board_is_drawn_anew
     light.page.mouse.down()
     drawn_anew(light)
     light.page.mouse.up()
-    expect(light.page.locator("#says")).to_contain_text("Chosen: m13")
+    expect(light.page.locator("#says")).to_contain_text("m13 selected.")
     drawn_anew(light)
     light.chooses("j7")
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
@@ -164,7 +164,7 @@ def test_moves_that_come_late_are_those_of_the_board_drawn_anew(api, person):
     light.chooses("m13")  # too early, and not forgotten
     (asked,) = held
     asked.continue_()
-    expect(light.page.locator("#says")).to_contain_text("Chosen: m13")
+    expect(light.page.locator("#says")).to_contain_text("m13 selected.")
     light.chooses("j7")
     expect(light.page.locator("#says")).to_contain_text("Play m13-j7")
 

@@ -27,10 +27,10 @@ def test_the_board_stays_where_it_is_whatever_is_said_above_it(api, person):
     top = page.evaluate(TOP)
     plug, place = page.evaluate(FIRST_MOVE).split("-")
     one.chooses(plug, plug=True)
-    expect(page.locator("#says")).to_contain_text(f"Chosen: {plug}.")
+    expect(page.locator("#says")).to_contain_text(f"{plug} selected.")
     assert page.evaluate(TOP) == top
     one.chooses(place)
-    expect(page.locator("#says")).to_contain_text(f"Then {LONG} is to move.")
+    expect(page.locator("#says")).to_contain_text(f"It will be {LONG}'s turn.")
     assert page.evaluate(TOP) == top
     page.locator("#confirm").click()
     expect(page.locator("#next-match")).to_be_visible()

@@ -17,6 +17,16 @@ HIDDEN = """
 """
 
 
+COVERED = """() => [...document.querySelectorAll("#action :is(button, input)")]
+  .filter((one) => one.checkVisibility())
+  .filter((one) => {
+    const box = one.getBoundingClientRect();
+    return !one.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+  })
+  .map((one) => one.textContent || one.name)"""
+"""The controls in the head of a match that something lies over."""
+
+
 def look_away(page) -> None:
     page.evaluate("window.away = true")
 
@@ -80,6 +90,13 @@ def test_a_page_heals_after_its_line_was_down(api, person):
     one.waits_for_turn()
     expect(bar).to_be_hidden()
     expect(one.page.locator("#message")).to_be_empty()
+    one.page.locator("#board-area.choosing").wait_for()
+    one.context.set_offline(True)
+    one.page.locator("#move").fill("a13-d7")
+    one.page.locator("#confirm").click()
+    expect(one.page.locator("#message")).to_contain_text("Nothing was sent; try again.")
+    one.context.set_offline(False)
+    expect(one.page.locator("#message")).to_be_empty()
 
 
 def test_what_could_not_be_fetched_is_tried_again_by_itself(api, person):
@@ -133,9 +150,15 @@ def test_a_message_stays_until_the_next_click(api, person):
     other.post(f"/api/matches/{board}/chat", {"text": "take your time"})
     expect(one.page.locator("#chat")).to_contain_text("take your time")
     other.give(board, {"do": "offer", "kind": "draw"})
-    expect(one.page.locator("#action")).to_contain_text("proposes a draw")
+    expect(one.page.locator("#action")).to_contain_text("offers a draw")
     expect(said).to_contain_text("no line joins m13 and k5")
+    covered = one.page.evaluate(COVERED)
+    assert covered == []
     one.page.locator("#chat-title").click()
+    expect(said).to_have_count(0)
+    one.page.locator("#confirm").click()
+    expect(said).to_contain_text("no line joins m13 and k5")
+    said.get_by_role("button", name="Close").click()
     expect(said).to_have_count(0)
 
 
@@ -162,11 +185,11 @@ def test_the_list_of_matches_brings_itself_up_to_date_while_it_is_looked_at(api,
     expect(card).to_have_count(0)
     other.give(board, {"do": "offer", "kind": "draw"})
     ask = page.locator(".ask")
-    expect(ask).to_contain_text(f"{other.name} proposes a draw")
-    expect(page.locator("#news-box")).to_contain_text("proposes a draw")
-    ask.get_by_role("button", name="No").click()
+    expect(ask).to_contain_text(f"{other.name} offers a draw")
+    expect(page.locator("#news-box")).to_contain_text("offers a draw")
+    ask.get_by_role("button", name="Decline").click()
     expect(ask).to_have_count(0)
-    expect(page.locator("#news-box")).not_to_contain_text("proposes a draw")
+    expect(page.locator("#news-box")).not_to_contain_text("offers a draw")
 
 
 def test_what_is_said_comes_at_once_and_is_marked_until_it_is_looked_at(api, person):

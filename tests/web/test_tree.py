@@ -97,7 +97,7 @@ def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person,
     one = person(**options)
     page = one.goes_to(f"/m/{board}#at=1")
     page.get_by_role("link", name="Try it here").click()
-    expect(page.locator("#study-turn")).to_contain_text("Trying out, not played")
+    expect(page.locator("#study-turn")).to_contain_text("Sandbox: nothing here is played")
     one.tries("a13-d7")
     one.tries("m5-m9")
     page.keyboard.press("ArrowLeft")
@@ -125,11 +125,11 @@ def test_a_place_chosen_for_a_tried_move_outlasts_a_line_of_chat(person, pair, b
     page.locator(".study-frame.choosing").wait_for()
     page.locator('.study-frame [data-place="a13"] .hit').click()
     says = page.locator(".trial .says")
-    expect(says).to_have_text("Chosen: a13.")
+    expect(says).to_have_text("a13 selected.")
     assert pair[1].post(f"/api/matches/{board}/chat", {"text": "a long think"}).is_success
     expect(page.locator(".chat")).to_contain_text("a long think")
     page.wait_for_timeout(300)
-    expect(says).to_have_text("Chosen: a13.")
+    expect(says).to_have_text("a13 selected.")
     page.locator('.study-frame [data-place="d7"] .hit').click()
     expect(page.locator(".branch a.now")).to_have_text("a13-d7")
 

@@ -2,7 +2,7 @@
 
 from domain.boards.pow2_text import places_below
 from domain.games.duo import engine, game, svg, text
-from domain.rules.game import GamePackage
+from domain.rules.game import STONE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.DuoRules(),),
@@ -10,6 +10,7 @@ GAME = GamePackage(
     svg.paint,
     __name__,
     text_places=places_below,
+    prompt=STONE_PROMPT,
     engine=engine.ENGINE,
     figures=svg.FIGURES,
 )

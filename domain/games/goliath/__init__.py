@@ -2,7 +2,7 @@
 
 from domain.boards.pow2_text import places_below
 from domain.games.goliath import engine, form, game, svg, text
-from domain.rules.game import GamePackage
+from domain.rules.game import PIECE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.GoliathRules(),),
@@ -12,6 +12,7 @@ GAME = GamePackage(
     form.OPTIONS_FORM,
     featured=True,
     text_places=places_below,
+    prompt=PIECE_PROMPT,
     engine=engine.ENGINE,
     figures=svg.FIGURES,
 )

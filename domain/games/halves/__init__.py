@@ -1,6 +1,6 @@
 """Halves."""
 
-from domain.games.halves import engine, form, game, svg, text
+from domain.games.halves import choice, engine, form, game, svg, text
 from domain.rules.game import GamePackage
 
 GAME = GamePackage(
@@ -14,5 +14,6 @@ GAME = GamePackage(
     ring_percent=0,
     engine=engine.ENGINE,
     text_places=text.places,
+    choice=choice.choice,
     figures=svg.FIGURES,
 )

@@ -176,6 +176,19 @@ SAY = Sentences(
             "nobody can remove a tile; {seats:sides} {seats:have} the fewest, {tiles}{each:each}",
             "niemand kann ein Plättchen wegnehmen; {seats:sides} {seats:have} die wenigsten, {each:each}{tiles}",
         ),
+        # what a player chooses
+        "choose-cell": ("Choose where to place a tile", "Wähle, wohin ein Plättchen kommt"),
+        "choose-tile": ("Choose a tile to remove", "Wähle ein Plättchen, das weg soll"),
+        "choose-colour": ("Which colour do you want?", "Welche Farbe soll es sein?"),
+        "play-colour": ("Play the {colour:light} tiles", "Die {colour:light} Plättchen spielen"),
+        "other-colour": (
+            "the {colour:light} ones go to {player}",
+            "die {colour:light} bekommt {player}",
+        ),
+        "other-begins": (
+            "the {colour:light} ones go to {player}, who removes the first tile",
+            "die {colour:light} bekommt {player} und nimmt das erste Plättchen weg",
+        ),
         # drawings
         "tile-of": ("{owner:side}'s tile", "Plättchen von {owner:side}"),
         "tiles-of": ("{owner:side}'s tiles", "Plättchen von {owner:side}"),
@@ -187,6 +200,7 @@ SAY = Sentences(
     },
     side=words(*SIDES),
     colour=words("Light", "Dark", "Teal", german=("Hell", "Dunkel", "Türkis")),
+    light=words("light", "dark", "teal", german=("hellen", "dunklen", "türkisen")),
     most=words("fewest", "most", german=("wenigsten", "meisten")),
     sides=_sides,
     have=_have,

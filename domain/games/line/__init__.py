@@ -2,7 +2,7 @@
 
 from domain.boards.pow2_text import places_below
 from domain.games.line import engine, form, game, svg, text
-from domain.rules.game import GamePackage
+from domain.rules.game import STONE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.LineRules(),),
@@ -11,6 +11,7 @@ GAME = GamePackage(
     __name__,
     form.OPTIONS_FORM,
     text_places=places_below,
+    prompt=STONE_PROMPT,
     engine=engine.ENGINE,
     figures=svg.FIGURES,
 )

@@ -1,7 +1,7 @@
 """Mū tōrere."""
 
 from domain.games.torere import engine, game, svg, text
-from domain.rules.game import GamePackage
+from domain.rules.game import PIECE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.TorereRules(),),
@@ -10,6 +10,7 @@ GAME = GamePackage(
     __name__,
     ring_percent=200,
     text_places=text.places,
+    prompt=PIECE_PROMPT,
     engine=engine.ENGINE,
     figures=svg.FIGURES,
 )

@@ -5,7 +5,7 @@ from functools import partial
 from domain.boards.line_puzzle_drawing import FIGURES, draw_lines, paint_lines
 from domain.boards.pow2_text import places_below
 from domain.games.two import engine, game
-from domain.rules.game import GamePackage
+from domain.rules.game import STONE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.TwoRules(),),
@@ -13,6 +13,7 @@ GAME = GamePackage(
     partial(paint_lines, wanted=2),
     __name__,
     text_places=places_below,
+    prompt=STONE_PROMPT,
     engine=engine.ENGINE,
     figures=FIGURES,
 )

@@ -23,6 +23,7 @@ from services.http.web.render import redirect_to, render
 from services.http.web.views.analysis_chart import draw_analysis
 from services.http.web.views.board_view import is_turned
 from services.http.web.views.match_view import MatchView
+from services.http.web.views.result_said import said_result
 from services.http.web.views.variations import Variation
 
 MoveNumber = Annotated[int, PathParameter(ge=1, le=1_000_000)]
@@ -50,6 +51,7 @@ def show_match_analysis(
         visitor,
         table=table,
         match=table.view,
+        said=said_result(table, visitor.wording) if table.state.result else None,
         progress=None if whole else found,
         ended=ended,
         positions=positions,

@@ -232,7 +232,8 @@ def _after_move(line: Variation, move: str) -> Variation:
 @get("/games/{game:str}/try/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_variation_moves(tried_line: VariationDependency) -> dict[str, Any]:
     """Return the legal moves after a variation."""
-    return {"ply": len(tried_line.moves), **legal_moves_json(tried_line.rules, tried_line.position)}
+    moves = legal_moves_json(tried_line.rules, tried_line.position, tried_line.language)
+    return {"ply": len(tried_line.moves), **moves}
 
 
 @get("/games/{game:str}/try/check", sync_to_thread=True, opt={WEIGHT: 3})

@@ -3,6 +3,7 @@
 from typing import Any
 
 from litestar import Request, Response, get
+from msgspec.structs import replace
 
 from domain.match.offers import DEAL
 from domain.match.state import position_of
@@ -10,6 +11,7 @@ from domain.rules.protocol import PuzzleScore
 from services.app.deals import staff_at_deal, was_sealed
 from services.app.invitations import count_from
 from services.app.queries import best_scores
+from services.app.rematch import rematch_board
 from services.http.context import ApiContext
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.render import redirect_to, render
@@ -86,12 +88,13 @@ def match_page(
         listed=MoveList.of(context, table, recorded),
         conditional=conditional_lines(table.board, state.ply, table.conditional_moves),
         dropped=table.conditional_moves.notes,
-        can_keep=_can_keep(table),
+        can_keep=table.plans,
         score=score,
         solved=_points(table, context, score),
         note=writing.note,
         watched=writing.watched,
         offers=[(kind, offer_button(kind, words)) for kind in _offers(table)],
+        transfer_to=context.app.settings.transfer_to or "",
         answer=table.answers,
         offer_text=offer and _offer_text(table, words),
         if_declined=_if_declined(table, words),
@@ -101,8 +104,17 @@ def match_page(
         seen=_was_seen(table, context),
         deal_button=offer_button(DEAL, words),
         staff=[table.names[seat] for seat in staff_at_deal(context.app, table.board, state)],
+        again=_rematch(table, context, visitor),
         sealed_before=table.repeatable and was_sealed(context.app, table.board, state),
     )
+
+
+def _rematch(table: MatchView, context: ApiContext, visitor: Visitor) -> MatchView | None:
+    """Return the rematch of a match for one of its players; None if nobody has asked for it."""
+    board = rematch_board(context.app, table.board) if table.repeatable else None
+    if board is None:
+        return None
+    return MatchView.of(context, board, replace(visitor, match=None))
 
 
 def _challenges(table: MatchView, context: ApiContext, visitor: Visitor) -> int:
@@ -155,14 +167,8 @@ def _if_declined(table: MatchView, words: Wording) -> str:
     return f"{declined(offer.kind, name, words)}."
 
 
-def _can_keep(table: MatchView) -> bool:
-    """Return whether the visitor can prepare conditional moves now."""
-    waits = table.in_play and table.view.state == "active" and not table.puzzle
-    return waits and not table.mine and not table.state.has_no_position
-
-
 def _offers(table: MatchView) -> list[str]:
-    """Return the kinds of offers that the visitor can make now."""
+    """Return the kinds of offers that the visitor can make now, but a transfer."""
     state = table.state
     if not table.in_play or table.puzzle or state.offer is not None or state.has_no_position:
         return []
@@ -170,7 +176,7 @@ def _offers(table: MatchView) -> list[str]:
     kinds = ["draw"]
     if table.moves and table.moved:
         kinds.append("undo")
-    kinds += ["abort", "transfer"]
+    kinds.append("abort")
     if clock is not None and not clock.paused:
         kinds.append("pause")
     return [*kinds, *table.rules.offers]
@@ -183,7 +189,10 @@ def list_moves(
     """Return the legal moves in the current position."""
     table = MatchView.of(context, board, visitor)
     table.check_ply(table.state.ply)
-    return {"ply": table.state.ply, **legal_moves_json(table.rules, position_of(table.state))}
+    return {
+        "ply": table.state.ply,
+        **legal_moves_json(table.rules, position_of(table.state), visitor.language),
+    }
 
 
 @get("/m/{board:int}/check", sync_to_thread=True)
@@ -223,6 +232,7 @@ def preview_json(found: Any) -> Response[Any]:
         "legal": found.legal,
         "move": found.move,
         "said": found.said,
+        "label": found.label,
         "svg": found.svg,
         "changes": changes,
     }

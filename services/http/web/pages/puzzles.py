@@ -175,8 +175,9 @@ def show_puzzle(
 @get("/puzzles/{game:str}/moves", sync_to_thread=True, opt={WEIGHT: 3})
 def list_puzzle_moves(puzzle: PuzzleDependency) -> dict[str, Any]:
     """Return the legal moves, but for the one that ends the puzzle."""
-    found = legal_moves_json(puzzle.line.rules, puzzle.line.position)
-    return {"ply": len(puzzle.line.moves), **found, "moves": without_end(found["moves"])}
+    line = puzzle.line
+    found = legal_moves_json(line.rules, line.position, line.language)
+    return {"ply": len(line.moves), **found, "moves": without_end(found["moves"])}
 
 
 @get("/puzzles/{game:str}/check", sync_to_thread=True, opt={WEIGHT: 3})

@@ -16,6 +16,7 @@ from services.http.web.params import (
     MoveText,
     OnePly,
     OtherPly,
+    Plan,
     Ply,
     VisitorDependency,
 )
@@ -99,13 +100,14 @@ def compare(
 
 
 def _variation(
-    context: ApiContext, board: int, ply: int, text: str, visitor: Visitor
+    context: ApiContext, board: int, ply: int, text: str, visitor: Visitor, *, plan: bool = False
 ) -> tuple[MatchView, Variation]:
     table = MatchView.of(context, board, visitor)
     position = position_at(table.state, table.check_ply(ply))
     where = f"/m/{board}/{ply}/if"
+    query = {"plan": "true"} if plan and table.plans and ply == table.state.ply else None
     return table, Variation.of(
-        table.rules, position, table.names, text, where, language=visitor.language
+        table.rules, position, table.names, text, where, query, language=visitor.language
     )
 
 
@@ -117,9 +119,14 @@ def what_if(
     visitor: VisitorDependency,
     line: LineText = "",
     move: MoveText = "",
+    *,
+    plan: Plan = False,
 ) -> Response[str]:
-    """Show a variation from a ply of a match; the match does not change."""
-    table, found = _variation(context, board, ply, line, visitor)
+    """Show a variation from a ply of a match; the match does not change.
+
+    To `plan` is to prepare conditional moves, which the page then guides through.
+    """
+    table, found = _variation(context, board, ply, line, visitor, plan=plan)
     if move.strip():
         return redirect_to(found.url_with_move(move.strip()))
     last = table.state.first_moves(ply)[-1] if ply else ""
@@ -131,17 +138,16 @@ def what_if(
         line=found,
         shown=found.shown(last, before, turned=is_turned(visitor.display, table.seat)),
         ply=ply,
-        can_set=_has_conditional_move(table, ply, found),
+        can_set=ply == table.state.ply and _has_conditional_move(table, found),
+        plans=bool(found.query),
+        answers=found.rules.to_move(found.position) == table.seat,
     )
 
 
-def _has_conditional_move(table: MatchView, ply: int, line: Variation) -> bool:
-    """Return whether the visitor can set moves of the line as conditional moves."""
-    state = table.state
-    if ply != state.ply or not table.in_play or table.puzzle or len(line.moves) < 2:  # noqa: PLR2004
-        return False
+def _has_conditional_move(table: MatchView, line: Variation) -> bool:
+    """Return whether the visitor can set moves of a line from the present position as conditional moves."""
     movers = [line.rules.to_move(position) for position in line.positions[:-1]]
-    return movers[0] != table.seat and table.seat in movers
+    return table.plans and table.seat in movers
 
 
 @get("/m/{board:int}/{ply:int}/if/board", sync_to_thread=True, opt={WEIGHT: 2})
@@ -197,7 +203,8 @@ def list_moves_if(
 ) -> dict[str, Any]:
     """Return the legal moves after a variation."""
     _, found = _variation(context, board, ply, line, visitor)
-    return {"ply": len(found.moves), **legal_moves_json(found.rules, found.position)}
+    moves = legal_moves_json(found.rules, found.position, found.language)
+    return {"ply": len(found.moves), **moves}
 
 
 @get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True, opt={WEIGHT: 3})

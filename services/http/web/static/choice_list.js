@@ -9,11 +9,19 @@ const SMALL = "button quiet-button small";
 export function showChoices(chooser, next) {
   const { chosen, moves, panel } = chooser;
   const words = chosen.length ? [] : moves.filter((move) => move.word);
-  const buttons = words.map((move) => button(move.text, "button small", () => chooser.word(move)));
+  const buttons = words.map((move) => wordButton(move, chooser));
   if (chosen.length) buttons.push(button(gettext("Back"), SMALL, () => chooser.back()));
   if (chosen.length > 1) buttons.push(button(gettext("Start over"), `${SMALL} over`, () => chooser.back(0)));
   panel.querySelector("#choices").replaceChildren(...buttons);
   showList(document.querySelector("#listed"), next, (place) => chooser.choose(place));
+}
+
+/** Return the button of a move that is a word; what the game calls it by is no second Play. */
+function wordButton(move, chooser) {
+  const label = chooser.words[move.text];
+  const made = button(label ?? move.text, label ? `${SMALL} named` : "button small", () => chooser.word(move));
+  if (label) made.setAttribute("aria-pressed", chooser.input.value === move.text);
+  return made;
 }
 
 /** Show a list of places in a box in place of an earlier one; it stays open, and keeps the focus. */

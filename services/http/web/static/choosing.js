@@ -23,6 +23,8 @@ export class Chooser {
     this.input = panel.querySelector("#move");
     this.confirm = panel.querySelector("#confirm");
     this.moves = [];
+    this.words = {}; // what moves that are words do, in the words of the game
+    this.asks = ""; // what the game asks for in this position
     this.loading = null; // promise of the legal moves
     this.chosen = [];
     this.wished = null; // a place that was clicked before the moves were loaded
@@ -61,7 +63,7 @@ export class Chooser {
       this.writes();
       return this.say(gettext("The moves can’t be loaded; write one instead."));
     }
-    this.moves = found.moves;
+    Object.assign(this, { moves: found.moves, words: found.words, asks: found.prompt });
     // the field holds a move from the page's address, or one that was written meanwhile
     const written = this.chosen.length ? "" : this.input.value.trim();
     await this.show(Boolean(written));
@@ -79,7 +81,7 @@ export class Chooser {
     const answer = await patient(this.source, { headers: { Accept: "application/json" } });
     if (!answer?.ok) return null;
     const found = await answer.json();
-    return { moves: found.moves.map(read), more: found.more };
+    return { ...found, moves: found.moves.map(read) };
   }
 
   // --- choosing
@@ -178,6 +180,7 @@ export class Chooser {
   word(move) {
     this.chosen = [];
     this.input.value = move.text;
+    showChoices(this, choices(this.moves, []).next);
     this.ready();
     this.preview.show(move.text);
   }
@@ -209,13 +212,13 @@ export class Chooser {
   prompt(next) {
     if (!this.moves.length) return gettext("No move can be chosen here.");
     if (!this.chosen.length) {
+      if (this.asks && (!next.length || !this.area.dataset.hint)) return sentence(this.asks);
       if (!next.length) return gettext("Choose one of these.");
       if (this.area.dataset.hint) return this.area.dataset.hint;
-      if (this.moves.every((move) => move.places.length === 1)) return gettext("Choose a place. It is the whole move.");
       return this.area.dataset.prompt;
     }
     const places = this.chosen.join(", ");
-    return ngettext("Chosen: %(places)s. One place can come next.", "Chosen: %(places)s. %(count)s places can come next.", next.length, { places });
+    return ngettext("%(places)s selected. Now choose the marked space.", "%(places)s selected. Now choose one of %(count)s spaces.", next.length, { places });
   }
 
   /** Redraw the current position, and mark the chosen and the possible places. */

@@ -1,5 +1,6 @@
 // The board of a match or a line: attaches what chooses moves on it, and passes on what the pointer does.
 
+import "./asking.js";
 import { Chooser } from "./choosing.js";
 import { watchSending } from "./sending.js";
 

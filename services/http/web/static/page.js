@@ -1,7 +1,7 @@
 // On every page: parts that are out of date are fetched again, and failed requests are repeated.
 // Forms that reset after they were sent.
 
-import { message } from "./messages.js";
+import { away, message } from "./messages.js";
 import { Stream, address, pause } from "./stream.js";
 import "./scrolling.js";
 import { gettext } from "./words.js";
@@ -24,7 +24,7 @@ function watch() {
   const board = document.querySelector("main [data-board]")?.dataset.board;
   const live = document.querySelector("[data-follow]")?.dataset.follow;
   const boards = [board, live, ...watched().keys()].filter(Boolean).map(Number);
-  const home = Boolean(document.querySelector("#matches, #notices, #invitation"));
+  const home = Boolean(document.querySelector("#matches, #notices, #invitation, #again"));
   const [messages, challenges] = ["#letters", "#challenges"].map((id) => Boolean(document.querySelector(id)));
   return { boards, home, messages, challenges, user };
 }
@@ -45,6 +45,7 @@ const parts = {
   chat: (state, chat) => watch().boards.some((board) => differs(state[`chat ${board}`], chat)),
   matches: (state, home) => differs(state.home, home),
   invitation: (state, challenge) => differs(state.home, challenge),
+  again: (state) => state.home !== undefined && askedAt !== (askedAt = state.home),
   watching: (state) => [...watched()].some(([board, seq]) => state[`match ${board}`] > seq),
   letters: (state, list) => differs(state.messages, list),
   notices: (state, list) => differs(state.home, list),
@@ -53,6 +54,8 @@ const parts = {
   progress: () => false,
   recorded: () => false,
 };
+
+let askedAt; // the mark of home when it was asked whether there is a rematch
 
 function differs(mark, element) {
   return mark !== undefined && mark !== element.dataset.mark;
@@ -207,10 +210,10 @@ function tick() {
 }
 
 document.addEventListener("htmx:sendError", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message(gettext("The server can’t be reached. Nothing was sent; try again."));
+  if (!isPart(elt)) away(gettext("The server can’t be reached. Nothing was sent; try again."));
 });
 document.addEventListener("htmx:timeout", ({ detail: { elt } }) => {
-  if (!isPart(elt)) message(gettext("The server did not answer. Try again; nothing is done twice."));
+  if (!isPart(elt)) away(gettext("The server did not answer. Try again; nothing is done twice."));
 });
 
 document.addEventListener("htmx:afterRequest", ({ detail }) => {
@@ -258,6 +261,7 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
   const part = detail?.requestConfig?.elt.id;
   if (part === "chat") showUnreadCount();
   if (part === "watching" || part === "matches") lookAgain();
+  else if (document.querySelector("#again")) line?.watch(); // the match has just ended
 });
 
 /** Fetch the watched matches again after a while if their list lags behind the matches themselves. */

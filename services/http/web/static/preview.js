@@ -19,7 +19,7 @@ export class Preview {
     url.searchParams.set("move", text);
     const answer = await patient(url, { headers: { Accept: "application/json" } });
     if (number !== this.asked) return null;
-    if (!answer) this.chooser.say(gettext("The server can’t be reached, so the result can’t be shown."), true);
+    if (!answer) this.chooser.say(gettext("We can’t reach the server, so we can’t show the result of this move."), true);
     if (!answer?.ok) return null;
     return answer.json();
   }
@@ -43,7 +43,7 @@ export class Preview {
     marks.dress(chosen, chosen.length ? next : [], focused);
     this.list(this.effects(tried));
     const values = { move: tried.move };
-    const question = this.question(next.length > 0 && chosen.length > 0, values);
+    const question = tried.label ? `${tried.label}?` : this.question(next.length > 0 && chosen.length > 0, values);
     chooser.say(`${question} ${sentence(tried.said)}`);
     // the next step is to play it, but the focus stays with a player who is writing or choosing
     const here = document.activeElement;

@@ -31,7 +31,7 @@ export class Runner {
   }
 
   show() {
-    this.button.textContent = this.timer ? gettext("Stop") : gettext("Run");
+    this.button.textContent = this.timer ? gettext("Stop") : gettext("Play ▶");
     this.button.setAttribute("aria-pressed", String(this.timer !== 0));
   }
 }

@@ -174,7 +174,7 @@ function banner(found) {
   const says = document.createElement("p");
   says.className = "says";
   const title = document.createElement("strong");
-  title.textContent = at.trying ? gettext("Trying out, not played") : gettext("Earlier position");
+  title.textContent = at.trying ? gettext("Sandbox: nothing here is played") : gettext("Earlier position");
   if (live || at.trying) says.append(title, " ");
   if (at.line.length) {
     const line = says.appendChild(document.createElement("code"));

@@ -32,6 +32,7 @@ export class Trial {
     const found = await this.ask("moves", {});
     if (marks !== this.marks) return; // another board is shown by now
     this.moves = (found?.moves ?? []).map(read);
+    this.words = found?.words ?? {};
     this.show();
     if (this.wished) return this.choose(this.wished);
     this.focus(this.held);
@@ -103,7 +104,7 @@ export class Trial {
     this.marks.path = fitting[0]?.path ?? 0;
     this.marks.dress(this.chosen, next, focused);
     const words = this.chosen.length ? [] : this.moves.filter((move) => move.word);
-    const buttons = words.map((move) => button(move.text, "button quiet-button small", () => this.make(move.text)));
+    const buttons = words.map((move) => button(this.words[move.text] ?? move.text, "button quiet-button small", () => this.make(move.text)));
     if (whole) buttons.push(button(gettext("Try it here"), "button small", () => this.make(whole.text)));
     if (this.chosen.length) buttons.push(button(gettext("Back"), "button quiet-button small", () => this.back()));
     const says = document.createElement("p");
@@ -113,7 +114,7 @@ export class Trial {
     const list = this.focused() === this.listed ? this.listed : null;
     this.panel.replaceChildren(says, ...buttons, this.listed);
     this.focus(list);
-    if (this.chosen.length) this.say(gettext("Chosen: %(places)s.", { places: this.chosen.join(", ") }));
+    if (this.chosen.length) this.say(gettext("%(places)s selected.", { places: this.chosen.join(", ") }));
     else if (next.length || words.length) this.say(gettext("Choose a move for the player whose turn it is."));
     else this.say("");
   }

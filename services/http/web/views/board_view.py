@@ -13,7 +13,7 @@ from domain.drawing import draw_svg
 from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
 from domain.match.state import MatchState
-from domain.rules import AnyRules, GameOutcome, GamePackage
+from domain.rules import AnyRules, GameOutcome, GamePackage, game_by_key
 from domain.rules.guide import LegendLine
 from domain.sentences import LANGUAGES, text_in
 from services.app.matches import board_svg, player_name
@@ -21,6 +21,7 @@ from services.app.move_text import read_move
 from services.app.sentences import SAY
 from services.http.web.display_settings import DisplaySettings
 from services.http.web.views.guides import guide_of
+from services.http.web.views.match_words import side_words
 from services.http.web.wording import Wording, wording
 
 MAX_MOVES: Final = 5_000
@@ -156,12 +157,21 @@ def _safe(svg: str) -> Markup:
     return Markup(svg)  # noqa: S704 - our own markup, with every text in it escaped
 
 
-def legal_moves_json(rules: AnyRules, position: Any) -> dict[str, Any]:
-    """Return the legal moves, for the page's script to choose from."""
+def legal_moves_json(rules: AnyRules, position: Any, language: str) -> dict[str, Any]:
+    """Return the legal moves, for the page's script to choose from, and in which words it asks for one."""
     if rules.outcome(position) is not None:
         return {"moves": [], "more": False}
     moves, more = rules.first_moves(position, MAX_MOVES)
-    return {"moves": moves, "more": more}
+    choice = game_by_key(rules.key).choice(position, rules.sides)
+    words = (
+        {word: text_in(one.label, language) for word, one in choice.words.items()} if choice else {}
+    )
+    return {
+        "moves": moves,
+        "more": more,
+        "prompt": text_in(choice.prompt, language) if choice else "",
+        "words": words,
+    }
 
 
 class MovePreview(msgspec.Struct, frozen=True):
@@ -172,6 +182,8 @@ class MovePreview(msgspec.Struct, frozen=True):
     """Canonical if it is legal, otherwise as it was written."""
     said: str
     """A sentence on the turn after it, or the reason why it is not legal."""
+    label: str = ""
+    """The words of the button, for a move that the game calls by other words."""
     svg: str = ""
     changes: tuple[PlaceChange, ...] = ()
 
@@ -206,6 +218,10 @@ def preview_move(
         turned=turned,
         language=language,
     )
+    choice = game_by_key(rules.key).choice(position, names or side_words(rules, language))
+    if choice and (word := choice.words.get(written)):
+        label, follows = text_in(word.label, language), text_in(word.follows, language)
+        return MovePreview(legal=True, move=written, said=follows, label=label, svg=svg)
     was = contents_of_places(draw_position(rules, position, names, plates=False, language=language))
     return MovePreview(
         legal=True,
@@ -226,7 +242,7 @@ def _said_next(rules: AnyRules, position: Any, names: Sequence[str], words: Word
     if mover is None or len(rules.sides) == 1:
         return ""
     return words.gettext(
-        "Then %(name)s is to move.", name=player_name(rules, mover, names, words.language)
+        "It will be %(name)s's turn.", name=player_name(rules, mover, names, words.language)
     )
 
 

@@ -58,7 +58,7 @@ class MatchView(msgspec.Struct, frozen=True):
     locator: bytes | None
     """Where the leaves of the match are in the log of its shard; None if it was not read."""
     disputable: bool = False
-    """Whether the visitor can make a claim: a player of the match, or an arbiter."""
+    """Whether the page offers a claim: to a player of the match, but not of a puzzle, and to an arbiter."""
     language: str = LANGUAGES[0]
     """The visitor's."""
 
@@ -79,7 +79,9 @@ class MatchView(msgspec.Struct, frozen=True):
         seat = state.seats.index(account) if account in state.seats else None
         view = match_json(board, snapshot, users, now, legal=False, language=visitor.language)
         own = ConditionalMoves() if seat is None else unpack(moves).get(seat, ConditionalMoves())
-        disputable = seat is not None or bool(visitor.profile and visitor.profile.arbiter)
+        # a puzzle has nobody to dispute a move with
+        player = seat is not None and bool(len(state.seats) > 1 or state.cases)
+        disputable = player or bool(visitor.profile and visitor.profile.arbiter)
         language = visitor.language
         names, key = shown_names(users, language), uuid4().hex
         return cls(board, state, view, names, now, seat, key, own, locator, disputable, language)
@@ -115,6 +117,12 @@ class MatchView(msgspec.Struct, frozen=True):
     def in_play(self) -> bool:
         """Whether the visitor can still act in it."""
         return self.seat in self.state.active_seats and not self.state.over
+
+    @property
+    def plans(self) -> bool:
+        """Whether the visitor can prepare conditional moves now."""
+        waits = self.in_play and self.view.state == "active" and not self.puzzle
+        return waits and not self.mine and not self.state.has_no_position
 
     @property
     def asked(self) -> bool:

@@ -40,7 +40,7 @@ def reason_label(reason: str, words: Wording) -> str:
         Reason.REPETITION: _("by repetition"),
         Reason.TIME: _("on time"),
         Reason.RESIGNATION: _("by resignation"),
-        Reason.ABORTED: _("broken off"),
+        Reason.ABORTED: _("called off"),
         Reason.DECLINED: _("declined"),
         Reason.RULING: _("by a ruling"),
         Reason.ANNULLED: _("annulled by an arbiter"),
@@ -158,9 +158,9 @@ def _accepted(kind: str, name: str, words: Wording) -> str:
     _ = words.gettext
     known = {
         "draw": _("%(name)s accepted the draw", name=name),
-        "undo": _("%(name)s let you take the move back", name=name),
+        "undo": _("%(name)s accepted your takeback", name=name),
         "pause": _("%(name)s accepted the pause", name=name),
-        "abort": _("%(name)s agreed to break the match off", name=name),
+        "abort": _("%(name)s agreed to call the match off", name=name),
         "deal": _("%(name)s agreed that the server deals", name=name),
     }
     return known.get(kind) or _("%(name)s accepted the proposal", name=name)
@@ -171,9 +171,9 @@ def declined(kind: str, name: str, words: Wording) -> str:
     _ = words.gettext
     known = {
         "draw": _("%(name)s declined the draw", name=name),
-        "undo": _("%(name)s does not want the move taken back", name=name),
+        "undo": _("%(name)s declined your takeback", name=name),
         "pause": _("%(name)s declined the pause", name=name),
-        "abort": _("%(name)s does not want to break the match off", name=name),
+        "abort": _("%(name)s does not want to call the match off", name=name),
         "deal": _("%(name)s does not want the server to deal", name=name),
     }
     return known.get(kind) or _("%(name)s declined the proposal", name=name)

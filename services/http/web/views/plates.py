@@ -73,7 +73,10 @@ def plates_at(
     tried: bool = False,
     own_below: bool = True,
 ) -> BoardPlates:
-    """Return the plates as they stood after so many moves; a `tried` position after them has no clocks."""
+    """Return the plates as they stood after so many moves.
+
+    A `tried` position after them has no clocks, and a match that is over has none to keep an eye on.
+    """
     state, rules = table.state, table.rules
     at_end = ply == state.ply and not tried
     over = rules.outcome(position) is not None or (at_end and state.over)
@@ -82,7 +85,7 @@ def plates_at(
     plates = []
     for seat, rating in enumerate(_ratings(app, table)):
         now = _plate(table, seat, figures[seat], rating)
-        clock = None if tried or state.clock is None else state.clock
+        clock = None if tried or state.over else state.clock
         plates.append(
             msgspec.structs.replace(
                 now,

@@ -112,7 +112,7 @@ def _without_winner(reason: str, words: Wording) -> str:  # noqa: PLR0911 - one 
     _ = words.gettext
     match reason:
         case Reason.ABORTED:
-            return _("Broken off by agreement. The match does not count.")
+            return _("Called off by agreement. The match does not count.")
         case Reason.TRANSFERRED:
             return _("The match goes on at another server, and does not count here.")
         case Reason.DECLINED:

@@ -1,0 +1,26 @@
+"""The words in which pages ask a player of Halves for a colour, or for a tile to place or to remove."""
+
+from collections.abc import Sequence
+
+from domain.games.halves.position import KEEP, SWAP, HalvesMove, HalvesPhase, HalvesPosition, play
+from domain.games.halves.sentences import SAY
+from domain.rules.game import ChoiceWords, WordMove
+
+
+def choice(position: HalvesPosition, names: Sequence[str]) -> ChoiceWords:
+    """Return the words for the player to move."""
+    if position.phase is HalvesPhase.CONTRACT:
+        moves = {"keep": KEEP, "swap": SWAP}
+        colours = {word: _colour(position, move, names) for word, move in moves.items()}
+        return ChoiceWords(SAY("choose-colour"), colours)
+    placed = position.phase is HalvesPhase.GROW
+    return ChoiceWords(SAY("choose-cell") if placed else SAY("choose-tile"))
+
+
+def _colour(position: HalvesPosition, move: HalvesMove, names: Sequence[str]) -> WordMove:
+    after = play(position, move)
+    own, other = after.colours[:2]
+    follows = SAY("other-begins", colour=other, player=names[1])
+    if after.turn != 1:  # the options may leave the second player no tile to remove
+        follows = SAY("other-colour", colour=other, player=names[1])
+    return WordMove(SAY("play-colour", colour=own), follows)
