@@ -66,8 +66,9 @@ GENERAL_FORMS: Final = (
     CommandForm(
         "set",
         "set",
-        f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none",
-        "choose the language of help, when mail is sent, and whose challenges you accept",
+        f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none"
+        "  |  receipts on|off",
+        "choose the language of help, when and how mail is sent, and whose challenges you accept",
         accounts.set_preference,
         proof=signer,
     ),

@@ -1,7 +1,7 @@
 """Reading a command line by the grammar: which form it has, and the sender's words in it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -23,6 +23,9 @@ _AS_MEANT: Final[Mapping[str, Callable[[str], str]]] = {
 """How the parts are read that some keyboards change; all others stay as they were written."""
 
 
+FIRST_LIMIT: Final = 2_600
+"""Characters of a command's first line, at most: two names, a password, and a text of 2,000."""
+
 _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 """The grammar's terminals for passwords, alone or after the name of a flag."""
 
@@ -31,6 +34,11 @@ _QUOTED: Final = re.compile(
 )
 """A password with blanks, as the grammar has it; quotation marks around other words are part of them."""
 
+
+_BEFORE_TEXT: Final = re.compile(
+    r"\s*(?:(?:message|broadcast|claim|appeal|rule)|\S+\s+chat)\s", re.IGNORECASE
+)
+"""The beginning of the commands whose text may stand on the lines below."""
 
 _AT_SEAT: Final = "at_seat"
 """The grammar's second start: lines sent to a seat's address."""
@@ -103,6 +111,20 @@ def parse(text: str) -> CommandLine:
     return CommandLine(form, tuple(map(_word, tokens)))
 
 
+def join_texts(lines: Sequence[str], is_command: Callable[[str], bool]) -> list[str]:
+    """Return lines as commands, each with the lines below it that are its text and no commands.
+
+    Only the forms whose text may begin on the next line have lines below them.
+    """
+    joined: list[str] = []
+    for line in lines:
+        if joined and _BEFORE_TEXT.match(joined[-1]) and not is_command(line):
+            joined[-1] += f"\n{line}"
+        else:
+            joined.append(line)
+    return joined
+
+
 class Seat(msgspec.Struct, frozen=True):
     """A seat of a match, which its player need not name in lines sent to its address."""
 
@@ -138,6 +160,14 @@ def parse_proven(text: str, userid: str) -> CommandLine:
     words = list(map(_word, tokens))
     # the handlers read the sender's userid as the first of a line
     return CommandLine(form, (("userid", userid), *words))
+
+
+def looks_like_command(text: str) -> bool:
+    """Return whether a line is a command, or begins with a game and so is meant as one."""
+    return bool(text.strip()) and (
+        text.split(maxsplit=1)[0].lower() in game_keys()
+        or (len(text.partition("\n")[0]) <= FIRST_LIMIT and _parse_or_none(text) is not None)
+    )
 
 
 def _parse_or_none(text: str) -> CommandLine | None:

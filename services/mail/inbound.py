@@ -14,7 +14,7 @@ import redis
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
-from domain.match.events import AccountId
+from domain.match.events import AccountId, Moved, decode_event
 from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Attachment, clean_subject
@@ -28,10 +28,12 @@ from infra.mail.processed import (
     key_of,
 )
 from infra.mail.receipt_attachments import receipt_attachments
+from infra.mail.recipient import recipient_of
 from infra.mail.verification_codes import VerificationCodes
 from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.writing import refuse_suspended
 from infra.people.attempt_source import AttemptSource, attempts_from
+from infra.projections.command_notices import notices_by_player, setup_of
 from infra.rate_limits import LoginRateLimit
 from infra.security_log import SecurityEvent, note_security
 from services.app.accounts import own_profile
@@ -39,7 +41,13 @@ from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
 from services.mail.account_texts import confirms
-from services.mail.mail_commands import MailCommand, SeatPlayer, at_seat, at_server
+from services.mail.mail_commands import (
+    MailCommand,
+    SeatPlayer,
+    at_seat,
+    at_server,
+    own_subject,
+)
 from services.mail.parse.authentication import vouches
 from services.mail.parse.message import ParsedMail, read
 from services.mail.parse.mime import UnfitError
@@ -196,11 +204,12 @@ class InboundMail:
 
     def _by_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
         player = seat.player
-        said = self._do_all(mail, lambda: at_seat(mail, player), player)
+        said = self._do_all(mail, lambda: at_seat(mail, player), player, sender)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
         _note_seat_mail(player, _codes(said))
-        reply = MailReply(mail, said, seat.address, clean_subject(player.title))
-        return reply, self._directory.own(player.account, sender)
+        title = own_subject(mail.subject) or player.title
+        reply = MailReply(mail, said, seat.address, clean_subject(title), reader=player.account)
+        return reply, self._to_player(reply, player.account, sender)
 
     def _by_outdated_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
         """Return the answer with the address that is valid now, which only the player may get.
@@ -222,20 +231,22 @@ class InboundMail:
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
         with attempts_from(_source(sender, vouched=self._is_vouched(mail, sender))):
-            said = self._do_all(mail, lambda: at_server(mail), None)
+            said = self._do_all(mail, lambda: at_server(mail), None, sender)
         logger.info("a mail to the server: %s", _codes(said))
-        reply = MailReply(mail, said)
         # an answer for two players goes back to the sender, because neither may read the other's
         proven = {one.answer.account for one in said} - {None}
         account = next(iter(proven)) if len(proven) == 1 else None
-        own = self._directory.own(account, sender) if account else []
-        return (reply, own) if own else self._to_sender(reply, sender)
+        reply = MailReply(mail, said, reader=account)
+        if account and self._directory.own(account, sender):
+            return reply, self._to_player(reply, account, sender)
+        return self._to_sender(reply, sender)
 
     def _do_all(
         self,
         mail: ParsedMail,
         read_orders: Callable[[], list[MailCommand]],
         player: SeatPlayer | None,
+        sender: str,
     ) -> tuple[CommandResult, ...]:
         """Carry out all commands of a mail; `TryAgainError` if an outcome is not known yet."""
         try:
@@ -246,11 +257,11 @@ class InboundMail:
             return (_refused(_unreadable(mail) if mail.problem else NO_COMMAND),)
         keys = [mail.id] if len(orders) == 1 else [f"{mail.id}/{n}" for n in range(len(orders))]
         return tuple(
-            CommandResult(order, self._do(order, key, player))
+            CommandResult(order, self._do(order, key, player, sender))
             for order, key in zip(orders, keys, strict=True)
         )
 
-    def _do(self, order: MailCommand, key: str, player: SeatPlayer | None) -> Answer:
+    def _do(self, order: MailCommand, key: str, player: SeatPlayer | None, sender: str) -> Answer:
         if player is not None:
             try:
                 refuse_suspended(own_profile(self._app, player.account))
@@ -263,7 +274,8 @@ class InboundMail:
         if order.has_password and not self._passwords:
             return _NO_PASSWORDS
         seat = player.seat if player and order.at_seat else None
-        origin = Origin(proven=reader)
+        address = sender if self._directory.answerable(sender) else ""
+        origin = Origin(proven=reader, address=address)
         answer = self._language.do(order.text, key, self._seconds, reader, origin, seat)
         if answer.code in _UNKNOWN or (answer.pending and self._app.durable):
             raise TryAgainError(answer.code)
@@ -285,6 +297,34 @@ class InboundMail:
             complete = replace(mail_reply, foot=foot or mail_reply.foot, attachments=attached)
             self._outbox.enqueue_all(list(complete.letters([address], self._addresses.domain)))
 
+    def _to_player(self, reply: MailReply, account: AccountId, sender: str) -> list[str]:
+        """Return the addresses that an answer to a player goes to; none if another mail says it all.
+
+        That is the mail of what the command led to, or for a move the next of its match, in which it stands.
+        """
+        profile = self._app.accounts.record_of(account)
+        mailed = recipient_of(profile)
+        if mailed and not mailed.receipts and not mailed.daily and self._app.settings.relay:
+            (said, *others) = reply.said
+            told = not others and self._is_mailed(said, account)
+            if told and self._directory.is_own(account, sender):
+                logger.info("an answer was not sent: another mail says the same")
+                return []
+        return self._directory.own(account, sender)
+
+    def _is_mailed(self, said: CommandResult, account: AccountId) -> bool:
+        """Return whether the mails of a match say what a command led to, and that it was accepted."""
+        if said.answer.code or len(said.answer.decided) != 1:
+            return False
+        (decided,) = said.answer.decided
+        events = [decode_event(data) for data in self._app.store.events(decided.board)]
+        own = [event for event in events if event.command == decided.id]
+        if not own:
+            return False
+        if said.order.plain_move and all(isinstance(event.body, Moved) for event in own):
+            return True
+        return account in notices_by_player(setup_of(events[0]), events, own)
+
     def _to_sender(self, reply: MailReply, sender: str) -> AddressedReply:
         """Return an answer to the sender that a mail names, who may never have sent it.
 
@@ -303,10 +343,11 @@ class InboundMail:
 
     def _attachments(self, reply: MailReply) -> tuple[Attachment, ...]:
         """Return the receipts of the commands of a mail, and the latest checkpoints of their logs."""
-        receipts = [one for said in reply.said for one in self._language.receipts(said.answer)]
         decided = [one for said in reply.said for one in said.answer.decided]
-        if not decided or reply.shortened:
+        profile = self._app.accounts.record_of(reply.reader) if reply.reader else None
+        if not decided or reply.shortened or not (profile and profile.receipts):
             return ()
+        receipts = [one for said in reply.said for one in self._language.receipts(said.answer)]
         shape, proofs = self._app.store.layout(), self._app.proofs
         shards = dict.fromkeys(shape.shard_of(one.board) for one in decided)
         return receipt_attachments(receipts, list(map(proofs.checkpoint_if_any, shards)))

@@ -146,7 +146,9 @@ class RecipientDirectory:
         if turn is None:
             return None
         options = "".join(f" {option}" for option in state.options)
-        player = SeatPlayer(claim.board, account, profile.name, rules_by_id(state.rules), options)
+        player = SeatPlayer(
+            claim.board, account, profile.name, rules_by_id(state.rules), options, state
+        )
         address = self._addresses.of(claim.board, claim.seat, account, now)
         return SeatAddress(player, address, outdated=turn != now)
 

@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.match.events import AccountId
 from infra.mail.email import Attachment, Email, Purpose, references
 from infra.mail.receipt_attachments import with_receipt_line
 from services.language import Answer
@@ -71,6 +72,8 @@ class MailReply(msgspec.Struct, frozen=True):
     """The text below the answers."""
     attachments: tuple[Attachment, ...] = ()
     shortened: bool = False
+    reader: AccountId | None = None
+    """The player who alone may read it; None for anybody else."""
 
     @property
     def refused(self) -> bool:
@@ -89,7 +92,11 @@ class MailReply(msgspec.Struct, frozen=True):
     @property
     def body(self) -> str:
         """Return the answers, each below its command."""
-        answers = "\n\n".join(_quote_and_answer(said) for said in self.said)
+        several = len(self.said) > 1
+        answers = "\n\n".join(
+            _quote_and_answer(said, number if several else 0)
+            for number, said in enumerate(self.said, 1)
+        )
         if self.shortened and len(answers) > SHORT_LENGTH:
             answers = f"{answers[:SHORT_LENGTH]} ..."
         foot = with_receipt_line(self.foot or SIGNATURE, self.attachments)
@@ -117,8 +124,10 @@ class MailReply(msgspec.Struct, frozen=True):
             yield "Reply-To", self.sender
 
 
-def _quote_and_answer(said: CommandResult) -> str:
+def _quote_and_answer(said: CommandResult, line: int) -> str:
+    """Return an answer below its command, or below its line where nothing of that may be repeated."""
     shown = said.order.safe_quote if said.answer.refused else said.order.shown
+    shown = shown or (f"(line {line})" if line else "")
     return f"> {shown}\n{said.answer.text_with_code}" if shown else said.answer.text_with_code
 
 

@@ -8,7 +8,30 @@ SAY: Final = Sentences(
     "mail",
     {
         # subjects
-        "match": ("match {board}: {game}", "Partie {board}: {game}"),
+        "subject-move": (
+            "Your move against {players}: {game}, match {board}",
+            "Dein Zug gegen {players}: {game}, Partie {board}",
+        ),
+        "subject-alone": (
+            "Your move: {game}, match {board}",
+            "Dein Zug: {game}, Partie {board}",
+        ),
+        "subject-time": (
+            "Your time is running out against {players}: {game}, match {board}",
+            "Deine Zeit läuft ab gegen {players}: {game}, Partie {board}",
+        ),
+        "subject-challenged": (
+            "{player} challenges you: {game}, match {board}",
+            "{player} fordert dich heraus: {game}, Partie {board}",
+        ),
+        "subject-over": (
+            "Finished against {players}: {game}, match {board}",
+            "Zu Ende gegen {players}: {game}, Partie {board}",
+        ),
+        "subject-match": (
+            "You and {players}: {game}, match {board}",
+            "Du und {players}: {game}, Partie {board}",
+        ),
         "case": (
             "matchpost: a case waits in match {board}",
             "matchpost: in Partie {board} wartet ein Fall",
@@ -118,6 +141,16 @@ SAY: Final = Sentences(
         ),
         "in-mail-to": ("{asked}, in an e-mail to", "{asked}, in einer Mail an"),
         "also": ("You can also write: {commands}", "Du kannst auch schreiben: {commands}"),
+        "on-the-web": ("On the web: {link}", "Im Netz: {link}"),
+        "open-match": ("Open the match", "Partie öffnen"),
+        "board-as-text": (
+            "The board; as text it is in the plain part of this e-mail",
+            "Das Brett; als Text steht es im reinen Textteil dieser Mail",
+        ),
+        "only-if-refused": (
+            "If it can't be played, you get an answer at once; if it is, the next e-mail of the match shows it",
+            "Geht er nicht, bekommst du gleich eine Antwort; sonst zeigt ihn die nächste Mail der Partie",
+        ),
         "nothing": ("There is nothing for you to do now", "Du hast jetzt nichts zu tun"),
         "to-chat": (
             "To chat with the other players, reply with: chat TEXT",

@@ -23,6 +23,7 @@ from infra.people.accounts.usernames import Usernames
 from infra.people.messages import MessageStore
 from infra.people.statements import Statements
 from infra.redis import keys
+from infra.settings import Settings
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -47,6 +48,7 @@ class Mailing:
         app: Any = SimpleNamespace(
             store=self.bench.store,
             accounts=self.accounts,
+            settings=Settings(data=folder),
             messages=MessageStore(client, lambda: self.bench.store.layout().shards),
         )
         shards = self.bench.store.layout().shards
@@ -138,7 +140,7 @@ def work_out(mailer: Mailer) -> None:
 
 def text_of(message: EmailMessage) -> str:
     """What a mail says."""
-    body = message.get_body()
+    body = message.get_body(("plain",))
     assert body is not None
     found: str = body.get_content()
     return found.replace("\r\n", "\n")

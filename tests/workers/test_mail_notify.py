@@ -36,8 +36,9 @@ def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(ma
     own, other = sorted(mailing.mail(), key=lambda mail: str(mail["To"]))
     assert (own["To"], other["To"]) == (HOMES[ALICE], HOMES[BOB])
     for mail in (own, other):
-        assert mail["Subject"] == "match 1: The Power of Two"
         assert "The Power of Two has started" in text_of(mail)
+    assert own["Subject"] == "Your move against bob: The Power of Two, match 1"
+    assert other["Subject"] == "You and alice: The Power of Two, match 1"
     assert "To play, write your move, such as " in text_of(own)
     assert "There is nothing for you to do now." in text_of(other)
 
@@ -85,7 +86,7 @@ def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):
     first, second = mailing.mail_to(BOB)
     assert first["In-Reply-To"] is None
     assert second["In-Reply-To"] == second["References"] == first["Message-ID"]
-    assert second["Subject"] == first["Subject"]
+    assert second["Subject"] == "Your move against alice: The Power of Two, match 1"
     assert first["Message-ID"].startswith("<m1.1.s1.")
     assert second["Message-ID"].startswith("<m1.2.s1.")
 
@@ -219,6 +220,7 @@ def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
     mailing.keep()
     (mail,) = mailing.mail_to(ALICE)
     assert text_of(mail).startswith("match 1, #0: it is your turn, and your time is running out\n")
+    assert mail["Subject"].startswith("Your time is running out against bob: ")
     assert "deadline: 2026-11-22 15:00 UTC, in 4 hours" in text_of(mail)
 
 
@@ -255,11 +257,11 @@ def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
     replace_leaf(mailing.client, 1, 0, b"broken")
     mailing.challenge(board=2)
     mails = mailing.mail_to(BOB)
-    assert [mail["Subject"] for mail in mails] == ["match 2: The Power of Two"]
+    assert [mail["Subject"] for mail in mails] == ["You and alice: The Power of Two, match 2"]
     assert "ALARM: leaf 0 of shard 1 can't be mailed" in caplog.text
     mailing.challenge(board=5)
     (mail,) = mailing.mail_to(BOB)
-    assert mail["Subject"] == "match 5: The Power of Two"
+    assert mail["Subject"] == "You and alice: The Power of Two, match 5"
 
 
 def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing: Mailing, caplog):

@@ -3,8 +3,9 @@
 from domain.match.history import unpack_snapshot
 from infra.mail.chat_queue import UnmailedChat, lines_since
 from infra.mail.progress import DigestItem
+from infra.mail.recipient import recipient_of
 from infra.projections.notices import NoticeKind
-from workers.mail.context import BATCH, MailContext, recipient_of
+from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
 

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from domain.match.events import AccountId
 from infra.mail.progress import DigestItem
-from workers.mail.context import BATCH, MailContext, recipient_of
+from infra.mail.recipient import recipient_of
+from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
 

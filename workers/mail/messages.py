@@ -7,7 +7,8 @@ from domain.errors import Refusal
 from domain.match.events import AccountId
 from infra.mail.message_queue import MessageMailQueue, QueuedMessage
 from infra.mail.progress import DigestItem
-from workers.mail.context import BATCH, MailContext, recipient_of
+from infra.mail.recipient import recipient_of
+from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
 _PAGE: Final = 500
