@@ -108,8 +108,13 @@ def check_email(email: Email) -> None:
 
 def check_recipient(address: str) -> None:
     """Raise `InvalidEmailError` for an address that no mail can be sent to."""
-    if not _ADDRESS.fullmatch(address):
+    if not is_recipient(address):
         raise InvalidEmailError("its recipient is no plain mail address")
+
+
+def is_recipient(address: str) -> bool:
+    """Return whether mail can be sent to an address."""
+    return bool(_ADDRESS.fullmatch(address))
 
 
 def _check_headers(email: Email) -> None:

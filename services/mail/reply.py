@@ -12,7 +12,15 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
-from infra.mail.email import Attachment, Email, Purpose, references
+from infra.mail.addresses import ServerAddresses
+from infra.mail.email import (
+    Attachment,
+    Email,
+    Purpose,
+    clean_subject,
+    is_recipient,
+    references,
+)
 from infra.mail.receipt_attachments import with_receipt_line
 from services.language import Answer
 from services.mail.mail_commands import MailCommand
@@ -31,6 +39,13 @@ NOT_CONFIRMED: Final = Refusal(
     "word yes on the first line",
 )
 """The answer to an e-mail with a code that was answered in other words."""
+
+NO_OPERATOR: Final = Refusal(
+    Code.NOT_FOUND,
+    "nobody reads mail at this address: whoever runs this server has named no address of their own; "
+    "try those of its web site, or of its domain's registrar",
+)
+"""The answer to a mail for the operator, who has set none."""
 
 SIGNATURE: Final = "-- \n"
 """The line below which nothing is a command, if the mail is answered."""
@@ -135,3 +150,18 @@ def _id(mail: str, address: str, domain: str) -> str:
     """Return a Message-ID that does not reveal whose mail was answered."""
     digest = sha256(f"{mail} {address}".encode(errors="surrogatepass")).hexdigest()
     return f"answer-{digest[:32]}@{domain}"
+
+
+def passed_on(
+    mail: ParsedMail, name: str, sender: str, to: str, addresses: ServerAddresses
+) -> Email:
+    """Return a mail to `name` at the server as one to the operator, whose answer goes to its sender."""
+    text = "\n".join(mail.lines) or mail.problem or "(no text)"
+    back = [("Reply-To", sender)] if is_recipient(sender) else []
+    return Email(
+        id=_id(mail.id, to, addresses.domain),
+        to=to,
+        subject=clean_subject(f"{name}: {mail.subject}"),
+        body=f"Mail to {name}@{addresses.domain} from {sender or 'nobody'}:\n\n{text}\n",
+        headers=(*back, ("Auto-Submitted", "auto-generated")),
+    )

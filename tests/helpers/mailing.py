@@ -17,6 +17,8 @@ from infra.mail.progress import MailerProgress
 from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import SmtpUrl
+from infra.mail.unsubscribe_links import UnsubscribeLinks
+from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Account, Accounts, MailAddress
 from infra.people.accounts.record import encode
 from infra.people.accounts.usernames import Usernames
@@ -55,6 +57,8 @@ class Mailing:
         self.statements = app.statements = Statements(client, lambda: shards)
         self.composing = NotificationTexts(app, self.addresses)
         self.relay = SmtpRelay(SmtpUrl("127.0.0.1", sink.port, tls=False), DOMAIN)
+        make_mac_key(folder)
+        self.links = UnsubscribeLinks(folder, f"https://{DOMAIN}")
         self.sent = SentEmails(folder / "mail-sent")
         self.mailer = self.another_mailer()
         for account, home in HOMES.items():
@@ -73,6 +77,8 @@ class Mailing:
                 relay=self.relay,
                 sent=self.sent,
                 clock=lambda: self.bench.now,
+                paint=lambda drawing: b"\x89PNG" + drawing,
+                unsubscribe=self.links.url,
             )
         )
 

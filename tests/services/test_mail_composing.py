@@ -131,6 +131,11 @@ def test_who_has_left_is_a_former_player(terminal, composing):
     assert composing.digest(account, []).subject.startswith("matchpost: ")
 
 
+def test_a_code_s_mail_says_how_long_it_is_good(terminal, composing):
+    account = terminal.app.accounts.id_of("alice")
+    assert "The code is good for 7 days." in composing.code(account, "abcdefghij").body
+
+
 def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):
     board = terminal.challenge()
     carol = terminal.app.accounts.id_of("carol")

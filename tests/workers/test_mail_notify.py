@@ -15,6 +15,7 @@ from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.mail import keys as mail_keys
 from infra.mail.progress import MailerProgress
+from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.people.accounts import MailAddress
 from infra.redis import keys
 from tests.fakes.sink import Sink
@@ -55,6 +56,15 @@ def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
     assert "deadline: 2026-11-22 15:00 UTC, in 3 days" in text_of(mail)
     assert "To play, write your move, such as " in text_of(mail)
     assert "\n 7   * - - - - - * - *     P o T     * - O - - - - - *    7\n" in text_of(mail)
+    assert mail.get_content_type() == "multipart/alternative"
+    plain, shown = mail.iter_parts()
+    html, picture = shown.iter_parts()
+    kinds = [one.get_content_type() for one in (plain, shown, html, picture)]
+    assert kinds == ["text/plain", "multipart/related", "text/html", "image/png"]
+    assert f'src="cid:{picture["Content-ID"][1:-1]}"' in html.get_content()
+    assert "played m13-j7; it is Dark&#x27;s turn (bob)" in html.get_content()
+    assert picture.get_content().startswith(b"\x89PNG")
+    assert "m1-s" not in html.get_content()
 
 
 def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: Mailing):
@@ -95,8 +105,20 @@ def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing: Mailing):
     mailing.challenge()
     (mail,) = mailing.mail_to(BOB)
     assert mail["Auto-Submitted"] == "auto-generated"
-    leaving = mail["List-Unsubscribe"].removeprefix("<mailto:").removesuffix(">")
-    assert mailing.addresses.read_signoff(leaving) == BOB
+    by_click, by_mail = mail["List-Unsubscribe"].split(", ")
+    assert mailing.addresses.read_signoff(by_mail.removeprefix("<mailto:").removesuffix(">")) == BOB
+    assert by_click == f"<{mailing.links.url(BOB)}>"
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    # without an address of the pages there is no link, and without HTTPS no click by a program
+    assert UnsubscribeLinks(Path("nowhere"), f"https://{DOMAIN}").url(BOB) == ""
+
+
+def test_the_next_mail_of_a_match_shows_the_own_move(mailing: Mailing):
+    mailing.challenge()
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
+    mailing.do(BOB, PlayMove(text="a13-d7"))
+    (mail,) = [one for one in mailing.mail_to(ALICE) if " played a13-d7" in text_of(one)]
+    assert "Before that:\nmatch 1, #1: Light (alice) played m13-j7; " in text_of(mail)
 
 
 def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
