@@ -23,7 +23,7 @@ class EmailText(msgspec.Struct, frozen=True):
     html: str = ""
     """The same in HTML, with the picture `PICTURE` where the text has a drawn board; empty for none."""
     drawing: bytes = b""
-    """What the picture is made of, for `EmailDelivery`."""
+    """The picture as `EmailDelivery` paints it."""
 
 
 class MatchUpdate(msgspec.Struct, frozen=True):

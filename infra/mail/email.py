@@ -85,7 +85,7 @@ class Email(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     html: str = ""
     """The text in HTML, which needs the picture."""
     drawing: bytes = b""
-    """What the picture `PICTURE` is made of when the e-mail is sent."""
+    """The picture `PICTURE`, which is painted when the e-mail is sent."""
 
     def header(self, name: str) -> str:
         """Return a header's value, empty if there is none."""

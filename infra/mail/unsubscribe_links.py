@@ -1,7 +1,7 @@
 """Links that end all mail to an account with one POST and no login (RFC 8058), for the header List-Unsubscribe.
 
 A link has a MAC by the key in the file `accounts-key`, which the mailer and the pages both have. It proves
-nothing else: whoever has one can end the account's mail, and do no more.
+nothing else: it can end the account's mail only.
 """
 
 import hmac

@@ -1,4 +1,4 @@
-"""Who hears of a command in a match: what mail, notifications in browsers and answers to mail are made by."""
+"""The players who hear of a command in a match, by mail and by notifications in browsers."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

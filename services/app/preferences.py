@@ -47,7 +47,7 @@ class PreferenceChanges(msgspec.Struct, frozen=True):
     """A drawing by game; a game that is not named gets its first."""
     display: tuple[str, str] | None = None
     """A game and its drawing; those of other games stay."""
-    receipts: str | None = None
+    receipts: str | bool | None = None
 
 
 def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) -> Account:
@@ -65,8 +65,12 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
         choice = _read_choice(wanted.challenges, CHALLENGE_CHOICES, "choice of challenges")
         fields["challenges"] = choice
     if wanted.receipts is not None:
-        choice = _read_choice(wanted.receipts, RECEIPT_CHOICES, "choice of receipts")
-        fields["receipts"] = choice == "on"
+        chosen = wanted.receipts
+        fields["receipts"] = (
+            chosen
+            if isinstance(chosen, bool)
+            else _read_choice(chosen, RECEIPT_CHOICES, "choice of receipts") == "on"
+        )
     displays = None if wanted.displays is None else _read_displays(wanted.displays)
     display = _read_displays(dict([wanted.display] if wanted.display else []))
     records: list[Account] = []

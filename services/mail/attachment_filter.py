@@ -56,7 +56,7 @@ class AttachmentFilter:
             return
         if mark := boundary_of(fields):
             self._boundaries.append(b"--" + mark.encode())
-            self._keeps = False  # what stands before the first part is not read
+            self._keeps = False  # lines before the first part are not read
         else:
             kind = kind_of(fields)
             self._keeps = kind in _READ and not is_attached(fields)

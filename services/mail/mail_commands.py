@@ -213,7 +213,7 @@ def _has_text(first: str) -> bool:
 def _move_among_words(mail: ParsedMail, player: SeatPlayer) -> str:
     """Return the only word of a mail that is a move, if it is a legal one; empty in any doubt.
 
-    A mail that names the match may hold one of ours that was quoted without a mark.
+    A mail that names the match may quote one of the server's without a mark.
     """
     state, lines = player.state, [line for line in mail.lines if line] or [mail.subject]
     named = re.compile(rf"\b(?:match|partie) {player.board}\b", re.IGNORECASE)

@@ -12,7 +12,7 @@ from domain.match.history import replay, unpack_snapshot
 from domain.match.moves import may_decline
 from domain.match.state import MatchState, Reason
 from domain.rules import Seat
-from domain.sentences import LANGUAGES, Argument, Sentence
+from domain.sentences import LANGUAGES, Sentence
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import lines_since
 from infra.mail.composer import EmailText, MatchUpdate
@@ -272,18 +272,24 @@ def _subject(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind] = ()) ->
 
     Mail programs show the mails of a match together by the ids to which they refer.
     """
-    where: dict[str, Argument] = {"game": scene.game, "board": scene.board}
+    what = scene.said(_about(scene, seat, kinds))
+    return scene.said(SAY("subject", what=what, game=scene.game, board=scene.board))
+
+
+def _about(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind]) -> Sentence:
     names = [name for other, name in enumerate(scene.names) if other != seat]
     players = join_names(names, scene.language)
-    turn = scene.state.next == seat and not scene.state.over
     if not names:
-        return scene.said(SAY("subject-alone", **where))
+        return SAY("your-move")
     if NoticeKind.REMINDER in kinds:
-        return scene.said(SAY("subject-time", players=players, **where))
-    if NoticeKind.CHALLENGED in kinds:
-        return scene.said(SAY("subject-challenged", player=players, **where))
-    key = "subject-over" if scene.state.over else "subject-move" if turn else "subject-match"
-    return scene.said(SAY(key, players=players, **where))
+        return SAY("time-against", players=players)
+    if NoticeKind.CHALLENGED in kinds and len(names) == 1:
+        return SAY("challenges-you", players=players)
+    if scene.state.over:
+        return SAY("over-against", players=players)
+    if scene.state.next == seat:
+        return SAY("move-against", players=players)
+    return SAY("you-and", players=players)
 
 
 def _first(scene: NamedMatch, update: MatchUpdate, own: Sequence[EventEnvelope]) -> str:

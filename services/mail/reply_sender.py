@@ -7,6 +7,7 @@ import redis
 from msgspec.structs import replace
 
 from domain.match.events import AccountId, Moved, decode_event
+from infra.mail.address_status import recipient_of
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Attachment
 from infra.mail.outbox import Outbox
@@ -17,7 +18,6 @@ from infra.mail.processed import (
     StrangerReplyLimit,
 )
 from infra.mail.receipt_attachments import receipt_attachments
-from infra.mail.recipient import recipient_of
 from infra.people.accounts.address_owners import AddressOwners
 from infra.projections.command_notices import notices_by_player, setup_of
 from services.app.context import App

@@ -8,30 +8,16 @@ SAY: Final = Sentences(
     "mail",
     {
         # subjects
-        "subject-move": (
-            "Your move against {players}: {game}, match {board}",
-            "Dein Zug gegen {players}: {game}, Partie {board}",
+        "subject": ("{what}: {game}, match {board}", "{what}: {game}, Partie {board}"),
+        "your-move": ("Your move", "Dein Zug"),
+        "move-against": ("Your move against {players}", "Dein Zug gegen {players}"),
+        "time-against": (
+            "Your time is running out against {players}",
+            "Deine Zeit läuft ab gegen {players}",
         ),
-        "subject-alone": (
-            "Your move: {game}, match {board}",
-            "Dein Zug: {game}, Partie {board}",
-        ),
-        "subject-time": (
-            "Your time is running out against {players}: {game}, match {board}",
-            "Deine Zeit läuft ab gegen {players}: {game}, Partie {board}",
-        ),
-        "subject-challenged": (
-            "{player} challenges you: {game}, match {board}",
-            "{player} fordert dich heraus: {game}, Partie {board}",
-        ),
-        "subject-over": (
-            "Finished against {players}: {game}, match {board}",
-            "Zu Ende gegen {players}: {game}, Partie {board}",
-        ),
-        "subject-match": (
-            "You and {players}: {game}, match {board}",
-            "Du und {players}: {game}, Partie {board}",
-        ),
+        "challenges-you": ("{players} challenges you", "{players} fordert dich heraus"),
+        "over-against": ("Finished against {players}", "Zu Ende gegen {players}"),
+        "you-and": ("You and {players}", "Du und {players}"),
         "case": (
             "matchpost: a case waits in match {board}",
             "matchpost: in Partie {board} wartet ein Fall",

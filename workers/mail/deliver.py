@@ -12,11 +12,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-from infra.mail.address_status import AddressStatus
+from infra.mail.address_status import AddressStatus, wants_mail
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Email, InvalidEmailError, Purpose
 from infra.mail.outbox import LONGEST_BACKOFF_MS, LeasedEmail, Outbox, RelayBackoff
-from infra.mail.recipient import wants_mail
 from infra.mail.sent_emails import SentEmails
 from infra.mail.serialize import envelope_sender, serialize
 from infra.mail.smtp_client import (

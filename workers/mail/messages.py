@@ -5,9 +5,9 @@ from typing import Final
 
 from domain.errors import Refusal
 from domain.match.events import AccountId
+from infra.mail.address_status import recipient_of
 from infra.mail.message_queue import MessageMailQueue, QueuedMessage
 from infra.mail.progress import DigestItem
-from infra.mail.recipient import recipient_of
 from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 

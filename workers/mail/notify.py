@@ -11,10 +11,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from domain.match.events import AccountId, CommandId, decode_event
+from infra.mail.address_status import Recipient, recipient_of
 from infra.mail.chat_queue import UnmailedChat, lines_since
 from infra.mail.composer import MatchUpdate
 from infra.mail.progress import DigestItem
-from infra.mail.recipient import Recipient, recipient_of
 from infra.people.messages import PlayerMessage
 from infra.projections.command_notices import notices_by_player
 from infra.projections.notices import NoticeKind

@@ -129,7 +129,7 @@ from services.http.web.pages.replay import (
 )
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.pages.robots import add_robot, play_robot, start_rematch
-from services.http.web.pages.unsubscribing import show_unsubscribe, unsubscribe
+from services.http.web.pages.unsubscribing import unsubscribe
 from services.http.web.pages.watching import (
     follow_player,
     show_watching,
@@ -227,7 +227,6 @@ PAGES: Final[tuple[Any, ...]] = (
     decline_challenges,
     allow_notifications,
     end_notifications,
-    show_unsubscribe,
     unsubscribe,
     show_watching,
     watch_match,

@@ -199,11 +199,7 @@ def show_account(
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(
-        Code.BAD_OPTION,
-        Code.UNKNOWN_GAME,
-        *RECENT_PASSWORD,
-    ),
+    opt=declare_errors(Code.BAD_OPTION, Code.UNKNOWN_GAME, *RECENT_PASSWORD),
     summary="Change preferences",
 )
 def change_account(
@@ -217,11 +213,7 @@ def change_account(
     is required, too.
     """
     wanted = preferences.PreferenceChanges(
-        data.language,
-        data.notify,
-        data.challenges,
-        data.displays,
-        receipts=None if data.receipts is None else "on" if data.receipts else "off",
+        data.language, data.notify, data.challenges, data.displays, receipts=data.receipts
     )
     account = caller.require(Scope.ACCOUNT)
     if data.notify is not None or data.challenges is not None:
@@ -234,10 +226,7 @@ def change_account(
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(
-        Code.BAD_ADDRESS,
-        *RECENT_PASSWORD,
-    ),
+    opt=declare_errors(Code.BAD_ADDRESS, *RECENT_PASSWORD),
     summary="Replace the mail addresses",
 )
 def change_addresses(

@@ -6,7 +6,7 @@ cookie and no proof of a page, because mail programs send it (RFC 8058).
 
 from typing import Annotated
 
-from litestar import Response, get, post
+from litestar import HttpMethod, Response, route
 from litestar.params import PathParameter
 
 from infra.log.key_files import keys_folder
@@ -14,29 +14,22 @@ from infra.mail.unsubscribe_links import UnsubscribeLinks
 from services.app import accounts
 from services.http.web.params import ContextDependency, VisitorDependency
 from services.http.web.render import render
+from services.http.web.session import AnyRequest
 
 LinkText = Annotated[str, PathParameter(max_length=100)]
 
 
-@get("/unsubscribe/{link:str}", sync_to_thread=True)
-def show_unsubscribe(
-    link: LinkText, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str]:
-    """Show what a link turns off, and the button that does."""
-    return _page(link, context, visitor, done=False)
-
-
-@post("/unsubscribe/{link:str}", status_code=200, sync_to_thread=True)
+@route(
+    "/unsubscribe/{link:str}",
+    http_method=[HttpMethod.GET, HttpMethod.POST],
+    status_code=200,
+    sync_to_thread=True,
+)
 def unsubscribe(
-    link: LinkText, context: ContextDependency, visitor: VisitorDependency
+    link: LinkText, request: AnyRequest, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
-    """End all mail to the account of a link."""
-    return _page(link, context, visitor, done=True)
-
-
-def _page(
-    link: str, context: ContextDependency, visitor: VisitorDependency, *, done: bool
-) -> Response[str]:
+    """Show what a link turns off, and the button that does; a POST ends all mail to the link's account."""
+    done = request.method == HttpMethod.POST
     app = context.app
     account = UnsubscribeLinks(keys_folder(app.settings), app.settings.site).read(link)
     profile = account and app.accounts.record_of(account)
