@@ -112,17 +112,23 @@ def parse(text: str) -> CommandLine:
 
 
 def join_texts(lines: Sequence[str], is_command: Callable[[str], bool]) -> list[str]:
-    """Return lines as commands, each with the lines below it that are its text and no commands.
-
-    Only the forms whose text may begin on the next line have lines below them.
-    """
+    """Return lines as commands, each with the lines below it that are its text and no commands."""
     joined: list[str] = []
     for line in lines:
-        if joined and _BEFORE_TEXT.match(joined[-1]) and not is_command(line):
+        head = joined[-1].partition("\n")[0] if joined else ""
+        if _BEFORE_TEXT.match(head) and may_go_on(head, is_command) and not is_command(line):
             joined[-1] += f"\n{line}"
         else:
             joined.append(line)
     return joined
+
+
+def may_go_on(line: str, is_command: Callable[[str], bool]) -> bool:
+    """Return whether the text of a command may stand below its first line: that lacks it, or is of a message.
+
+    The words after the userid of a message are more userids if there are lines below.
+    """
+    return not is_command(line) or line.lower().startswith("message ")
 
 
 class Seat(msgspec.Struct, frozen=True):

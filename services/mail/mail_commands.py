@@ -27,6 +27,7 @@ from services.language.parser import (
     UnparsedLine,
     join_texts,
     looks_like_command,
+    may_go_on,
     parse,
     split_words,
 )
@@ -176,10 +177,7 @@ def _texts(mail: ParsedMail, is_command: IsCommand) -> Sequence[str]:
     if not block:
         return [subject] if subject else []
     below = mail.lines[mail.lines.index(block[0]) + 1 :]
-    # the text of a short command ends at a blank line
-    if not (_CHAT.match(block[0]) and is_command(block[0])) and (
-        whole := _with_text(block[0], below, is_command)
-    ):
+    if may_go_on(block[0], is_command) and (whole := _with_text(block[0], below, is_command)):
         return [whole]
     if block[0].lower() == "multiple":
         block = block[1:] or paragraph(below)

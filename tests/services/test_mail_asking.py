@@ -113,6 +113,9 @@ def test_a_text_below_belongs_to_the_message_unless_it_is_a_command():
     assert texts("", f"{message}\nShall we?\nYes\ngames") == [f"{message}\nShall we?\nYes", "games"]
     assert texts("", f"games\n{message}\nShall we?") == ["games", f"{message}\nShall we?"]
     assert texts(message, "Shall we?") == [f"{message}\nShall we?"]
+    # a misspelt command, maybe with a password, is never the end of a text that is whole
+    chat = "pow2 chat 1 alice mad-hatter Hello"
+    assert texts("", f"{chat}\nsingup bob secret") == [chat, "singup bob secret"]
     assert texts("pow2 chat 1 alice mad-hatter Hello", "there") == [
         "pow2 chat 1 alice mad-hatter Hello\nthere"
     ]
