@@ -116,7 +116,8 @@ def join_texts(lines: Sequence[str], is_command: Callable[[str], bool]) -> list[
     joined: list[str] = []
     for line in lines:
         head = joined[-1].partition("\n")[0] if joined else ""
-        if _BEFORE_TEXT.match(head) and may_go_on(head, is_command) and not is_command(line):
+        goes_on = _BEFORE_TEXT.match(head) and may_go_on(head, is_command) and not is_command(line)
+        if goes_on and is_command(f"{joined[-1]}\n{line}"):
             joined[-1] += f"\n{line}"
         else:
             joined.append(line)
