@@ -10,7 +10,7 @@ from typing import Final
 
 from infra.mail.email import PICTURE
 
-_LINES: Final = "white-space:pre-line;margin:0 0 16px;overflow-wrap:anywhere"
+_LINES: Final = "margin:0 0 16px;overflow-wrap:anywhere"
 _BUTTON: Final = (
     "display:inline-block;padding:11px 20px;border-radius:8px;background:#2f5d50;color:#fff;"
     "font-weight:600;text-decoration:none"
@@ -49,15 +49,20 @@ def html_part(
         '<body style="margin:0;padding:0;background:#fbf8f3;color:#2b2823"><div class="sheet" '
         'style="max-width:560px;margin:0 auto;padding:20px 16px;background:#fbf8f3;color:#2b2823;'
         'font:16px/1.5 -apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif">\n'
-        f'<p style="{_LINES};font-size:18px;font-weight:600">{escape(first)}</p>\n'
+        f'<p style="{_LINES};font-size:18px;font-weight:600">{_in_lines(first)}</p>\n'
         f"{''.join(map(_paragraph, rest))}"
         f'<div style="margin:0 0 16px">{shown}</div>\n'
         f"{button if url else ''}\n"
         f"{''.join(map(_paragraph, below))}"
-        f'<p class="quiet" style="{_LINES};font-size:13px;color:#6b645a">{escape(foot)}</p>\n'
+        f'<p class="quiet" style="{_LINES};font-size:13px;color:#6b645a">{_in_lines(foot)}</p>\n'
         "</div></body></html>\n"
     )
 
 
 def _paragraph(text: str) -> str:
-    return f'<p style="{_LINES}">{escape(text)}</p>\n'
+    return f'<p style="{_LINES}">{_in_lines(text)}</p>\n'
+
+
+def _in_lines(text: str) -> str:
+    # not by a style, because Outlook knows none that keeps lines
+    return escape(text).replace("\n", "<br>\n")
