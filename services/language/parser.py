@@ -36,7 +36,7 @@ _QUOTED: Final = re.compile(
 
 
 _BEFORE_TEXT: Final = re.compile(
-    r"\s*(?:(?:message|broadcast|claim|appeal|rule)|\S+\s+chat)\s", re.IGNORECASE
+    r"\s*(?:(?:message|msg|broadcast|claim|appeal|rule)|\S+\s+chat)\s", re.IGNORECASE
 )
 """The beginning of the commands whose text may stand on the lines below."""
 
@@ -129,7 +129,7 @@ def may_go_on(line: str, is_command: Callable[[str], bool]) -> bool:
 
     The words after the userid of a message are more userids if there are lines below.
     """
-    return not is_command(line) or line.lower().startswith("message ")
+    return not is_command(line) or line.lower().startswith(("message ", "msg "))
 
 
 class Seat(msgspec.Struct, frozen=True):

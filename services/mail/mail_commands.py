@@ -56,7 +56,8 @@ _OF_MATCH: Final = re.compile(r": \S.*, (?:match|Partie) \d+$")
 """The end of the subjects of mails about a match."""
 
 _WITH_TEXT: Final = re.compile(
-    r"(?:message|broadcast|claim|rule)\s|\S+\s+chat\s|(?:say|chat|appeal)(?:\s|$)", re.IGNORECASE
+    r"(?:message|msg|broadcast|claim|rule)\s|\S+\s+chat\s|(?:say|chat|appeal)(?:\s|$)",
+    re.IGNORECASE,
 )
 """Commands whose text may stand on the lines below."""
 
