@@ -33,6 +33,15 @@ class SiteSettings(LogSettings, frozen=True, kw_only=True):
             "none; such senders get a few short answers",
         ),
     ] = None
+    postmaster: Annotated[
+        Annotated[str, msgspec.Meta(pattern=r"^[^@\s]+@[^@\s]+$")] | None,
+        about(
+            "a mail address of yours, at another domain",
+            "Where mail to `postmaster@` and `abuse@` is sent on to. Without it, its senders are answered that "
+            "nobody reads there.",
+            "none",
+        ),
+    ] = None
     site: Annotated[
         Annotated[str, msgspec.Meta(pattern=r"^https?://[^/\s?#]+$")] | None,
         about(

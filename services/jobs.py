@@ -14,11 +14,13 @@ from rq import Retry
 
 from domain.errors import Refusal
 from infra.analysis_jobs import another_turn
+from infra.log.key_files import keys_folder
 from infra.mail.addresses import FILE_NAME, ServerAddresses, read_secret
 from infra.mail.receipt_attachments import EventAttachments
 from infra.mail.sent_emails import SENT_FILE, SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import read_smtp_url
+from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.wakeup import MailerWakeup
 from infra.projections.generations import BusyError
 from infra.push.client import PushClient
@@ -29,6 +31,7 @@ from services.app import analyses
 from services.app.context import App
 from services.app.error_codes import EXIT_OK, EXIT_REFUSED
 from services.app.evidence import frozen_evidence
+from services.app.pictures import mailed_png
 from services.app.push import vapid_key
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts
@@ -115,6 +118,8 @@ def _mail_tasks(parts: App, relay: str, addresses: ServerAddresses) -> list[Mail
         relay=SmtpRelay(read_smtp_url(relay), addresses.domain),
         sent=SentEmails(parts.settings.data / SENT_FILE),
         attach=_attachments(parts).of_event,
+        paint=mailed_png,
+        unsubscribe=UnsubscribeLinks(keys_folder(parts.settings), parts.settings.site).url,
     )
 
 

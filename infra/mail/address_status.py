@@ -1,15 +1,16 @@
-"""Status of players' addresses: verified, or undeliverable since a mail was returned."""
+"""How players are mailed, and the status of their addresses: verified, or undeliverable since a mail was returned."""
 
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
 from msgspec.structs import replace
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.mail.smtp_client import clean_reply
 from infra.mail.verification_codes import VerificationCodes, wrong_code
-from infra.people.accounts import Account, Accounts, MailAddress
+from infra.people.accounts import Account, Accounts, MailAddress, Profile
 from infra.people.accounts.validation import mailbox
 
 _TRIES: Final = 5
@@ -75,3 +76,27 @@ class AddressStatus:
 
 def _same(one: MailAddress, address: str) -> bool:
     return mailbox(one.address) == mailbox(address)
+
+
+class Recipient(msgspec.Struct, frozen=True):
+    """A player who wants mail."""
+
+    addresses: tuple[str, ...]
+    daily: bool
+    """Whether the player wants one digest a day."""
+    receipts: bool = False
+    """Whether the player wants receipts."""
+
+
+def recipient_of(profile: Profile | None) -> Recipient | None:
+    """Return how to mail a player; None for one who wants no mail, has no address, or is deleted."""
+    if profile is None or not wants_mail(profile):
+        return None
+    addresses = tuple(one.address for one in profile.addresses if one.usable)
+    daily = profile.notify == "daily"
+    return Recipient(addresses, daily, profile.receipts) if addresses else None
+
+
+def wants_mail(profile: Profile) -> bool:
+    """Return whether a player wants any mail."""
+    return not profile.signed_off and profile.notify != "none"

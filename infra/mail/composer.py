@@ -20,6 +20,10 @@ class EmailText(msgspec.Struct, frozen=True):
     subject: str
     body: str
     language: str = LANGUAGES[0]
+    html: str = ""
+    """The same in HTML, with the picture `PICTURE` where the text has a drawn board; empty for none."""
+    drawing: bytes = b""
+    """The picture as `EmailDelivery` paints it."""
 
 
 class MatchUpdate(msgspec.Struct, frozen=True):

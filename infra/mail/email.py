@@ -26,6 +26,9 @@ HEADERS: Final = frozenset(
 )
 """Fields that an e-mail may have; all others are made when it is sent."""
 
+PICTURE: Final = "board@matchpost"
+"""The Content-ID of the picture in an e-mail."""
+
 VALUE_LIMIT: Final = 900
 """Characters of a header's value; a line of mail has at most 998."""
 
@@ -79,6 +82,10 @@ class Email(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     account: AccountId = b""
     """The account whose address it goes to; empty for an answer."""
     attachments: tuple[Attachment, ...] = ()
+    html: str = ""
+    """The text in HTML, which needs the picture."""
+    drawing: bytes = b""
+    """The picture `PICTURE`, which is painted when the e-mail is sent."""
 
     def header(self, name: str) -> str:
         """Return a header's value, empty if there is none."""
@@ -101,8 +108,13 @@ def check_email(email: Email) -> None:
 
 def check_recipient(address: str) -> None:
     """Raise `InvalidEmailError` for an address that no mail can be sent to."""
-    if not _ADDRESS.fullmatch(address):
+    if not is_recipient(address):
         raise InvalidEmailError("its recipient is no plain mail address")
+
+
+def is_recipient(address: str) -> bool:
+    """Return whether mail can be sent to an address."""
+    return bool(_ADDRESS.fullmatch(address))
 
 
 def _check_headers(email: Email) -> None:

@@ -22,6 +22,12 @@ MAIL_CHOICES: Final = {
 }
 """When mail is sent."""
 
+RECEIPT_CHOICES: Final = {
+    "on": "receipts in its mail, and an answer to each move by mail",
+    "off": "no receipts in its mail; a move by mail is in the next mail of its match",
+}
+"""Whether mail has receipts, and moves by mail are answered by themselves."""
+
 CHALLENGE_CHOICES: Final = {
     ANYONE: "from anybody",
     KNOWN: "only from players they have played with, written to or challenged",
@@ -41,6 +47,7 @@ class PreferenceChanges(msgspec.Struct, frozen=True):
     """A drawing by game; a game that is not named gets its first."""
     display: tuple[str, str] | None = None
     """A game and its drawing; those of other games stay."""
+    receipts: str | bool | None = None
 
 
 def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) -> Account:
@@ -57,6 +64,13 @@ def change_preferences(app: App, account: AccountId, wanted: PreferenceChanges) 
     if wanted.challenges is not None:
         choice = _read_choice(wanted.challenges, CHALLENGE_CHOICES, "choice of challenges")
         fields["challenges"] = choice
+    if wanted.receipts is not None:
+        chosen = wanted.receipts
+        fields["receipts"] = (
+            chosen
+            if isinstance(chosen, bool)
+            else _read_choice(chosen, RECEIPT_CHOICES, "choice of receipts") == "on"
+        )
     displays = None if wanted.displays is None else _read_displays(wanted.displays)
     display = _read_displays(dict([wanted.display] if wanted.display else []))
     records: list[Account] = []

@@ -42,6 +42,7 @@ SETTINGS: Final[Mapping[str, str]] = {
     "log_level": "the least level of the log lines: debug, info, warning or error",
     "security_log": "the file of the security log",
     "trusted_proxy": "whether your own proxy passes on the client's address: on or off",
+    "postmaster": "where mail to postmaster@ and abuse@ is sent on to",
     "mail_authserv": "the name in the Authentication-Results headers that are believed",
     "site": "the address of the pages as browsers know it: https://play.example.org",
     "signups": "whether people may make accounts: on or off",

@@ -8,12 +8,10 @@ from typing import Final
 from domain.errors import Code, Refusal
 from domain.match.commands import TEXT_LIMIT
 from services.language.invocation import Invocation
+from services.language.parser import FIRST_LIMIT
 
 WHOLE_LIMIT: Final = 65_536
 """Characters of a command with all its lines, at most."""
-
-FIRST_LIMIT: Final = 2_600
-"""Characters of its first line, at most: two names, a password, and a text of 2,000."""
 
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,14}")
 

@@ -55,8 +55,9 @@ GENERAL_FORMS: Final = (
     signed(
         "set",
         "set",
-        f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none",
-        "choose the language of help, when mail is sent, and whose challenges you accept",
+        f"{_OWN} language en|de  |  notify move|daily|none  |  challenges anyone|known|none"
+        "  |  receipts on|off",
+        "choose the language of help, when and how mail is sent, and whose challenges you accept",
         accounts.set_preference,
     ),
     signed(

@@ -149,7 +149,7 @@ GAME_FORMS: Final = (
         "game_set",
         "set",
         f"{_OWN} [display] NAME  |  language en|de  |  notify move|daily|none"
-        "  |  challenges anyone|known|none",
+        "  |  challenges anyone|known|none  |  receipts on|off",
         "choose how the game's boards are drawn for you",
         accounts.set_for_game,
         proof=signer,

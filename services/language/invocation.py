@@ -33,6 +33,8 @@ class Origin(msgspec.Struct, frozen=True):
     count: Callable[[], object] = _count_nothing
     """Counts one line of several in each limit of the front end, or refuses it. The front end itself
     has counted the first."""
+    address: str = ""
+    """The mail address that the line came from, proven by nothing."""
 
 
 UNKNOWN: Final = Origin()

@@ -1,7 +1,7 @@
 """Reading a command line by the grammar: which form it has, and the sender's words in it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -33,6 +33,9 @@ ALIASES: Final[Mapping[str, str]] = {
 }
 """Other words for words of the language, none of which changes an account or gives up a match."""
 
+FIRST_LIMIT: Final = 2_600
+"""Characters of a command's first line, at most: two names, a password, and a text of 2,000."""
+
 _PASSWORDS: Final = frozenset({"PASSWORD", "NEW", "PASSWORD_FLAG"})
 """The grammar's terminals for passwords, alone or after the name of a flag."""
 
@@ -41,6 +44,11 @@ _QUOTED: Final = re.compile(
 )
 """A password with blanks, as the grammar has it; quotation marks around other words are part of them."""
 
+
+_BEFORE_TEXT: Final = re.compile(
+    r"\s*(?:(?:message|msg|broadcast|claim|appeal|rule)|\S+\s+chat)\s", re.IGNORECASE
+)
+"""The beginning of the commands whose text may stand on the lines below."""
 
 _AT_SEAT: Final = "at_seat"
 """The grammar's second start: lines sent to a seat's address."""
@@ -113,6 +121,27 @@ def parse(text: str) -> CommandLine:
     return CommandLine(form, tuple(map(_word, tokens)))
 
 
+def join_texts(lines: Sequence[str], is_command: Callable[[str], bool]) -> list[str]:
+    """Return lines as commands, each with the lines below it that are its text and no commands."""
+    joined: list[str] = []
+    for line in lines:
+        head = joined[-1].partition("\n")[0] if joined else ""
+        goes_on = _BEFORE_TEXT.match(head) and may_go_on(head, is_command) and not is_command(line)
+        if goes_on and is_command(f"{joined[-1]}\n{line}"):
+            joined[-1] += f"\n{line}"
+        else:
+            joined.append(line)
+    return joined
+
+
+def may_go_on(line: str, is_command: Callable[[str], bool]) -> bool:
+    """Return whether the text of a command may stand below its first line: that lacks it, or is of a message.
+
+    The words after the userid of a message are more userids if there are lines below.
+    """
+    return not is_command(line) or line.lower().startswith(("message ", "msg "))
+
+
 class Seat(msgspec.Struct, frozen=True):
     """A seat of a match, which its player need not name in lines sent to its address."""
 
@@ -148,6 +177,14 @@ def parse_proven(text: str, userid: str) -> CommandLine:
     words = list(map(_word, tokens))
     # the handlers read the sender's userid as the first of a line
     return CommandLine(form, (("userid", userid), *words))
+
+
+def looks_like_command(text: str) -> bool:
+    """Return whether a line is a command, or begins with a game and so is meant as one."""
+    return bool(text.strip()) and (
+        text.split(maxsplit=1)[0].lower() in game_keys()
+        or (len(text.partition("\n")[0]) <= FIRST_LIMIT and _parse_or_none(text) is not None)
+    )
 
 
 def _parse_or_none(text: str) -> CommandLine | None:

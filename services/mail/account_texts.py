@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from domain.clocks.calendar import DAY
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText
-from infra.mail.verification_codes import format_code
+from infra.mail.verification_codes import CODE_MS, format_code
 from services.mail.mail_commands import without_prefixes
 from services.mail.parse.message import ParsedMail
 
@@ -19,7 +20,7 @@ _CODES: Final[Mapping[str, EmailText]] = {
         "Or enter this line at the terminal, or send it by e-mail to\n"
         "{address}:\n\n  verify {name} password {code}\n\n"
         "If it was not you, do nothing. Until the address is verified, the server sends only\n"
-        "such codes to it.\n",
+        "such codes to it.\n\nThe code is good for {days} days.\n",
         "en",
     ),
     "de": EmailText(
@@ -30,7 +31,7 @@ _CODES: Final[Mapping[str, EmailText]] = {
         "bestätigen. Oder gib diese Zeile im Terminal ein, oder schicke sie per Mail an\n"
         "{address}:\n\n  verify {name} password {code}\n\n"
         "Wenn du es nicht warst, brauchst du nichts zu tun. Bis die Adresse bestätigt ist,\n"
-        "schickt der Server nur solche Codes dorthin.\n",
+        "schickt der Server nur solche Codes dorthin.\n\nDer Code gilt {days} Tage lang.\n",
         "de",
     ),
 }
@@ -63,7 +64,11 @@ def code_text(language: str, name: str, code: str, addresses: ServerAddresses) -
     return EmailText(
         found.subject.format(code=code),
         found.body.format(
-            name=name, code=code, domain=addresses.domain, address=addresses.server_address
+            name=name,
+            code=code,
+            domain=addresses.domain,
+            address=addresses.server_address,
+            days=CODE_MS // DAY,
         ),
         found.language,
     )

@@ -8,7 +8,7 @@ does the rest.
 
 import logging
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final
 
 import redis
 from msgspec.structs import replace
@@ -17,19 +17,13 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
-from infra.mail.email import Attachment, clean_subject
+from infra.mail.email import clean_subject
 from infra.mail.outbox import Outbox
 from infra.mail.processed import (
-    REFUSALS_AN_HOUR,
-    REPLIES_AN_HOUR,
     ProcessedMail,
-    ReplyRateLimit,
-    StrangerReplyLimit,
     key_of,
 )
-from infra.mail.receipt_attachments import receipt_attachments
 from infra.mail.verification_codes import VerificationCodes
-from infra.people.accounts.address_owners import AddressOwners
 from infra.people.accounts.writing import refuse_suspended
 from infra.people.attempt_source import AttemptSource, attempts_from
 from infra.rate_limits import LoginRateLimit
@@ -39,13 +33,19 @@ from services.app.context import App
 from services.language import Answer, Language, Origin
 from services.language.answer import refusal
 from services.mail.account_texts import confirms
-from services.mail.mail_commands import MailCommand, SeatPlayer, at_seat, at_server
-from services.mail.parse.authentication import vouches
+from services.mail.mail_commands import (
+    MailCommand,
+    SeatPlayer,
+    at_seat,
+    at_server,
+    own_subject,
+)
 from services.mail.parse.message import ParsedMail, read
 from services.mail.parse.mime import UnfitError
 from services.mail.recipients import (
     BounceAddress,
     DisplayAddress,
+    OperatorAddress,
     Recipient,
     RecipientDirectory,
     SeatAddress,
@@ -54,13 +54,14 @@ from services.mail.recipients import (
     VerificationAddress,
 )
 from services.mail.reply import (
-    LAST_REPLY,
     NO_COMMAND,
+    NO_OPERATOR,
     NOT_CONFIRMED,
-    SHORT_REPLY,
     CommandResult,
     MailReply,
+    passed_on,
 )
+from services.mail.reply_sender import AddressedReply, ReplySender
 from services.mail.sentences import SAY
 
 logger = logging.getLogger(__name__)
@@ -94,9 +95,6 @@ _MEANS: Final = {
 }
 """Names in the security log of what proves an account without a password."""
 
-AddressedReply: TypeAlias = tuple[MailReply, list[str]]
-"""An answer, and the addresses to send it to."""
-
 
 def password_limit(client: redis.Redis) -> LoginRateLimit:
     """Return the limit on wrong passwords by mail."""
@@ -128,11 +126,7 @@ class InboundMail:
         self._addresses = addresses
         self._directory = RecipientDirectory(app, addresses)
         self._deliveries = ProcessedMail(client)
-        self._limit = ReplyRateLimit(client)
-        self._refusals = ReplyRateLimit(client, REFUSALS_AN_HOUR)
-        self._strangers = StrangerReplyLimit(client)
-        self._owners = AddressOwners(client)
-        self._authserv = authserv
+        self._replies = ReplySender(app, client, addresses, self._language, authserv)
         self._outbox = Outbox(client)
         self._address_status = AddressStatus(
             app.accounts, VerificationCodes(client, self._outbox.now)
@@ -176,16 +170,23 @@ class InboundMail:
         unasked = mail.automatic or not sender
         match found:
             case ServerAddress() if not unasked:
-                self._answer(self._by_server(mail, sender))
+                self._replies.answer(self._by_server(mail, sender))
             case DisplayAddress() if not unasked:
                 raise UnfitError("nobody reads mail at this address; reply to the one in Reply-To")
+            case OperatorAddress() if (to := self._app.settings.postmaster) and not self._is_here(
+                to
+            ):
+                self._outbox.enqueue(passed_on(mail, found.name, sender, to, self._addresses))
+            case OperatorAddress() if not unasked:
+                said = _refused(NO_OPERATOR)
+                self._replies.answer(self._replies.to_sender(MailReply(mail, (said,)), sender))
             case SeatAddress() if not unasked:
                 by = self._by_outdated_seat if found.outdated else self._by_seat
-                self._answer(by(mail, found, sender))
+                self._replies.answer(by(mail, found, sender))
             case SignoffAddress() if sender:
                 self._sign_off(found.account, sender)
             case VerificationAddress() if not unasked:
-                self._answer(self._proven(mail, found, sender))
+                self._replies.answer(self._proven(mail, found, sender))
             case BounceAddress() if mail.failed:
                 # the mail was sent to this address, even if it was then forwarded to another
                 self._bounced(found.account, found.address, mail.failed[0].why)
@@ -196,11 +197,12 @@ class InboundMail:
 
     def _by_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
         player = seat.player
-        said = self._do_all(mail, lambda: at_seat(mail, player), player)
+        said = self._do_all(mail, lambda: at_seat(mail, player), player, sender)
         logger.info("a mail in match %d: %s", player.board, _codes(said))
         _note_seat_mail(player, _codes(said))
-        reply = MailReply(mail, said, seat.address, clean_subject(player.title))
-        return reply, self._directory.own(player.account, sender)
+        title = own_subject(mail.subject) or player.title
+        reply = MailReply(mail, said, seat.address, clean_subject(title), reader=player.account)
+        return reply, self._replies.to_player(reply, player.account, sender)
 
     def _by_outdated_seat(self, mail: ParsedMail, seat: SeatAddress, sender: str) -> AddressedReply:
         """Return the answer with the address that is valid now, which only the player may get.
@@ -221,21 +223,23 @@ class InboundMail:
         return reply, self._directory.own(player.account, sender)
 
     def _by_server(self, mail: ParsedMail, sender: str) -> AddressedReply:
-        with attempts_from(_source(sender, vouched=self._is_vouched(mail, sender))):
-            said = self._do_all(mail, lambda: at_server(mail), None)
+        with attempts_from(_source(sender, vouched=self._replies.is_vouched(mail, sender))):
+            said = self._do_all(mail, lambda: at_server(mail), None, sender)
         logger.info("a mail to the server: %s", _codes(said))
-        reply = MailReply(mail, said)
         # an answer for two players goes back to the sender, because neither may read the other's
         proven = {one.answer.account for one in said} - {None}
         account = next(iter(proven)) if len(proven) == 1 else None
-        own = self._directory.own(account, sender) if account else []
-        return (reply, own) if own else self._to_sender(reply, sender)
+        reply = MailReply(mail, said, reader=account)
+        if account and self._directory.own(account, sender):
+            return reply, self._replies.to_player(reply, account, sender)
+        return self._replies.to_sender(reply, sender)
 
     def _do_all(
         self,
         mail: ParsedMail,
         read_orders: Callable[[], list[MailCommand]],
         player: SeatPlayer | None,
+        sender: str,
     ) -> tuple[CommandResult, ...]:
         """Carry out all commands of a mail; `TryAgainError` if an outcome is not known yet."""
         try:
@@ -246,11 +250,11 @@ class InboundMail:
             return (_refused(_unreadable(mail) if mail.problem else NO_COMMAND),)
         keys = [mail.id] if len(orders) == 1 else [f"{mail.id}/{n}" for n in range(len(orders))]
         return tuple(
-            CommandResult(order, self._do(order, key, player))
+            CommandResult(order, self._do(order, key, player, sender))
             for order, key in zip(orders, keys, strict=True)
         )
 
-    def _do(self, order: MailCommand, key: str, player: SeatPlayer | None) -> Answer:
+    def _do(self, order: MailCommand, key: str, player: SeatPlayer | None, sender: str) -> Answer:
         if player is not None:
             try:
                 refuse_suspended(own_profile(self._app, player.account))
@@ -263,72 +267,17 @@ class InboundMail:
         if order.has_password and not self._passwords:
             return _NO_PASSWORDS
         seat = player.seat if player and order.at_seat else None
-        origin = Origin(proven=reader)
+        address = sender if self._directory.answerable(sender) else ""
+        origin = Origin(proven=reader, address=address)
         answer = self._language.do(order.text, key, self._seconds, reader, origin, seat)
         if answer.code in _UNKNOWN or (answer.pending and self._app.durable):
             raise TryAgainError(answer.code)
         return answer
 
-    # answers
-
-    def _answer(self, reply: AddressedReply) -> None:
-        mail_reply, addresses = reply
-        attached = self._attachments(mail_reply)
-        for address in addresses:
-            answerable = self._directory.answerable(address)
-            foot = self._foot(mail_reply, address) if answerable else None
-            if foot is None:
-                logger.info(
-                    "an answer was not sent: there were too many, or nobody reads mail at the address"
-                )
-                continue
-            complete = replace(mail_reply, foot=foot or mail_reply.foot, attachments=attached)
-            self._outbox.enqueue_all(list(complete.letters([address], self._addresses.domain)))
-
-    def _to_sender(self, reply: MailReply, sender: str) -> AddressedReply:
-        """Return an answer to the sender that a mail names, who may never have sent it.
-
-        One of whom nothing is known gets a few short answers, and none if the server in front could vouch.
-        """
-        if not self._directory.answerable(sender):
-            return reply, []
-        if self._owners.of(sender) or self._is_vouched(reply.mail, sender):
-            return reply, [sender]
-        if self._authserv or not self._strangers.admits(sender):
-            return reply, []
-        return replace(reply, shortened=True, foot=SHORT_REPLY), [sender]
-
-    def _is_vouched(self, mail: ParsedMail, sender: str) -> bool:
-        return bool(self._authserv) and vouches(mail.results, self._authserv or "", sender)
-
-    def _attachments(self, reply: MailReply) -> tuple[Attachment, ...]:
-        """Return the receipts of the commands of a mail, and the latest checkpoints of their logs."""
-        receipts = [one for said in reply.said for one in self._language.receipts(said.answer)]
-        decided = [one for said in reply.said for one in said.answer.decided]
-        if not decided or reply.shortened:
-            return ()
-        shape, proofs = self._app.store.layout(), self._app.proofs
-        shards = dict.fromkeys(shape.shard_of(one.board) for one in decided)
-        return receipt_attachments(receipts, list(map(proofs.checkpoint_if_any, shards)))
-
-    def _foot(self, reply: MailReply, address: str) -> str | None:
-        """Count an answer and return the text below it; None if too many were sent.
-
-        A refusal is reported even then, because the player would think that the move was played.
-        """
-        if self._limit.admits(address):
-            but = "; a command that is refused is still answered" if reply.sender else ""
-            return (
-                LAST_REPLY.format(most=REPLIES_AN_HOUR, but=but)
-                if self._limit.is_spent(address)
-                else ""
-            )
-        if reply.sender and reply.refused and self._refusals.admits(address):
-            spent = self._refusals.is_spent(address)
-            return LAST_REPLY.format(most=REFUSALS_AN_HOUR, but="") if spent else ""
-        return None
-
     # mail without commands
+
+    def _is_here(self, address: str) -> bool:
+        return address.lower().endswith(f"@{self._addresses.domain}")
 
     def _sign_off(self, account: AccountId, sender: str) -> None:
         if not self._directory.is_own(account, sender):
@@ -340,13 +289,13 @@ class InboundMail:
 
     def _proven(self, mail: ParsedMail, found: VerificationAddress, sender: str) -> AddressedReply:
         if not confirms(mail, found.code):
-            return self._to_sender(MailReply(mail, (_refused(NOT_CONFIRMED),)), sender)
+            return self._replies.to_sender(MailReply(mail, (_refused(NOT_CONFIRMED),)), sender)
         try:
             address = self._address_status.prove(found.account, found.code)
         except Refusal as reason:
             if reason.code == Code.BUSY:
                 raise
-            return self._to_sender(MailReply(mail, (_refused(reason),)), sender)
+            return self._replies.to_sender(MailReply(mail, (_refused(reason),)), sender)
         said = CommandResult(
             MailCommand("", ""),
             Answer(f"{address} is verified; e-mails about your matches go there"),

@@ -14,13 +14,23 @@ import msgspec
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
+from domain.match.state import MatchState, position_of
 from domain.rules import AnyRules
 from services.app.games import game_keys
 from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
-from services.language.arguments import FIRST_LIMIT
 from services.language.commands import FORMS, GENERAL_FORMS
-from services.language.parser import CommandLine, Seat, UnparsedLine, parse, split_words
+from services.language.parser import (
+    FIRST_LIMIT,
+    CommandLine,
+    Seat,
+    UnparsedLine,
+    join_texts,
+    looks_like_command,
+    may_go_on,
+    parse,
+    split_words,
+)
 from services.mail.parse.message import ParsedMail
 from services.mail.parse.strip_quotes import paragraph
 from services.mail.sentences import SAY
@@ -42,8 +52,12 @@ _PREFIX: Final = re.compile(
 _OWN_SUBJECT: Final = re.compile(r"\[?match(?:post)?\b", re.IGNORECASE)
 """The beginning of the server's own subjects; no command begins like this."""
 
+_OF_MATCH: Final = re.compile(r": \S.*, (?:match|Partie) \d+$")
+"""The end of the subjects of mails about a match."""
+
 _WITH_TEXT: Final = re.compile(
-    r"(?:message|broadcast|claim|rule)\s|\S+\s+chat\s|(?:say|chat|appeal)(?:\s|$)", re.IGNORECASE
+    r"(?:message|msg|broadcast|claim|rule)\s|\S+\s+chat\s|(?:say|chat|appeal)(?:\s|$)",
+    re.IGNORECASE,
 )
 """Commands whose text may stand on the lines below."""
 
@@ -53,7 +67,7 @@ _SHORT: Final = re.compile(
     r"resign|decline|undo|reject|resume|confirm|signoff|show(\s+(#\d+|next|active|inactive|all))?|accept(\s+[-\u2010-\u2015\u2212]\S+)*"
     r"|reveal\s+[0-9a-f]+"
     r"|analy[sz]e|case|claim\s+#\d+\s[\s\S]+|appeal\s[\s\S]+"
-    r"|propose\s+\S+|set\s+notify\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
+    r"|propose\s+\S+|set\s+(notify|receipts|display)\s+\S+|(queue|preview)\s.+|(say|chat)\s[\s\S]+",
     re.IGNORECASE,
 )
 """The short commands for a seat's address, apart from moves."""
@@ -63,6 +77,21 @@ _OF_ACCOUNT: Final = re.compile(r"signoff|set\s+notify\s+\S+", re.IGNORECASE)
 
 _PLAYED: Final = re.compile(r"(?:move|submit)\s+(.+)", re.IGNORECASE)
 """A move with a word for it before it."""
+
+_WORDS_OF_MAIL: Final = 400
+"""Words among which a move is looked for, at most."""
+
+_MARKS: Final = "*_~,;:!()[]<>"
+"""Marks around a move that stands among words."""
+
+_MIXED: Final = re.compile(r"\d.*[^\d.]|[^\d.].*\d")
+"""A word that has a digit and something else."""
+
+_IN_DOUBT: Final = re.compile(
+    r"[?]|\b(?:not|never|no|if|or|instead|nicht|nie|kein\w*|wenn|falls|oder|statt)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+"""Signs that a line is about a move and doesn't make it."""
 
 _NOT_NEEDED: Final = "you need no userid and no password here; write the move alone"
 
@@ -85,6 +114,8 @@ class SeatPlayer(msgspec.Struct, frozen=True):
     rules: AnyRules
     options: str = ""
     """The match's options, each after a space."""
+    state: MatchState | None = None
+    """The match as it stands, if it is known."""
 
     @property
     def title(self) -> str:
@@ -112,26 +143,32 @@ class MailCommand(msgspec.Struct, frozen=True):
     """Whether it leaves out game, board and player, which the seat's address implies."""
     refusal: Refusal | None = None
     """Why it is not carried out."""
+    plain_move: bool = False
+    """Whether it is a move that was written as one, and not found among other words."""
 
 
 def at_server(mail: ParsedMail) -> list[MailCommand]:
     """Return the commands of a mail to the server's address; refuses too many as `too-long`."""
-    return [_whole_command(text) for text in _texts(mail, _is_line)]
+    return [_whole_command(text) for text in _texts(mail, looks_like_command)]
 
 
 def at_seat(mail: ParsedMail, player: SeatPlayer) -> list[MailCommand]:
-    """Return the commands of a mail to a seat's address."""
-    texts = _texts(mail, lambda text: _is_seat_command(text, player.rules), _with_text_below)
+    """Return the commands of a mail to a seat's address, or the one move among words that are none."""
+
+    def is_command(text: str) -> bool:
+        return _is_seat_command(text, player.rules)
+
+    texts = _texts(mail, is_command)
+    if not any(map(is_command, texts)) and (move := _move_among_words(mail, player)):
+        return [MailCommand(move, move, move, at_seat=True)]
     return [_seat_command(text, player) for text in texts]
 
 
 IsCommand: TypeAlias = Callable[[str], bool]
 
 
-def _texts(
-    mail: ParsedMail, is_command: IsCommand, split: Callable[[list[str]], list[str]] = list
-) -> Sequence[str]:
-    """Return the commands as written; `split` turns the lines at the top into commands."""
+def _texts(mail: ParsedMail, is_command: IsCommand) -> Sequence[str]:
+    """Return the commands as written, those that have texts below together with these."""
     subject = bare_subject(mail.subject)
     if whole := _with_text(subject, mail.lines, is_command):
         return [whole]
@@ -141,11 +178,11 @@ def _texts(
     if not block:
         return [subject] if subject else []
     below = mail.lines[mail.lines.index(block[0]) + 1 :]
-    if not is_command(block[0]) and (whole := _with_text(block[0], below, is_command)):
+    if may_go_on(block[0], is_command) and (whole := _with_text(block[0], below, is_command)):
         return [whole]
     if block[0].lower() == "multiple":
         block = block[1:] or paragraph(below)
-    block = split(block)
+    block = join_texts(_with_text_below(block), is_command)
     _check_count(block)
     return block
 
@@ -158,16 +195,44 @@ def _with_text_below(block: list[str]) -> list[str]:
 
 def _with_text(first: str, below: Sequence[str], is_command: IsCommand) -> str:
     """Return a command together with its text on the lines below; empty if it has none there."""
-    if not _WITH_TEXT.match(first) or (is_command(first) and _has_text(first)):
-        return ""
     body = "\n".join(below).strip()
+    if not body or not _WITH_TEXT.match(first):
+        return ""
+    if is_command(first) and _has_text(first) and any(map(is_command, below)):
+        return ""  # it is whole, and others are below it
     whole = f"{first}\n{body}"
-    return whole if body and is_command(whole) else ""
+    return whole if is_command(whole) else ""
 
 
 def _has_text(first: str) -> bool:
     line = _line(first)
     return line.has("text") if line else True
+
+
+def _move_among_words(mail: ParsedMail, player: SeatPlayer) -> str:
+    """Return the only word of a mail that is a move, if it is a legal one; empty in any doubt.
+
+    A mail that names the match may quote one of the server's without a mark.
+    """
+    state, lines = player.state, [line for line in mail.lines if line] or [mail.subject]
+    named = re.compile(rf"\b(?:match|partie) {player.board}\b", re.IGNORECASE)
+    words = [(word, line) for line in lines for word in line.split()]
+    if state is None or state.has_no_position or len(words) > _WORDS_OF_MAIL:
+        return ""
+    found = [(word, line) for word, line in words if _is_move(word.strip(_MARKS), player.rules)]
+    if len(found) != 1 or _IN_DOUBT.search(found[0][1]) or any(map(named.search, lines)):
+        return ""
+    move = as_move(found[0][0].strip(_MARKS))
+    # a number or a word alone may be anything
+    return move if _MIXED.search(move) and _is_legal(move, player.rules, state) else ""
+
+
+def _is_legal(move: str, rules: AnyRules, state: MatchState) -> bool:
+    try:
+        rules.check(position_of(state), read_move(rules, split_ply(move)[0]))
+    except Refusal:
+        return False
+    return True
 
 
 def _check_count(block: Sequence[str]) -> None:
@@ -182,7 +247,13 @@ def _check_count(block: Sequence[str]) -> None:
 def bare_subject(subject: str) -> str:
     """Return a subject without the prefixes of mail programs; empty for a subject of the server."""
     subject = without_prefixes(subject)
-    return "" if _OWN_SUBJECT.match(subject) else subject
+    return "" if _OWN_SUBJECT.match(subject) or _OF_MATCH.search(subject) else subject
+
+
+def own_subject(subject: str) -> str:
+    """Return the subject of an answer to a mail of a match; empty if that had another."""
+    subject = without_prefixes(subject)
+    return f"Re: {subject}" if _OF_MATCH.search(subject) else ""
 
 
 def without_prefixes(subject: str) -> str:
@@ -200,15 +271,8 @@ def _line(text: str) -> CommandLine | None:
         return None
 
 
-def _is_line(text: str) -> bool:
-    # a line that begins with a game is meant as a command, even if it is wrong
-    return bool(text) and (
-        text.split(maxsplit=1)[0].lower() in game_keys() or _line(text) is not None
-    )
-
-
 def _is_seat_command(text: str, rules: AnyRules) -> bool:
-    return _is_line(text) or bool(_SHORT.fullmatch(text)) or _is_played(text, rules)
+    return looks_like_command(text) or bool(_SHORT.fullmatch(text)) or _is_played(text, rules)
 
 
 def _is_played(text: str, rules: AnyRules) -> bool:
@@ -286,4 +350,5 @@ def _seat_command(text: str, player: SeatPlayer) -> MailCommand:
     if _OF_ACCOUNT.fullmatch(text):
         reason = Refusal(Code.NOT_ALLOWED, SAY("not-by-reply", name=player.name))
         return MailCommand("", shown, shown, refusal=reason)
-    return MailCommand(text, shown, shown, at_seat=True)
+    played = _is_move(text, player.rules)
+    return MailCommand(text, shown, shown, at_seat=True, plain_move=played)

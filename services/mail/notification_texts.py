@@ -23,12 +23,15 @@ from infra.people.accounts.access import mail_turn_of
 from infra.people.messages import MessageKind, PlayerMessage
 from infra.projections.notices import NoticeKind
 from services.app.context import App
-from services.app.names import shown_name
+from services.app.matches import board_svg, preferred_display
+from services.app.names import join_names, shown_name
+from services.app.pictures import packed_drawing
 from services.app.sentences import offer_name
 from services.language.handlers.boards import draw
 from services.language.render.match_text import NamedMatch, describe_events, summary
 from services.mail.account_texts import code_text, reset_text
 from services.mail.dispute_texts import how_to_appeal, how_to_rule, statement_lines
+from services.mail.html_part import html_part
 from services.mail.sentences import SAY
 
 _EARLIER: Final = 6
@@ -39,6 +42,8 @@ _BOARDS: Final = 20
 
 _LINES: Final = 50
 """Lines of chat in a mail, at most: the newest."""
+
+_SIGNATURE: Final = "-- \n"
 
 _HAPPENED: Final[Mapping[NoticeKind, Sentence]] = {
     NoticeKind.CHALLENGED: SAY("challenged"),
@@ -75,20 +80,42 @@ class NotificationTexts:
         language = self._language(update.account)
         scene = self._scene(update.board, update.history, language)
         own = [decode_event(data) for data in update.history[update.seq - 1 :]]
-        parts = [
+        profile = self._app.accounts.record_of(update.account)
+        answered = profile is None or profile.receipts or profile.notify != "move"
+        link = f"{self._app.settings.site}/m/{update.board}" if self._app.settings.site else ""
+        display = preferred_display(self._app, update.account, scene.rules)
+        foot = _foot(self._name(update.account, language), language)
+        above = [
             _first(scene, update, own),
             statement_lines(self._app, update.board, own, language),
             self._chat_lines(update.chat, language),
-            self._earlier(update, language),
-            summary(scene, self._app.store.now()),
-            self._board(scene, update.account),
-            _how(scene, update.seat),
+        ]
+        before = self._earlier(update, language)
+        clocks = summary(scene, self._app.store.now())
+        below = [
+            _how(scene, update.seat, answered=answered),
             how_to_appeal(scene.state, own, language),
             _how_to_play_again(scene),
         ]
-        text = "\n\n".join(part for part in parts if part)
-        foot = _foot(self._name(update.account, language), language)
-        return EmailText(_subject(scene), f"{text}\n\n{foot}", language)
+        web = scene.said(SAY("on-the-web", link=link)) if link else ""
+        text = "\n\n".join(
+            filter(None, [*above, before, clocks, draw(scene, display), *below, web])
+        )
+        subject = _subject(scene, update.seat, update.kinds)
+        text = f"{text}\n\n{foot}"
+        if scene.position is None:
+            return EmailText(subject, text, language)
+        html = html_part(
+            list(filter(None, above)),
+            list(filter(None, [*below, clocks, before])),
+            foot.removeprefix(_SIGNATURE).rstrip(),
+            alternative=scene.said(SAY("board-as-text")),
+            language=language,
+            link=(link, scene.said(SAY("open-match"))),
+            small=display == "small",
+        )
+        svg = board_svg(scene.state, scene.state.ply, scene.names, language=language)
+        return EmailText(subject, text, language, html, packed_drawing(svg))
 
     def case(self, account: AccountId, board: int, history: Sequence[bytes]) -> EmailText:
         """Write the mail to an arbiter about a claim or an appeal."""
@@ -113,7 +140,8 @@ class NotificationTexts:
         parts = [self._chat_lines(said, language), summary(scene, self._app.store.now()), how]
         text = "\n\n".join(parts)
         foot = _foot(self._name(account, language), language)
-        return EmailText(_subject(scene), f"{text}\n\n{foot}", language)
+        subject = _subject(scene, scene.state.seats.index(account))
+        return EmailText(subject, f"{text}\n\n{foot}", language)
 
     def _chat_lines(self, said: Sequence[PlayerMessage], language: str) -> str:
         """Return chat of the other players, each line after the name of its writer."""
@@ -134,10 +162,10 @@ class NotificationTexts:
         return NamedMatch.of(self._app, board, replay(history), language)
 
     def _earlier(self, update: MatchUpdate, language: str) -> str:
-        """Return what else happened since the player's own last command."""
+        """Return the player's own last command, and what else happened since."""
         before = [decode_event(data) for data in update.history[: update.seq - 1]]
-        since = max((e.seq for e in before if e.actor == update.account), default=1)
-        runs = _runs([event for event in before if event.seq > since])[-_EARLIER:]
+        since = max((e.seq for e in before if e.actor == update.account), default=2)
+        runs = _runs([event for event in before if event.seq >= since])[-_EARLIER:]
         lines = [
             describe_events(self._scene(update.board, update.history[: run[-1].seq], language), run)
             for run in runs
@@ -146,9 +174,7 @@ class NotificationTexts:
 
     def _board(self, scene: NamedMatch, account: AccountId) -> str:
         """Draw the board in the display that the player prefers."""
-        profile = self._app.accounts.record_of(account)
-        chosen = dict(profile.displays).get(scene.rules.key, "") if profile else ""
-        return draw(scene, chosen if chosen in scene.rules.displays else scene.rules.displays[0])
+        return draw(scene, preferred_display(self._app, account, scene.rules))
 
     # a digest
 
@@ -241,9 +267,29 @@ class NotificationTexts:
         return shown_name(name, language)
 
 
-def _subject(scene: NamedMatch) -> str:
-    """Return the subject of a match's mails. It never changes, so mail programs show them together."""
-    return scene.said(SAY("match", board=scene.board, game=scene.game))
+def _subject(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind] = ()) -> str:
+    """Return the subject of a mail about a match: what it is about for a seat, against whom, and where.
+
+    Mail programs show the mails of a match together by the ids to which they refer.
+    """
+    what = scene.said(_about(scene, seat, kinds))
+    return scene.said(SAY("subject", what=what, game=scene.game, board=scene.board))
+
+
+def _about(scene: NamedMatch, seat: Seat, kinds: Sequence[NoticeKind]) -> Sentence:
+    names = [name for other, name in enumerate(scene.names) if other != seat]
+    players = join_names(names, scene.language)
+    if not names:
+        return SAY("your-move")
+    if NoticeKind.REMINDER in kinds:
+        return SAY("time-against", players=players)
+    if NoticeKind.CHALLENGED in kinds and len(names) == 1:
+        return SAY("challenges-you", players=players)
+    if scene.state.over:
+        return SAY("over-against", players=players)
+    if scene.state.next == seat:
+        return SAY("move-against", players=players)
+    return SAY("you-and", players=players)
 
 
 def _first(scene: NamedMatch, update: MatchUpdate, own: Sequence[EventEnvelope]) -> str:
@@ -261,8 +307,8 @@ def _runs(events: Sequence[EventEnvelope]) -> list[list[EventEnvelope]]:
     return list(found.values())
 
 
-def _how(scene: NamedMatch, seat: Seat) -> str:
-    """Return how to reply; empty if the match is over."""
+def _how(scene: NamedMatch, seat: Seat, *, answered: bool = True) -> str:
+    """Return how to reply, and whether an accepted move is answered; empty if the match is over."""
     if scene.state.over:
         return ""
     asked = _asked(scene, seat)
@@ -272,8 +318,11 @@ def _how(scene: NamedMatch, seat: Seat) -> str:
     others = ["chat TEXT"] if unaccepted else ["resign", "propose draw", "chat TEXT"]
     if may_decline(seat, scene.state):
         others.insert(0, "decline")
-    also = scene.said(SAY("also", commands=", ".join(others)))
-    return f"{scene.said(SAY('in-reply', asked=asked))}.\n{also}."
+    lines = [scene.said(SAY("in-reply", asked=asked))]
+    if scene.state.next == seat and not answered:
+        lines.append(scene.said(SAY("only-if-refused")))
+    lines.append(scene.said(SAY("also", commands=", ".join(others))))
+    return "".join(f"{line}.\n" for line in lines).rstrip()
 
 
 def _how_to_play_again(scene: NamedMatch) -> str:
@@ -333,4 +382,4 @@ def _foot(name: str, language: str) -> str:
 
 def _server_foot(name: str, why: Sentence, language: str, first: str = "") -> str:
     how = f"set {name} password notify move|daily|none"
-    return f"-- \n{first}{why.in_language(language)}\n  {how}\n"
+    return f"{_SIGNATURE}{first}{why.in_language(language)}\n  {how}\n"

@@ -33,6 +33,12 @@ class DisplayAddress(msgspec.Struct, frozen=True):
     """The address in From of all mail, at which nobody reads."""
 
 
+class OperatorAddress(msgspec.Struct, frozen=True):
+    """An address at which people look for those who run the server (RFC 2142, RFC 5321)."""
+
+    name: str
+
+
 class SeatAddress(msgspec.Struct, frozen=True):
     """The address of a seat: takes its player's commands in the match."""
 
@@ -66,6 +72,7 @@ class VerificationAddress(msgspec.Struct, frozen=True):
 Recipient = (
     ServerAddress
     | DisplayAddress
+    | OperatorAddress
     | SeatAddress
     | SignoffAddress
     | BounceAddress
@@ -83,6 +90,11 @@ class RecipientDirectory:
         self._fixed: dict[str, Recipient] = {
             addresses.server_address: ServerAddress(),
             addresses.display_address: DisplayAddress(),
+            "postmaster": OperatorAddress("postmaster"),  # without a domain, as RFC 5321 asks
+            **{
+                f"{name}@{addresses.domain}": OperatorAddress(name)
+                for name in ("postmaster", "abuse")
+            },
         }
 
     def find(self, address: str) -> Recipient | None:
@@ -146,7 +158,9 @@ class RecipientDirectory:
         if turn is None:
             return None
         options = "".join(f" {option}" for option in state.options)
-        player = SeatPlayer(claim.board, account, profile.name, rules_by_id(state.rules), options)
+        player = SeatPlayer(
+            claim.board, account, profile.name, rules_by_id(state.rules), options, state
+        )
         address = self._addresses.of(claim.board, claim.seat, account, now)
         return SeatAddress(player, address, outdated=turn != now)
 

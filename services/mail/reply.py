@@ -11,7 +11,16 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
-from infra.mail.email import Attachment, Email, Purpose, references
+from domain.match.events import AccountId
+from infra.mail.addresses import ServerAddresses
+from infra.mail.email import (
+    Attachment,
+    Email,
+    Purpose,
+    clean_subject,
+    is_recipient,
+    references,
+)
 from infra.mail.receipt_attachments import with_receipt_line
 from services.language import Answer
 from services.mail.mail_commands import MailCommand
@@ -30,6 +39,13 @@ NOT_CONFIRMED: Final = Refusal(
     "word yes on the first line",
 )
 """The answer to an e-mail with a code that was answered in other words."""
+
+NO_OPERATOR: Final = Refusal(
+    Code.NOT_FOUND,
+    "nobody reads mail at this address: whoever runs this server has named no address of their own; "
+    "try those of its web site, or of its domain's registrar",
+)
+"""The answer to a mail for the operator, who has set none."""
 
 SIGNATURE: Final = "-- \n"
 """The line below which nothing is a command, if the mail is answered."""
@@ -71,6 +87,8 @@ class MailReply(msgspec.Struct, frozen=True):
     """The text below the answers."""
     attachments: tuple[Attachment, ...] = ()
     shortened: bool = False
+    reader: AccountId | None = None
+    """The player who alone may read it; None for anybody else."""
 
     @property
     def refused(self) -> bool:
@@ -89,7 +107,11 @@ class MailReply(msgspec.Struct, frozen=True):
     @property
     def body(self) -> str:
         """Return the answers, each below its command."""
-        answers = "\n\n".join(_quote_and_answer(said) for said in self.said)
+        several = len(self.said) > 1
+        answers = "\n\n".join(
+            _quote_and_answer(said, number if several else 0)
+            for number, said in enumerate(self.said, 1)
+        )
         if self.shortened and len(answers) > SHORT_LENGTH:
             answers = f"{answers[:SHORT_LENGTH]} ..."
         foot = with_receipt_line(self.foot or SIGNATURE, self.attachments)
@@ -117,8 +139,10 @@ class MailReply(msgspec.Struct, frozen=True):
             yield "Reply-To", self.sender
 
 
-def _quote_and_answer(said: CommandResult) -> str:
+def _quote_and_answer(said: CommandResult, line: int) -> str:
+    """Return an answer below its command, or below its line where nothing of that may be repeated."""
     shown = said.order.safe_quote if said.answer.refused else said.order.shown
+    shown = shown or (f"(line {line})" if line else "")
     return f"> {shown}\n{said.answer.text_with_code}" if shown else said.answer.text_with_code
 
 
@@ -126,3 +150,18 @@ def _id(mail: str, address: str, domain: str) -> str:
     """Return a Message-ID that does not reveal whose mail was answered."""
     digest = sha256(f"{mail} {address}".encode(errors="surrogatepass")).hexdigest()
     return f"answer-{digest[:32]}@{domain}"
+
+
+def passed_on(
+    mail: ParsedMail, name: str, sender: str, to: str, addresses: ServerAddresses
+) -> Email:
+    """Return a mail to `name` at the server as one to the operator, whose answer goes to its sender."""
+    text = "\n".join(mail.lines) or mail.problem or "(no text)"
+    back = [("Reply-To", sender)] if is_recipient(sender) else []
+    return Email(
+        id=_id(mail.id, to, addresses.domain),
+        to=to,
+        subject=clean_subject(f"{name}: {mail.subject}"),
+        body=f"Mail to {name}@{addresses.domain} from {sender or 'nobody'}:\n\n{text}\n",
+        headers=(*back, ("Auto-Submitted", "auto-generated")),
+    )

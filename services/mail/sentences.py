@@ -8,7 +8,16 @@ SAY: Final = Sentences(
     "mail",
     {
         # subjects
-        "match": ("match {board}: {game}", "Partie {board}: {game}"),
+        "subject": ("{what}: {game}, match {board}", "{what}: {game}, Partie {board}"),
+        "your-move": ("Your move", "Dein Zug"),
+        "move-against": ("Your move against {players}", "Dein Zug gegen {players}"),
+        "time-against": (
+            "Your time is running out against {players}",
+            "Deine Zeit läuft ab gegen {players}",
+        ),
+        "challenges-you": ("{players} challenges you", "{players} fordert dich heraus"),
+        "over-against": ("Finished against {players}", "Zu Ende gegen {players}"),
+        "you-and": ("You and {players}", "Du und {players}"),
         "case": (
             "matchpost: a case waits in match {board}",
             "matchpost: in Partie {board} wartet ein Fall",
@@ -118,6 +127,16 @@ SAY: Final = Sentences(
         ),
         "in-mail-to": ("{asked}, in an e-mail to", "{asked}, in einer Mail an"),
         "also": ("You can also write: {commands}", "Du kannst auch schreiben: {commands}"),
+        "on-the-web": ("On the web: {link}", "Im Netz: {link}"),
+        "open-match": ("Open the match", "Partie öffnen"),
+        "board-as-text": (
+            "The board; as text it is in the plain part of this e-mail",
+            "Das Brett; als Text steht es im reinen Textteil dieser Mail",
+        ),
+        "only-if-refused": (
+            "If it can't be played, you get an answer at once; if it is, the next e-mail of the match shows it",
+            "Geht er nicht, bekommst du gleich eine Antwort; sonst zeigt ihn die nächste Mail der Partie",
+        ),
         "nothing": ("There is nothing for you to do now", "Du hast jetzt nichts zu tun"),
         "to-chat": (
             "To chat with the other players, reply with: chat TEXT",

@@ -10,17 +10,21 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, cast
 
 from aiosmtpd.lmtp import LMTP
 from aiosmtpd.smtp import SMTP
 
 from infra.liveness import LIVENESS
+from services.mail.attachment_filter import AttachmentFilter
 from services.mail.parse.mime import SIZE
 from services.mail.smtp_handler import Handler, SerialExecutor
 
 CONNECTIONS: Final = 20
 """Connections at once, at most, of all sockets together."""
+
+WHOLE_SIZE: Final = 10 * 1024 * 1024
+"""Bytes of a mail with its attachments, at most; these are dropped while it is received."""
 
 MAILS: Final = 10
 """Mails of one connection, at most."""
@@ -36,6 +40,9 @@ LIFE_SECONDS: Final = 900.0
 
 GRACE_SECONDS: Final = 1.5
 """How long mails that are being processed have left when the process must stop; other servers send them again."""
+
+_LAST: Final = b".\r\n"
+"""The line that ends a mail."""
 
 _FULL: Final = b"421 4.3.2 too many connections; try again later\r\n"
 
@@ -118,13 +125,39 @@ class _TooMany(asyncio.Protocol):
         transport.close()
 
 
+class _TextReader:
+    """Reads the lines of a mail without its attachments, so that a connection never holds these in memory."""
+
+    def __init__(self, reader: asyncio.StreamReader) -> None:
+        self._reader = reader
+        self._filter = AttachmentFilter()
+        self._left = WHOLE_SIZE
+
+    async def readuntil(self, end: bytes) -> bytes:
+        """Return the next line that is kept; a line above the library's limit once the whole is too large."""
+        while True:
+            line = await self._reader.readuntil(end)
+            if line == _LAST:
+                return line
+            too_large = self._left < len(line)
+            self._left = max(0, self._left - len(line))
+            if too_large:
+                return bytes(SIZE) + end
+            if self._filter.keeps(line.removesuffix(end)):
+                return line
+
+    async def read(self, count: int) -> bytes:
+        """Return a piece of a line that is too long."""
+        return await self._reader.read(count)
+
+
 class _Smtp(SMTP):
     """A connection that is counted, and closed after `life_seconds`."""
 
     def __init__(self, connections: Connections) -> None:
         super().__init__(
             connections.handler,
-            data_size_limit=SIZE,
+            data_size_limit=WHOLE_SIZE,
             enable_SMTPUTF8=True,
             hostname=connections.hostname,
             ident="matchpost",
@@ -150,9 +183,14 @@ class _Smtp(SMTP):
     async def smtp_DATA(self, arg: str) -> None:  # noqa: N802 - the library's name
         """Receive a mail and answer it."""
         self._connections.begin()
+        whole = self._reader
+        # the library reads nothing else until the mail has ended, and refuses what is more than its limit
+        self._reader = cast("asyncio.StreamReader", _TextReader(whole))
+        self.data_size_limit = SIZE
         try:
             await super().smtp_DATA(arg)
         finally:
+            self._reader, self.data_size_limit = whole, WHOLE_SIZE
             self._connections.end()
 
 

@@ -105,7 +105,7 @@ USE_CASES: Final[dict[str, Row]] = {
     "accounts.add_addresses": Row((LANGUAGE,), "the others show all addresses and replace them"),
     "accounts.replace_addresses": Row(),
     "accounts.prove_address": Row((LANGUAGE, WEB), "who reads the mail with the code has these"),
-    "accounts.sign_off": Row((LANGUAGE,), "the others have `none` as a time for mail"),
+    "accounts.sign_off": Row((LANGUAGE, WEB), "a program has `none` as a time for mail"),
     "accounts.delete_account": Row(),
     "accounts.open_session": SESSIONS,
     "accounts.close_session": SESSIONS,
@@ -267,7 +267,11 @@ def test_what_a_front_end_does_not_offer_has_a_reason():
 
 
 def test_mail_offers_use_cases_by_the_language_alone():
-    assert called_by("mail") & USE_CASES.keys() <= {"names.names_of", "accounts.own_profile"}
+    assert called_by("mail") & USE_CASES.keys() <= {
+        "names.names_of",
+        "accounts.own_profile",
+        "matches.preferred_display",
+    }
 
 
 def test_the_command_line_offers_use_cases_by_the_language_and_those_of_the_operator():

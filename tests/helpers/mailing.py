@@ -17,12 +17,15 @@ from infra.mail.progress import MailerProgress
 from infra.mail.sent_emails import SentEmails
 from infra.mail.smtp_client import SmtpRelay
 from infra.mail.smtp_url import SmtpUrl
+from infra.mail.unsubscribe_links import UnsubscribeLinks
+from infra.people.account_macs import make_mac_key
 from infra.people.accounts import Account, Accounts, MailAddress
 from infra.people.accounts.record import encode
 from infra.people.accounts.usernames import Usernames
 from infra.people.messages import MessageStore
 from infra.people.statements import Statements
 from infra.redis import keys
+from infra.settings import Settings
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.sink import Sink
 from tests.helpers.given import ALICE, BOB, CAROL
@@ -47,12 +50,15 @@ class Mailing:
         app: Any = SimpleNamespace(
             store=self.bench.store,
             accounts=self.accounts,
+            settings=Settings(data=folder),
             messages=MessageStore(client, lambda: self.bench.store.layout().shards),
         )
         shards = self.bench.store.layout().shards
         self.statements = app.statements = Statements(client, lambda: shards)
         self.composing = NotificationTexts(app, self.addresses)
         self.relay = SmtpRelay(SmtpUrl("127.0.0.1", sink.port, tls=False), DOMAIN)
+        make_mac_key(folder)
+        self.links = UnsubscribeLinks(folder, f"https://{DOMAIN}")
         self.sent = SentEmails(folder / "mail-sent")
         self.mailer = self.another_mailer()
         for account, home in HOMES.items():
@@ -71,6 +77,8 @@ class Mailing:
                 relay=self.relay,
                 sent=self.sent,
                 clock=lambda: self.bench.now,
+                paint=lambda drawing: b"\x89PNG" + drawing,
+                unsubscribe=self.links.url,
             )
         )
 
@@ -138,7 +146,7 @@ def work_out(mailer: Mailer) -> None:
 
 def text_of(message: EmailMessage) -> str:
     """What a mail says."""
-    body = message.get_body()
+    body = message.get_body(("plain",))
     assert body is not None
     found: str = body.get_content()
     return found.replace("\r\n", "\n")

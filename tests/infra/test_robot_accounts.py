@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from domain.engine.levels import LEVELS, RobotLevel
 from domain.errors import Code, Refusal
 from domain.match.robots import ROBOT_ACCOUNTS
+from infra.mail.address_status import recipient_of
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts, create_robot_accounts, read_robot_userids
 from infra.redis import keys
-from workers.mail.context import recipient_of
 
 CHEAP = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 NO_MACS = AccountMacs()

@@ -76,6 +76,8 @@ def test_preferences_are_changed_one_by_one(api):
     assert (changed["language"], changed["notify"]) == ("de", "move")
     changed = player._request("PATCH", "/api/account", json={"notify": "none"}).json()
     assert (changed["language"], changed["notify"]) == ("de", "none")
+    for wanted in (True, False):
+        assert player.patch("/api/account", {"receipts": wanted}).json()["receipts"] is wanted
     body = {"displays": {"pow2": "small"}, "language": "en"}
     changed = player._request("PATCH", "/api/account", json=body).json()
     assert (changed["language"], changed["displays"]) == ("en", {"pow2": "small"})

@@ -7,7 +7,7 @@ import pytest
 
 from domain.errors import Code
 from infra.audit.stored_match import check
-from tests.fakes.app import FakeApp, Terminal
+from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 from tests.helpers.lanes import LANE
 
 
@@ -202,3 +202,15 @@ def test_only_a_newline_ends_a_command(terminal, sign):
     assert one == alone.text_with_code
     assert two == "alice, bob and carol"
     assert "it is Light's turn (alice)" in terminal.do(f"pow2 show {board}").page
+
+
+def test_a_message_in_it_has_its_text_on_the_lines_below(terminal):
+    text = multiple("message alice mad-hatter bob carol", "Shall we?", "Yes", "pow2 gmaes", "games")
+    first, second, _ = parts(terminal.do(text).page, 3)
+    assert first == "bob and carol find it in `messages`"
+    # what begins with a game is meant as a command, even if it is wrong
+    assert second.startswith("unknown-command: ")
+    for name in ("bob", "carol"):
+        assert terminal.do(f"messages {name} {PASSWORDS[name]}").page.endswith(
+            "alice: Shall we?\n    Yes"
+        )

@@ -69,7 +69,14 @@ def test_a_subject_that_is_no_command_counts_where_there_is_no_text():
 
 @pytest.mark.parametrize(
     "subject",
-    ["match 13: your turn", "Re: [match 13] your turn", "Re: [matchpost] done", "matchpost: done"],
+    [
+        "match 13: your turn",
+        "Re: [match 13] your turn",
+        "Re: [matchpost] done",
+        "matchpost: done",
+        "Re: Your move against nora: Halves -x=1, match 12",
+        "AW: Dein Zug: Jump, Partie 3",
+    ],
 )
 def test_subjects_of_our_own_mails_are_no_commands(subject):
     assert bare_subject(subject) == ""
@@ -98,6 +105,19 @@ def test_a_message_in_one_line_leaves_room_for_others():
     assert texts("", "message alice mad-hatter bob hello\ngames") == [
         "message alice mad-hatter bob hello",
         "games",
+    ]
+
+
+def test_a_text_below_belongs_to_the_message_unless_it_is_a_command():
+    message = "message alice mad-hatter bob carol"
+    assert texts("", f"{message}\nShall we?\nYes\ngames") == [f"{message}\nShall we?\nYes", "games"]
+    assert texts("", f"games\n{message}\nShall we?") == ["games", f"{message}\nShall we?"]
+    assert texts(message, "Shall we?") == [f"{message}\nShall we?"]
+    # a misspelt command, maybe with a password, is never the end of a text that is whole
+    chat = "pow2 chat 1 alice mad-hatter Hello"
+    assert texts("", f"{chat}\nsingup bob secret") == [chat, "singup bob secret"]
+    assert texts("pow2 chat 1 alice mad-hatter Hello", "there") == [
+        "pow2 chat 1 alice mad-hatter Hello\nthere"
     ]
 
 

@@ -1,7 +1,9 @@
 """The text of a mail, in every game and at every stage of a match."""
 
 import random
+import re
 from collections.abc import Iterator
+from html import escape
 
 import pytest
 
@@ -11,10 +13,13 @@ from domain.match.state import MatchState, position_of
 from domain.rules import all_rules, rules_by_id, rules_id
 from infra.mail.addresses import ServerAddresses
 from infra.mail.composer import EmailText, MatchUpdate
-from infra.mail.email import clean_subject
+from infra.mail.email import PICTURE, clean_subject
 from infra.mail.progress import DigestItem
 from infra.projections.notices import NoticeKind
 from services.app.imports import check_import, plan_import, seats_of
+from services.app.names import join_names
+from services.app.pictures import mailed_png
+from services.mail.mail_commands import bare_subject
 from services.mail.notification_texts import NotificationTexts
 from tests.fakes.app import PASSWORDS, FakeApp, Terminal
 
@@ -47,14 +52,26 @@ def told(terminal: Terminal, board: int, seat: int, *kinds: NoticeKind) -> Match
     return MatchUpdate(account, board, seat, seq, kinds or (NoticeKind.YOUR_TURN,), tuple(history))
 
 
+def state_title(state: MatchState) -> str:
+    return " ".join([rules_by_id(state.rules).title, *state.options])
+
+
 def check(text: EmailText) -> None:
     assert text.subject == clean_subject(text.subject)
-    assert text.subject.startswith("match")
+    assert re.search(r": .+, (match|Partie) [0-9]+$|^matchpost: ", text.subject)
+    assert bare_subject(f"Re: {text.subject}") == ""
     assert text.body.replace("\n", "").isprintable()
     assert max(map(len, text.body.splitlines())) < 200
     assert "\n-- \n" in text.body
     for password in PASSWORDS.values():
         assert password not in text.body
+    if text.html:
+        assert text.html.count(f'src="cid:{PICTURE}"') == text.html.count("<img") == 1
+        # the same as in plain, but for the board; and nothing that proves a player
+        said = [escape(line.strip()) for line in text.body.split("\n")]
+        assert said[0] in text.html
+        assert said[-2] in text.html
+        assert not re.search(r"-s[0-9]-|signoff-|http-equiv|<script|https?://(?!play\.)", text.html)
 
 
 @pytest.mark.parametrize(
@@ -64,20 +81,26 @@ def test_every_seat_of_every_game_can_be_told_of_every_move(terminal, composing,
     chance = random.Random(rules.key)
     line = f"{rules.key} challenge {' '.join(NAMES[:players])}"
     board = terminal.begin(line)
-    subjects = set()
     for _ in range(8):
         state = state_of(terminal, board)
         texts = [composing.match_update(told(terminal, board, seat)) for seat in range(players)]
         for text in texts:
             check(text)
-        subjects |= {text.subject for text in texts}
+        others = [join_names([n for n in NAMES[:players] if n != name]) for name in NAMES[:players]]
+        tail = f": {state_title(state)}, match {board}"
+        for seat, text in enumerate(texts):
+            what = "Your move" if seat == state.next else "Finished" if state.over else "You and"
+            against = (
+                f"You and {others[seat]}" if what == "You and" else f"{what} against {others[seat]}"
+            )
+            assert text.subject == (against if players > 1 else "Your move") + tail
         asked = ["To play, write your move, such as " in text.body for text in texts]
         assert asked == [seat == state.next for seat in range(players)]
         if state.over:
             break
         move = chance.choice(list(rules_by_id(state.rules).legal_moves(position_of(state))))
         assert terminal.move_in(rules.key, board, NAMES[state.next], move).code == ""
-    assert len(subjects) == 1
+    assert mailed_png(texts[0].drawing).startswith(b"\x89PNG\r\n")
     items = [DigestItem(board, 1, kind, 5) for kind in NoticeKind]
     check(composing.digest(state_of(terminal, board).seats[0], items))
 
@@ -106,6 +129,11 @@ def test_who_has_left_is_a_former_player(terminal, composing):
     terminal.do("delete alice mad-hatter")
     assert "Light a former player" in composing.match_update(told(terminal, board, 1)).body
     assert composing.digest(account, []).subject.startswith("matchpost: ")
+
+
+def test_a_code_s_mail_says_how_long_it_is_good(terminal, composing):
+    account = terminal.app.accounts.id_of("alice")
+    assert "The code is good for 7 days." in composing.code(account, "abcdefghij").body
 
 
 def test_a_digest_says_nothing_of_matches_of_others(terminal, composing):

@@ -55,7 +55,7 @@ def english_lines(text: EmailText, board: str = "") -> list[str]:
 def update(composing: NotificationTexts, terminal: Terminal, board: int, seat: int) -> EmailText:
     """Return the mail to a seat about the last command, without the drawing of the board."""
     text = composing.match_update(told(terminal, board, seat))
-    check(EmailText(text.subject.replace("Partie", "match"), text.body))
+    check(text)
     drawn = terminal.do(f"{state_of(terminal, board).rules.partition('/')[0]} show {board}").page
     body = text.body
     for line in drawn.splitlines():

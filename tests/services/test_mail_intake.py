@@ -4,6 +4,7 @@ import asyncio
 import logging
 import smtplib
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
@@ -13,11 +14,12 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from domain.errors import Code, Refusal
 from infra.durability import DurabilityError
 from services.mail.inbound import TryAgainError
+from services.mail.parse.message import read
 from services.mail.parse.mime import LINE, SIZE, UnfitError
 from services.mail.smtp_handler import SerialExecutor
-from services.mail.smtp_server import CONNECTIONS, MAILS, Connections
+from services.mail.smtp_server import CONNECTIONS, MAILS, WHOLE_SIZE, Connections
 from services.serve.sockets import listen, listen_unix
-from tests.helpers.mails import mail
+from tests.helpers.mails import in_parts, mail, part, several
 from tests.helpers.metrics import value
 from tests.helpers.served import until
 from tests.helpers.wire import Wire
@@ -228,8 +230,42 @@ def test_nothing_of_a_session_is_logged(running, caplog):
 def test_a_mail_too_large_is_refused(running, taker):
     assert sent(running, b"a\r\n" * (SIZE // 3 + 1)).startswith("552 ")
     with Wire(running.smtp) as wire:
-        assert wire.begin().say(f"MAIL FROM:<a@b.org> SIZE={SIZE + 1}").startswith("552 ")
+        assert wire.begin().say(f"MAIL FROM:<a@b.org> SIZE={WHOLE_SIZE + 1}").startswith("552 ")
+    whole = with_picture(WHOLE_SIZE, "image/png")
+    for data in (with_picture(SIZE, "text/plain"), whole, b"a\r\n" * (SIZE // 3 + 1)):
+        assert sent(running, data).startswith("552 ")
     assert taker.is_processed == []
+
+
+def with_picture(size: int, kind: str) -> bytes:
+    """A mail with a move, and a part of at least this size in lines that could be boundaries."""
+    row = b"--" + b"A" * 990 + b"\r\n"
+    picture = part(row * (size // len(row) + 1), kind, Content_Transfer_Encoding="base64")
+    text = several(
+        [part("m13-j7"), part("<b>m13-j7</b>", "text/html")], "multipart/alternative", "b"
+    )
+    return in_parts([text, picture, part("below")])
+
+
+def test_attachments_are_dropped_while_many_large_mails_are_received(running, taker):
+    data, count = with_picture(1_000_000, "image/png"), 8
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(running.smtp)).begin() for _ in range(count)]
+        for wire in wires:
+            assert wire.say("MAIL FROM:<a@b.org>").startswith("250 ")
+            assert wire.say(f"RCPT TO:<{HERE}>").startswith("250 ")
+            assert wire.say("DATA").startswith("354 ")
+        tracemalloc.start()
+        for wire in wires:
+            wire.write(data)
+        assert all(wire.say("\r\n.").startswith("250 ") for wire in wires)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    # beside what the sockets and the test itself hold
+    assert peak < count * len(data) / 2
+    assert {read(one[2]).lines for one in taker.is_processed} == {("m13-j7",)}
+    assert max(len(one[2]) for one in taker.is_processed) < 1_000
+    assert sent(running, with_picture(WHOLE_SIZE - 100_000, "image/png")).startswith("250 ")
 
 
 def test_a_line_too_long_is_refused_and_the_next_mail_is_taken(running, taker):

@@ -3,11 +3,13 @@
 import logging
 
 import pytest
+from msgspec.structs import replace
 
 from domain.match.history import unpack_snapshot
 from infra.mail.processed import REFUSALS_AN_HOUR, REPLIES_AN_HOUR
 from infra.people.accounts import MailAddress
 from infra.rate_limits import _hashed
+from services.app.messages import inbox
 from services.mail.inbound import WRONG_PASSWORDS, TryAgainError
 from services.mail.parse.mime import UnfitError
 from services.mail.reply import SHORT_REPLY
@@ -289,3 +291,56 @@ def test_without_durability_what_is_pending_is_the_answer(make_office):
     (letter,) = office.take(office.seat(board, 0, "alice"), "m13-j7")
     assert letter.body.startswith("> m13-j7\npending: ")
     assert letter.subject == "match 1: The Power of Two"
+
+
+def test_a_signup_without_an_address_takes_the_one_it_came_from_and_says_so(office):
+    (letter,) = office.take(SERVER, "signup fay secret-of-fay", sender="fay@new.example")
+    assert "welcome, fay; " in letter.body
+    assert (
+        "your mail address is fay@new.example, from which you wrote; where the server"
+        in letter.body
+    )
+    profile = office.accounts.record_of(office.accounts.id_of("fay"))
+    assert profile.addresses == (MailAddress("fay@new.example"),)
+    (letter,) = office.take(
+        SERVER, "signup gus secret-of-gus g@new.example", sender="fay@new.example"
+    )
+    assert "from which you wrote" not in letter.body
+
+
+def test_a_message_has_its_text_below_by_mail_and_goes_to_all_it_names(office):
+    text = "Shall we three play?\nYes"
+    for subject, said in (("", f"message alice mad-hatter bob carol\n{text}"),
+                          ("message alice mad-hatter bob carol", text),
+                          ("", f"multiple\nmessage alice mad-hatter bob carol\n{text}\nhelp pow2"),
+                          ("", f"message alice mad-hatter bob carol\n\n{text}")):  # fmt: skip
+        (letter,) = office.take(SERVER, said, subject)
+        assert "bob and carol find it in `messages`" in letter.body
+        for name in ("bob", "carol"):
+            assert inbox(office.app, office.ids[name])[-1].text.strip() == text
+    # never half of it, and never to others
+    (letter,) = office.take(SERVER, "Good luck to you", "message alice mad-hatter bob Hello there")
+    assert "unknown-user: " in letter.body
+    assert "a text of several lines begins on the second" in letter.body
+
+
+@pytest.mark.parametrize("name", ["postmaster", "abuse"])
+def test_mail_for_the_operator_is_sent_on_or_answered_honestly(office, name):
+    here = f"{name}@{DOMAIN}"
+    assert office.office.knows("postmaster")
+    (letter,) = office.take(here, "Your server\nsends spam", sender="someone@elsewhere.org")
+    assert letter.to == "someone@elsewhere.org"
+    assert letter.body.startswith("not-found: nobody reads mail at this address")
+    assert office.take(here, "Your server", sender="<>") == []
+    office.app.settings = replace(office.app.settings, postmaster="op@example.net")
+    (letter,) = office.take(
+        here, "Your server\nsends spam", "Complaint", sender="someone@elsewhere.org"
+    )
+    assert (letter.to, letter.subject) == ("op@example.net", f"{name}: Complaint")
+    assert letter.header("Reply-To") == "someone@elsewhere.org"
+    assert letter.body.endswith("from someone@elsewhere.org:\n\nYour server\nsends spam\n")
+    (letter,) = office.take(here, "bounced", sender="<>")
+    assert (letter.to, letter.header("Reply-To")) == ("op@example.net", "")
+    # never to an address of this server
+    office.app.settings = replace(office.app.settings, postmaster=f"abuse@{DOMAIN}")
+    assert office.take(here, "again", sender="s@elsewhere.org")[0].to == "s@elsewhere.org"

@@ -7,6 +7,7 @@ from email.policy import SMTP
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from redis import Redis
 
 from domain.match.commands import PlayMove
@@ -24,7 +25,7 @@ from infra.mail.serialize import serialize
 from tests.fakes.memory_objects import MemoryObjects
 from tests.fakes.office import DOMAIN, SERVER, FakeOffice, box
 from tests.fakes.sink import Sink
-from tests.helpers.given import ALICE
+from tests.helpers.given import ALICE, BOB
 from tests.helpers.mailing import Mailing, text_of, work_out
 from tests.helpers.mails import in_parts, part
 from workers.mail.mailer import Mailer, mail_tasks
@@ -37,6 +38,8 @@ QUOTED = "m13-j7"
 def office(make_office: Callable[..., FakeOffice]) -> FakeOffice:
     office = make_office()
     generate_keys(office.app.keys, DOMAIN)
+    for account in office.ids.values():
+        office.accounts.change_of(account, lambda old: replace(old, receipts=True))
     return office
 
 
@@ -224,7 +227,10 @@ def test_a_receipt_that_is_sent_back_as_a_file_is_no_command(
 @pytest.fixture
 def mailing(redis_client: Redis, tmp_path: Path) -> Iterator[Mailing]:
     with Sink() as sink:
-        yield Mailing(redis_client, tmp_path, sink)
+        mailing = Mailing(redis_client, tmp_path, sink)
+        for account in (ALICE, BOB):
+            mailing.change(account, lambda old: replace(old, receipts=True))
+        yield mailing
 
 
 def attaching(

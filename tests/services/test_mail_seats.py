@@ -1,13 +1,18 @@
 """The address of a seat: what a mail to it may say, and who is answered."""
 
+import re
+
 import pytest
 from msgspec.structs import replace
 
 from domain.match.events import decode_event
+from domain.match.state import position_of
+from domain.rules import rules_by_id
 from infra.people.accounts import MailAddress
 from infra.rq_jobs import ANALYSIS
 from infra.security_log import NETWORKS
 from services.app.analyses import analyse
+from services.app.matches import load_state
 from services.mail.parse.mime import UnfitError
 from tests.fakes.app import PASSWORDS
 from tests.fakes.office import SERVER, box
@@ -284,3 +289,105 @@ def test_an_answer_to_the_mail_of_a_result_starts_a_rematch(office):
     assert "challenges Dark (alice) to The Power of Two" in " ".join(letter.body.split())
     (second,) = office.take(office.seat(board, 0, "alice"), "rematch")
     assert second.body.startswith("> rematch\nmatch 2, #0: ")
+
+
+def test_an_accepted_move_is_answered_by_the_next_mail_of_the_match_alone(office):
+    """As `test_mail_games.py` shows in whole matches; what that mail does not say is answered."""
+    office.app.settings = replace(office.app.settings, relay="smtp://127.0.0.1:25")
+    office.challenge()
+    board = office.challenge()
+    alice, bob = office.seat(board, 0, "alice"), office.seat(board, 1, "bob")
+    assert office.take(alice, "m13-j7") == []
+    assert len(moves(office, board)) == 1
+    assert "not-your-turn" in office.take(alice, "m13-j7")[0].body
+    # more than a move, from elsewhere, or asked for
+    assert office.take(bob, "a13-d7\nshow", sender=box("bob"))
+    (answer,) = office.take(alice, legal(office, board), sender="eve@evil.example")
+    assert answer.to == box("alice")
+    (answer,) = office.take(bob, "set receipts on", sender=box("bob"))
+    assert "gets receipts in its mail" in answer.body
+    (answer,) = office.take(bob, "set receipts maybe", sender=box("bob"))
+    assert "bad-option: 'maybe' is no choice of receipts; choose on (" in answer.body
+    (answer,) = office.take(bob, legal(office, board), sender=box("bob"))
+    assert " played " in answer.body
+    office.take(bob, "set receipts off", sender=box("bob"))
+    # of the end, and where no mail comes at once
+    office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="daily"))
+    assert " played " in office.take(alice, legal(office, board))[0].body
+    assert len(moves(office, board)) == 5
+    assert "has won by resignation" in office.take(bob, "resign", sender=box("bob"))[0].body
+    # the first board comes once, in the mail of the match
+    office.accounts.change_of(office.ids["alice"], lambda old: replace(old, notify="move"))
+    assert office.take(SERVER, "pow2 challenge alice bob --password=mad-hatter") == []
+    assert (
+        "unknown-user"
+        in office.take(SERVER, "pow2 challenge alice bobb --password=mad-hatter")[0].body
+    )
+
+
+def legal(office, board):
+    """A legal move."""
+    state = load_state(office.app, board)
+    return next(iter(rules_by_id(state.rules).legal_moves(position_of(state))))
+
+
+def test_an_answer_keeps_the_subject_of_the_mail_it_belongs_to(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    subject = "Your move against bob: The Power of Two, match 1"
+    (letter,) = office.take(seat, "m13-j7", f"AW: Re: {subject}")
+    assert letter.subject == f"Re: {subject}"
+
+
+def test_how_the_mailed_board_is_drawn_is_chosen_in_a_reply(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, "set display small\nshow")
+    assert "The Power of Two is drawn small for alice" in letter.body
+    assert dict(record(office).displays) == {"pow2": "small"}
+    (letter,) = office.take(seat, "set display huge")
+    assert "bad-option: pow2 has no display 'huge'; it is large or small" in letter.body
+
+
+def test_the_one_move_among_other_words_is_played(office):
+    for said in MOVES_AMONG_WORDS:
+        board = office.challenge()
+        (letter,) = office.take(office.seat(board, 0, "alice"), said)
+        assert moves(office, board) == ["m13-j7"], said
+        assert letter.body.startswith(f"> m13-j7\nmatch {board}, #1: ")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "m13-j7 or m13-m9",
+        "Hi,\n\nm13-j7\n\nor was it m13-m9",
+        "Shall I play m13-j7?",
+        "I will not play m13-j7",
+        "ich spiele m13-j7 nicht",
+        "if you play a13-d7, thanks",
+        "my move is a13-d7",
+        "Hi,\n\nI will answer later.\nVon: matchpost\nmatch 1, #0: it is Light's turn\nsuch as m13-j7",
+        "see you at 5 done",
+    ],
+)
+def test_no_move_is_guessed_where_it_is_in_doubt(office, said):
+    (letter,) = office.take(office.seat(office.challenge(), 0, "alice"), said)
+    assert moves(office) == []
+    assert re.search("usage: |unreadable-move: ", letter.body)
+
+
+MOVES_AMONG_WORDS = (
+    "Hi,\n\nm13-j7\n",
+    "*m13-j7*",
+    "m13-j7 thanks!",
+    "My move is m13-j7",
+    "mein Zug: m13-j7\nGruss, Alice",
+    "Hallo Bob!\nIch ziehe „m13\u2013j7“.\n\nViele Grüße\n\n> match 1, #0: such as m13-m9",
+)
+
+
+def test_an_answer_to_bad_lines_says_which_is_which(office):
+    seat = office.seat(office.challenge(), 0, "alice")
+    (letter,) = office.take(seat, "m13 to j7\nhelp pow2\nplease play it")
+    first, *_, last = letter.body.split("\n\n> ")
+    assert first.startswith("> (line 1)\nusage: this line is neither a move nor a command")
+    assert last.startswith("(line 3)\nusage: this line")

@@ -61,7 +61,7 @@ def test_what_happens_is_mailed_within_seconds(served: Served, sink: Sink):
     sign_up(served, "alice", "bob")
     challenge(served)
     until(lambda: subjects(sink, "bob"))
-    assert subjects(sink, "bob") == ["match 1: The Power of Two"]
+    assert subjects(sink, "bob") == ["alice challenges you: The Power of Two, match 1"]
 
 
 @pytest.mark.long
@@ -76,7 +76,9 @@ def test_a_killed_mailer_and_a_server_that_was_stopped_lose_nothing(served: Serv
     sink.start()
     served.start()
     until(lambda: len(subjects(sink, "bob")) >= 2, 90)
-    assert sorted(subjects(sink, "bob")) == [f"match {n}: The Power of Two" for n in (1, 2)]
+    assert sorted(subjects(sink, "bob")) == [
+        f"alice challenges you: The Power of Two, match {n}" for n in (1, 2)
+    ]
 
 
 @pytest.mark.long

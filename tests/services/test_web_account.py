@@ -3,7 +3,10 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+from infra.log.key_files import keys_folder
+from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.mail.verification_codes import VerificationCodes
+from infra.people.account_macs import make_mac_key
 from infra.people.unread import UnreadCounts
 from services.app import vacations
 from services.app.matches import load_state
@@ -16,12 +19,12 @@ from tests.services.matches_by_form import start
 def test_preferences_addresses_and_tokens_are_kept(api, come):
     guest = come()
     guest.log_in(api.player().name)
-    fields = {"language": "de", "notify": "daily", "display-pow2": "small"}
+    fields = {"language": "de", "notify": "daily", "display-pow2": "small", "receipts": "on"}
     assert guest.send("/account/preferences", fields).status_code == 303
     answer = guest.send("/account/addresses", {"addresses": "a@example.org, b@example.org"})
     assert answer.status_code == 303
     profile = api.parts.accounts.record_of(api.parts.accounts.id_of(guest.name))
-    assert (profile.language, profile.notify) == ("de", "daily")
+    assert (profile.language, profile.notify, profile.receipts) == ("de", "daily", True)
     assert dict(profile.displays)["pow2"] == "small"
     assert [one.address for one in profile.addresses] == ["a@example.org", "b@example.org"]
     assert "DIE" in guest.page("/games/pow2").upper()
@@ -154,3 +157,27 @@ def test_a_name_that_is_too_long_is_refused_and_not_cut(come):
     assert "is no userid: a letter, then 1 to 19" in answer.text
     assert f'value="{"x" * 50}"' in answer.text
     assert 'id="wrong-userid"' in answer.text
+
+
+def test_one_click_ends_all_mail_and_looking_at_the_link_does_not(api, come):
+    account = api.parts.accounts.id_of(api.player().name)
+    make_mac_key(keys_folder(api.parts.settings))
+    link = UnsubscribeLinks(keys_folder(api.parts.settings), "https://x.example").url(account)
+    path = link.removeprefix("https://x.example")
+
+    def signed_off() -> bool:
+        return api.parts.accounts.record_of(account).signed_off
+
+    guest = come()
+    page = guest.page(path)
+    assert "This ends all mail to" in page
+    assert "the reminder before a clock runs out" in page
+    assert not signed_off()
+    forged = f"{path[:-1]}{'0' if path[-1] != '0' else '1'}"
+    assert api.http.post(forged).status_code == guest.get(forged).status_code == 404
+    assert not signed_off()
+    # as a mail program does it, without a cookie
+    done = api.http.post(path, data={"List-Unsubscribe": "One-Click"})
+    assert (done.status_code, signed_off()) == (200, True)
+    assert "gets no mail from now on" in done.text
+    assert api.http.post(path).status_code == 200

@@ -62,7 +62,7 @@ def test_where_no_move_follows_the_lines_of_some_minutes_are_one_mail(mailing: M
     (mail,) = mailing.mail()
     assert text_of(mail).startswith("alice says: one\nalice says: two\n")
     assert "To chat with the other players, reply with: chat TEXT" in text_of(mail)
-    assert mail["Subject"] == "match 1: The Power of Two"
+    assert mail["Subject"] == "You and alice: The Power of Two, match 1"
     first = next(one for one in mailing.sink.messages if one["To"] == mail["To"])
     assert mail["In-Reply-To"] == first["Message-ID"]
     claim = mailing.addresses.read(mail["Reply-To"].addresses[0].addr_spec)

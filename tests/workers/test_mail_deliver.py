@@ -73,7 +73,9 @@ def test_a_relay_that_is_down_for_an_hour_loses_nothing(mailing: Mailing, sink: 
     sink.start()
     mailing.pass_time(BACKOFF_MS[-1])
     told = sorted(mail["Subject"] for mail in sink.to(HOMES[BOB]))
-    assert told == sorted(f"match {board}: The Power of Two" for board in range(1, 21))
+    assert told == sorted(
+        f"You and alice: The Power of Two, match {board}" for board in range(1, 21)
+    )
     assert len(sink.messages) == 40
     assert mailing.outbox.size() == 0
     assert "the relay can be reached again" in caplog.text

@@ -51,7 +51,7 @@ def test_a_claim_reaches_the_other_players_and_all_arbiters_but_not_twice(mailin
     for mail in mails:
         assert "the claim of alice:\n    the clock ran\n    in the pause" in text_of(mail)
     subjects = {mail["To"].partition("@")[0]: mail["Subject"] for mail in mails}
-    assert subjects["bob"] == "match 1: The Power of Two"
+    assert subjects["bob"] == "Your move against alice: The Power of Two, match 1"
     assert subjects["carol"] == subjects["dave"] == "matchpost: a case waits in match 1"
     to_carol = next(mail for mail in mails if mail["To"] == "carol@example.org")
     assert "\n  rule 1 carol password dismissed REASONS\n" in text_of(to_carol)

@@ -15,6 +15,7 @@ from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.mail import keys as mail_keys
 from infra.mail.progress import MailerProgress
+from infra.mail.unsubscribe_links import UnsubscribeLinks
 from infra.people.accounts import MailAddress
 from infra.redis import keys
 from tests.fakes.sink import Sink
@@ -36,8 +37,9 @@ def test_all_are_told_of_a_start_each_in_one_mail_and_who_is_to_move_is_asked(ma
     own, other = sorted(mailing.mail(), key=lambda mail: str(mail["To"]))
     assert (own["To"], other["To"]) == (HOMES[ALICE], HOMES[BOB])
     for mail in (own, other):
-        assert mail["Subject"] == "match 1: The Power of Two"
         assert "The Power of Two has started" in text_of(mail)
+    assert own["Subject"] == "Your move against bob: The Power of Two, match 1"
+    assert other["Subject"] == "You and alice: The Power of Two, match 1"
     assert "To play, write your move, such as " in text_of(own)
     assert "There is nothing for you to do now." in text_of(other)
 
@@ -54,6 +56,15 @@ def test_a_move_is_told_with_the_board_and_how_to_answer(mailing: Mailing):
     assert "deadline: 2026-11-22 15:00 UTC, in 3 days" in text_of(mail)
     assert "To play, write your move, such as " in text_of(mail)
     assert "\n 7   * - - - - - * - *     P o T     * - O - - - - - *    7\n" in text_of(mail)
+    assert mail.get_content_type() == "multipart/alternative"
+    plain, shown = mail.iter_parts()
+    html, picture = shown.iter_parts()
+    kinds = [one.get_content_type() for one in (plain, shown, html, picture)]
+    assert kinds == ["text/plain", "multipart/related", "text/html", "image/png"]
+    assert f'src="cid:{picture["Content-ID"][1:-1]}"' in html.get_content()
+    assert "played m13-j7; it is Dark&#x27;s turn (bob)" in html.get_content()
+    assert picture.get_content().startswith(b"\x89PNG")
+    assert "m1-s" not in html.get_content()
 
 
 def test_an_answer_to_the_mail_goes_to_an_address_that_proves_the_seat(mailing: Mailing):
@@ -85,7 +96,7 @@ def test_all_mails_of_a_match_to_a_player_answer_the_first(mailing: Mailing):
     first, second = mailing.mail_to(BOB)
     assert first["In-Reply-To"] is None
     assert second["In-Reply-To"] == second["References"] == first["Message-ID"]
-    assert second["Subject"] == first["Subject"]
+    assert second["Subject"] == "Your move against alice: The Power of Two, match 1"
     assert first["Message-ID"].startswith("<m1.1.s1.")
     assert second["Message-ID"].startswith("<m1.2.s1.")
 
@@ -94,8 +105,20 @@ def test_a_mail_can_be_left_and_says_that_no_person_wrote_it(mailing: Mailing):
     mailing.challenge()
     (mail,) = mailing.mail_to(BOB)
     assert mail["Auto-Submitted"] == "auto-generated"
-    leaving = mail["List-Unsubscribe"].removeprefix("<mailto:").removesuffix(">")
-    assert mailing.addresses.read_signoff(leaving) == BOB
+    by_click, by_mail = mail["List-Unsubscribe"].split(", ")
+    assert mailing.addresses.read_signoff(by_mail.removeprefix("<mailto:").removesuffix(">")) == BOB
+    assert by_click == f"<{mailing.links.url(BOB)}>"
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    # without an address of the pages there is no link, and without HTTPS no click by a program
+    assert UnsubscribeLinks(Path("nowhere"), f"https://{DOMAIN}").url(BOB) == ""
+
+
+def test_the_next_mail_of_a_match_shows_the_own_move(mailing: Mailing):
+    mailing.challenge()
+    mailing.do(ALICE, PlayMove(text="m13-j7"))
+    mailing.do(BOB, PlayMove(text="a13-d7"))
+    (mail,) = [one for one in mailing.mail_to(ALICE) if " played a13-d7" in text_of(one)]
+    assert "Before that:\nmatch 1, #1: Light (alice) played m13-j7; " in text_of(mail)
 
 
 def test_each_is_told_once_however_many_mailers_there_are(mailing: Mailing):
@@ -219,6 +242,7 @@ def test_a_reminder_comes_before_the_deadline(mailing: Mailing):
     mailing.keep()
     (mail,) = mailing.mail_to(ALICE)
     assert text_of(mail).startswith("match 1, #0: it is your turn, and your time is running out\n")
+    assert mail["Subject"].startswith("Your time is running out against bob: ")
     assert "deadline: 2026-11-22 15:00 UTC, in 4 hours" in text_of(mail)
 
 
@@ -255,11 +279,11 @@ def test_a_match_that_can_t_be_told_keeps_no_other_up(mailing: Mailing, caplog):
     replace_leaf(mailing.client, 1, 0, b"broken")
     mailing.challenge(board=2)
     mails = mailing.mail_to(BOB)
-    assert [mail["Subject"] for mail in mails] == ["match 2: The Power of Two"]
+    assert [mail["Subject"] for mail in mails] == ["You and alice: The Power of Two, match 2"]
     assert "ALARM: leaf 0 of shard 1 can't be mailed" in caplog.text
     mailing.challenge(board=5)
     (mail,) = mailing.mail_to(BOB)
-    assert mail["Subject"] == "match 5: The Power of Two"
+    assert mail["Subject"] == "You and alice: The Power of Two, match 5"
 
 
 def test_logs_that_were_put_back_from_a_backup_are_told_on(mailing: Mailing, caplog):

@@ -28,11 +28,14 @@ class EmailBuilder:
         addresses: ServerAddresses,
         progress: MailerProgress,
         record_of: Callable[[AccountId], Profile | None],
+        unsubscribe: Callable[[AccountId], str] = lambda _: "",
     ) -> None:
+        """`unsubscribe` returns the link that ends an account's mail, empty where there is none."""
         self._composer = composer
         self._addresses = addresses
         self._progress = progress
         self._record_of = record_of
+        self._unsubscribe = unsubscribe
 
     def notification(
         self, news: MatchUpdate, to: Sequence[str], attachments: tuple[Attachment, ...] = ()
@@ -135,20 +138,30 @@ class EmailBuilder:
         headers: Sequence[tuple[str, str]] = (),
         attachments: tuple[Attachment, ...] = (),
     ) -> list[Email]:
-        unsubscribe = ("List-Unsubscribe", f"<mailto:{self._addresses.signoff(account)}>")
         return [
             Email(
                 id=id_,
                 to=address,
                 subject=clean_subject(text.subject),
                 body=with_receipt_line(text.body, attachments, text.language),
-                headers=(*headers, _AUTOMATIC, unsubscribe),
+                headers=(*headers, _AUTOMATIC, *self._leaving(account)),
                 purpose=Purpose.NOTICE,
                 account=account,
                 attachments=attachments,
+                html=text.html,
+                drawing=text.drawing,
             )
             for address in to
         ]
+
+    def _leaving(self, account: AccountId) -> tuple[tuple[str, str], ...]:
+        """Return how to end all mail: by mail, and by a link; mail programs use it by themselves if it is HTTPS."""
+        by_mail, link = f"<mailto:{self._addresses.signoff(account)}>", self._unsubscribe(account)
+        if not link:
+            return (("List-Unsubscribe", by_mail),)
+        both = ("List-Unsubscribe", f"<{link}>, {by_mail}")
+        by_click = ("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
+        return (both, by_click) if link.startswith("https:") else (both,)
 
     def _id(self, shown: str, *parts: object) -> str:
         return f"{shown}.{self._addresses.mark(*parts)}@{self._addresses.domain}"

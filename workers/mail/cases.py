@@ -6,9 +6,10 @@ match get the mail of its players. The arbiter who has ruled before gets the mai
 
 from domain.match.dispute_events import Appealed, Claimed
 from domain.match.events import AccountId
+from infra.mail.address_status import recipient_of
 from infra.mail.email import Email
 from infra.projections.projection import Fact
-from workers.mail.context import MailContext, recipient_of
+from workers.mail.context import MailContext
 
 
 def mail_arbiters(context: MailContext, fact: Fact) -> None:

@@ -1,10 +1,11 @@
 """Mails the chat of matches, unless another mail of the match contained it."""
 
 from domain.match.history import unpack_snapshot
+from infra.mail.address_status import recipient_of
 from infra.mail.chat_queue import UnmailedChat, lines_since
 from infra.mail.progress import DigestItem
 from infra.projections.notices import NoticeKind
-from workers.mail.context import BATCH, MailContext, recipient_of
+from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
 

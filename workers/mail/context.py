@@ -4,13 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from infra.mail.chat_queue import ChatMailQueue
 from infra.mail.email import Attachment
 from infra.mail.outbox import Outbox
 from infra.mail.progress import MailerProgress
-from infra.people.accounts import Accounts, Profile
+from infra.people.accounts import Accounts
 from infra.people.messages import MessageStore
 from infra.store.port import Store
 from workers.mail.build import EmailBuilder
@@ -32,24 +30,3 @@ class MailContext:
     messages: MessageStore
     attach: Callable[[int, bytes], tuple[Attachment, ...]]
     """Returns the attachments of a mail about a match, by its board and its last event in the mail."""
-
-
-class Recipient(msgspec.Struct, frozen=True):
-    """A player who wants mail."""
-
-    addresses: tuple[str, ...]
-    daily: bool
-    """Whether the player wants one digest a day."""
-
-
-def recipient_of(profile: Profile | None) -> Recipient | None:
-    """Return how to mail a player; None for one who wants no mail, has no address, or is deleted."""
-    if profile is None or not wants_mail(profile):
-        return None
-    addresses = tuple(one.address for one in profile.addresses if one.usable)
-    return Recipient(addresses, profile.notify == "daily") if addresses else None
-
-
-def wants_mail(profile: Profile) -> bool:
-    """Return whether a player wants any mail."""
-    return not profile.signed_off and profile.notify != "none"

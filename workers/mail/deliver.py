@@ -9,9 +9,10 @@ player reads why.
 
 import logging
 from collections import deque
+from collections.abc import Callable
 from typing import Final
 
-from infra.mail.address_status import AddressStatus
+from infra.mail.address_status import AddressStatus, wants_mail
 from infra.mail.addresses import ServerAddresses
 from infra.mail.email import Email, InvalidEmailError, Purpose
 from infra.mail.outbox import LONGEST_BACKOFF_MS, LeasedEmail, Outbox, RelayBackoff
@@ -28,7 +29,6 @@ from infra.mail.smtp_client import (
 from infra.metrics import count_sent_mail
 from infra.people.accounts import Accounts, MailAddress
 from infra.people.accounts.validation import mailbox
-from workers.mail.context import wants_mail
 
 logger = logging.getLogger(__name__)
 
@@ -64,8 +64,12 @@ class EmailDelivery:
         standing: AddressStatus,
         addresses: ServerAddresses,
         sent: SentEmails,
+        *,
+        paint: Callable[[bytes], bytes] = lambda _: b"",
     ) -> None:
+        """`paint` returns the picture of a drawing, as a PNG; `ValueError` if there is none."""
         self._outbox = outbox
+        self._paint = paint
         self._sent = sent
         self._relay = relay
         self._accounts = accounts
@@ -113,7 +117,7 @@ class EmailDelivery:
             self._outbox.remove(leased)
             return
         try:
-            data = serialize(email, self._addresses, leased.since)
+            data = serialize(email, self._addresses, leased.since, self._picture(leased))
         except InvalidEmailError:
             logger.exception("ALARM: e-mail %s can't be written, and is dropped", leased.key)
             self._outbox.remove(leased)
@@ -129,6 +133,14 @@ class EmailDelivery:
         if sent.delivery_status == DeliveryStatus.SENT:
             self._sent.add(leased.key, self._outbox.now())
         self._record(leased, sent)
+
+    def _picture(self, leased: LeasedEmail) -> bytes:
+        """Return the picture of an e-mail; empty without one, so that its text is sent all the same."""
+        try:
+            return self._paint(leased.email.drawing) if leased.email.drawing else b""
+        except ValueError:
+            logger.exception("ALARM: e-mail %s is sent without its picture", leased.key)
+            return b""
 
     def _record(self, leased: LeasedEmail, sent: DeliveryResult, *, blamed: bool = True) -> None:
         """Record the result of an e-mail; `blamed` is whether its address may be at fault."""

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 
 from domain.match.events import AccountId
+from infra.mail.address_status import recipient_of
 from infra.mail.progress import DigestItem
-from workers.mail.context import BATCH, MailContext, recipient_of
+from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
 

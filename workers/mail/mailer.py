@@ -5,6 +5,7 @@ from typing import Final, Protocol
 
 import redis
 
+from domain.match.events import AccountId
 from infra.mail.address_status import AddressStatus
 from infra.mail.addresses import ServerAddresses
 from infra.mail.chat_queue import ChatMailQueue
@@ -76,8 +77,14 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
     sent: SentEmails,
     clock: Callable[[], int] | None = None,
     attach: Callable[[int, bytes], tuple[Attachment, ...]] = lambda *_: (),
+    paint: Callable[[bytes], bytes] = lambda _: b"",
+    unsubscribe: Callable[[AccountId], str] = lambda _: "",
 ) -> list[MailTask]:
-    """Return the tasks of e-mail. `clock` is that of the `Outbox`, `attach` of `MailContext`."""
+    """Return the tasks of e-mail.
+
+    `clock` is that of the `Outbox`, `attach` of `MailContext`, `paint` of `EmailDelivery`, and
+    `unsubscribe` of `EmailBuilder`.
+    """
     outbox, progress = Outbox(data, clock), MailerProgress(data)
     codes = VerificationCodes(data, outbox.now)
     context = MailContext(
@@ -85,7 +92,7 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
         accounts=accounts,
         progress=progress,
         outbox=outbox,
-        builder=EmailBuilder(composer, addresses, progress, accounts.record_of),
+        builder=EmailBuilder(composer, addresses, progress, accounts.record_of, unsubscribe),
         chats=ChatMailQueue(data),
         messages=MessageStore(data, lambda: store.layout().shards),
         attach=attach,
@@ -97,7 +104,9 @@ def mail_tasks(  # noqa: PLR0913 - one for each part
         MessageMailer(context, MessageMailQueue(data)),
         ChatMailer(context),
         DigestMailer(context),
-        EmailDelivery(outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent),
+        EmailDelivery(
+            outbox, relay, accounts, AddressStatus(accounts, codes), addresses, sent, paint=paint
+        ),
     ]
 
 

@@ -2,9 +2,10 @@
 
 from domain.errors import Refusal
 from domain.match.events import AccountId
+from infra.mail.address_status import recipient_of
 from infra.mail.message_queue import MessageMailQueue, QueuedMessage
 from infra.mail.progress import DigestItem
-from workers.mail.context import BATCH, MailContext, recipient_of
+from workers.mail.context import BATCH, MailContext
 from workers.mail.isolate import isolate_errors
 
 

@@ -5,21 +5,22 @@ the same ids, which the outbox takes once. So it needs no lease, and several mai
 """
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
-from domain.match.events import AccountId, CommandId, EventEnvelope, MatchStarted, decode_event
+from domain.match.events import AccountId, CommandId, decode_event
+from infra.mail.address_status import Recipient, recipient_of
 from infra.mail.chat_queue import UnmailedChat, lines_since
 from infra.mail.composer import MatchUpdate
 from infra.mail.progress import DigestItem
 from infra.people.messages import PlayerMessage
-from infra.projections.notice_fold import SeatsLeft, notices_of, seats_after
+from infra.projections.command_notices import notices_by_player
 from infra.projections.notices import NoticeKind
 from infra.projections.projection import Fact, MatchSetup
 from workers.mail.cases import mail_arbiters
-from workers.mail.context import MailContext, Recipient, recipient_of
+from workers.mail.context import MailContext
 from workers.mail.isolate import isolate_errors
 from workers.mail.log_round import LogRound
 from workers.projections.log_reader import LogChunk
@@ -31,8 +32,6 @@ OLD_MS: Final = 3 * 24 * 3_600_000
 
 _URGENT: Final = frozenset({NoticeKind.REMINDER})
 """Notices that can't wait for a digest, because it would come after the deadline."""
-
-_NOBODY: Final = SeatsLeft(None)
 
 
 class MatchMailer(LogRound):
@@ -92,7 +91,7 @@ class MatchMailer(LogRound):
             return
         talk = context.chats.of(one.account, one.board)
         said = self._unread_chat(talk) if talk else []
-        attached = context.attach(one.board, one.history[-1])
+        attached = context.attach(one.board, one.history[-1]) if to.receipts else ()
         news = replace(one, chat=tuple(said))
         mails = context.builder.notification(news, to.addresses, attached)
         context.outbox.enqueue_all(mails)
@@ -109,42 +108,3 @@ class MatchMailer(LogRound):
             profile = self._context.accounts.record_of(account)
             self._recipients[account] = recipient_of(profile)
         return self._recipients[account]
-
-
-def notices_by_player(
-    cast: MatchSetup, events: Sequence[EventEnvelope], own: Sequence[EventEnvelope]
-) -> dict[AccountId, list[NoticeKind]]:
-    """Return the players that a command's `own` events are mailed to, with the kinds of notice.
-
-    They are those of the pages, but the player who started a match gets a mail of it, too: it is the
-    first mail of the match, which the player answers with moves.
-    """
-    found: dict[AccountId, list[NoticeKind]] = {}
-    for account, kind, _ in notices_of_command(cast, events, own, to_starter=True):
-        found.setdefault(account, []).append(kind)
-    return found
-
-
-def notices_of_command(
-    cast: MatchSetup,
-    events: Sequence[EventEnvelope],
-    own: Sequence[EventEnvelope],
-    *,
-    to_starter: bool = False,
-) -> Iterator[tuple[AccountId, NoticeKind, EventEnvelope]]:
-    """Return the notices of a command's `own` events, in order; `events` are all up to the last of them.
-
-    `to_starter` adds one for the player who started a match.
-    """
-    table = _NOBODY
-    for event in events[: own[-1].seq]:
-        if event.seq >= own[0].seq:
-            more = _own_start(event, cast) if to_starter else ()
-            for account, kind in [*notices_of(Fact(event, cast), table), *more]:
-                yield account, kind, event
-        table = seats_after(table, event.body)
-
-
-def _own_start(event: EventEnvelope, cast: MatchSetup) -> Iterator[tuple[AccountId, NoticeKind]]:
-    if isinstance(event.body, MatchStarted) and event.actor in cast.seats:
-        yield event.actor, NoticeKind.STARTED

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from domain.match.events import AccountId, CommandId, decode_event
 from infra.metrics import count_sent_push
 from infra.people.push_subscriptions import PushSubscription, PushSubscriptions
+from infra.projections.command_notices import notices_of_command
 from infra.projections.notice_fold import detail_of
 from infra.projections.projection import Fact
 from infra.push.client import PushClient, PushComposer, PushMessage, PushStatus
@@ -22,7 +23,6 @@ from infra.push.push_services import origin_of
 from infra.store.port import Store
 from workers.mail.isolate import isolate_errors
 from workers.mail.log_round import LogRound
-from workers.mail.notify import notices_of_command
 from workers.projections.log_reader import LogChunk
 
 logger = logging.getLogger(__name__)

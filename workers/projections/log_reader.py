@@ -17,10 +17,8 @@ from redis.exceptions import ResponseError
 from domain.errors import Refusal
 from domain.match.dispute_events import ResultChanged, SetBack
 from domain.match.events import (
-    Challenged,
     Ended,
     EventEnvelope,
-    MatchStarted,
     decode_event,
     is_event,
     leaf_hash,
@@ -30,6 +28,7 @@ from domain.match.state import MatchState, Reason, fold
 from domain.ratings import ranking
 from infra.archive.directory_pages import DirectoryEntry
 from infra.archive.store import StoreWithArchive
+from infra.projections.command_notices import setup_of
 from infra.projections.projection import Fact, MatchResult, MatchSetup
 from infra.store.log_channel import LogListener
 from infra.store.log_streams import MOST_NEXT, NextLeaves
@@ -282,14 +281,14 @@ class LogReader:
     def _setup(self, event: EventEnvelope, firsts: _FirstEvents) -> MatchSetup:
         board = event.match
         if event.seq == 1:
-            setup = _setup(event)
+            setup = setup_of(event)
         elif board in self._setups:
             setup = self._setups[board]
         else:
             first = firsts[board]
             if not isinstance(first, bytes):
                 raise first or LookupError(f"match {board} has no events")
-            setup = _setup(decode_event(first))
+            setup = setup_of(decode_event(first))
         self._setups[board] = setup
         self._setups.move_to_end(board)
         return setup
@@ -317,13 +316,6 @@ class _ReadLeaf(msgspec.Struct, frozen=True):
     index: int
     data: bytes
     event: EventEnvelope | None
-
-
-def _setup(first: EventEnvelope) -> MatchSetup:
-    body = first.body
-    if not isinstance(body, MatchStarted | Challenged):
-        raise TypeError(f"match {first.match} begins with {body!r}")
-    return MatchSetup(body.rules, body.rules.partition("/")[0], body.options, body.seats)
 
 
 def _without_history(

@@ -56,6 +56,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How often the addresses of its seats were replaced; `infra.mail.addresses` makes them of it."""
     suspended: bool = False
     """Whether nobody can log in to the account; set by the operator only."""
+    receipts: bool = False
+    """Whether mail has receipts, and each accepted move by mail is answered by itself."""
 
 
 class AccountChange(StrEnum):

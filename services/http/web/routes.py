@@ -129,6 +129,7 @@ from services.http.web.pages.replay import (
 )
 from services.http.web.pages.reveals import list_reveals
 from services.http.web.pages.robots import add_robot, play_robot, start_rematch
+from services.http.web.pages.unsubscribing import unsubscribe
 from services.http.web.pages.watching import (
     follow_player,
     show_watching,
@@ -227,6 +228,7 @@ PAGES: Final[tuple[Any, ...]] = (
     decline_challenges,
     allow_notifications,
     end_notifications,
+    unsubscribe,
     show_watching,
     watch_match,
     unwatch_match,

@@ -41,6 +41,7 @@ Disallow: /api/
 Disallow: /login
 Disallow: /signup
 Disallow: /password
+Disallow: /unsubscribe
 Disallow: /stream
 Disallow: /new
 Disallow: /m/*/check

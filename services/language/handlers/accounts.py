@@ -11,6 +11,7 @@ from services.app.preferences import (
     CHALLENGE_CHOICES,
     LANGUAGES,
     MAIL_CHOICES,
+    RECEIPT_CHOICES,
     PreferenceChanges,
     change_preferences,
 )
@@ -25,10 +26,13 @@ _CODES: Final = (
 def signup(call: Invocation) -> Answer:
     """Make an account."""
     _check_password(call)
-    addresses = call.line.all("address")
+    written = call.line.all("address")
+    addresses = written or [call.origin.address] * bool(call.origin.address)
     trusted = call.origin.trusted
     account = accounts.sign_up(call.app, *call.sender, addresses, by_operator=trusted)
     welcome = f"welcome, {name_of(call.app, account)}; `help` lists what you can do"
+    if addresses and not written:
+        welcome += f"; your mail address is {addresses[0]}, from which you wrote"
     return Answer(welcome + (_about_codes(call, account) if addresses else ""))
 
 
@@ -89,7 +93,7 @@ def verify(call: Invocation) -> Answer:
 
 
 def set_preference(call: Invocation) -> Answer:
-    """Set a player's preference for all games: the language of help, mail, or challenges."""
+    """Set a player's preference for all games: the language of help, mail, receipts, or challenges."""
     account, value = call.account(), call.line.get("value")
     if call.line.has("notify"):
         record = change_preferences(call.app, account, PreferenceChanges(notify=value))
@@ -98,13 +102,17 @@ def set_preference(call: Invocation) -> Answer:
         record = change_preferences(call.app, account, PreferenceChanges(challenges=value))
         whose = CHALLENGE_CHOICES[record.challenges]
         return Answer(f"from now on {record.name} accepts challenges by name {whose}")
+    if call.line.has("receipts"):
+        record = change_preferences(call.app, account, PreferenceChanges(receipts=value))
+        chosen = RECEIPT_CHOICES["on" if record.receipts else "off"]
+        return Answer(f"from now on {record.name} gets {chosen}")
     record = change_preferences(call.app, account, PreferenceChanges(language=value))
     return Answer(f"{record.name} reads help in {LANGUAGES[record.language or 'en']} from now on")
 
 
 def set_for_game(call: Invocation) -> Answer:
     """Set how a game is drawn for a player, or a preference for all games."""
-    if any(call.line.has(part) for part in ("language", "notify", "challenges")):
+    if any(call.line.has(part) for part in ("language", "notify", "challenges", "receipts")):
         return set_preference(call)
     rules, value = call.rules, call.line.get("value")
     wanted = PreferenceChanges(display=(rules.key, value))

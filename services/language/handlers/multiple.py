@@ -8,6 +8,7 @@ from typing import Final
 from domain.errors import Code, Refusal
 from services.language.answer import Answer, refusal
 from services.language.invocation import Invocation
+from services.language.parser import join_texts, looks_like_command
 
 LINES: Final = 50
 """Commands in one `multiple`, at most."""
@@ -19,7 +20,9 @@ _KEY_LENGTH: Final = 400
 def multiple(call: Invocation) -> Answer:
     """Carry out each line with a key of its own, so that a repetition of all repeats none."""
     # a newline and nothing else ends a command, here as anywhere
-    lines = [line for line in call.line.get("body").split("\n") if line.strip()]
+    lines = join_texts(
+        [line for line in call.line.get("body").split("\n") if line.strip()], looks_like_command
+    )
     if len(lines) > LINES:
         raise Refusal(Code.TOO_LONG, f"`multiple` has {len(lines)} lines; {LINES} are the most")
     if any(line.split()[0].lower() == "multiple" for line in lines):

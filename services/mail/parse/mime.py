@@ -15,7 +15,7 @@ import msgspec
 from services.mail.parse.charsets import decode, decode_base64
 
 SIZE: Final = 64 * 1024
-"""Bytes of a mail, at most."""
+"""Bytes of a mail without its attachments, at most."""
 
 LINE: Final = 998
 """Bytes of a line, at most, without the line end."""
@@ -62,7 +62,7 @@ class Part(msgspec.Struct, frozen=True):
     @property
     def kind(self) -> str:
         """The type, such as `text/plain`."""
-        return _kind(self.fields)
+        return kind_of(self.fields)
 
     def parameter(self, name: str) -> str:
         """Return a parameter of the type, such as `charset`; empty if there is none."""
@@ -71,7 +71,7 @@ class Part(msgspec.Struct, frozen=True):
     @property
     def attached(self) -> bool:
         """Whether it is a file, and not part of the text."""
-        return first(self.fields, "content-disposition").strip().lower().startswith("attachment")
+        return is_attached(self.fields)
 
     def text(self) -> str:
         """Return the text; raises `UndecodableError` and `UnknownCharsetError`."""
@@ -100,6 +100,25 @@ def _base64(data: bytes) -> bytes:
 def first(fields: Fields, name: str) -> str:
     """Return the first field of that name; empty if there is none."""
     return next((value for key, value in fields if key == name), "")
+
+
+def is_attached(fields: Fields) -> bool:
+    """Return whether a part is a file, and not part of the text."""
+    return first(fields, "content-disposition").strip().lower().startswith("attachment")
+
+
+def read_fields(lines: Sequence[bytes]) -> Fields:
+    """Return the fields of a header; `UnfitError` if it has too many, or none of their form."""
+    return _split(lines)[0]
+
+
+def boundary_of(fields: Fields) -> str:
+    """Return the boundary of a part that holds others; empty for any other part."""
+    return (
+        _parameters(first(fields, "content-type")).get("boundary", "")
+        if _holds_others(fields)
+        else ""
+    )
 
 
 def read_parts(data: bytes) -> tuple[Fields, list[Part]]:
@@ -166,7 +185,7 @@ def _parts(fields: Fields, lines: Sequence[bytes], depth: int) -> Iterator[Part]
     yield Part(fields, ())
     if depth == NESTING:
         raise UnfitError(f"its parts are nested more than {NESTING} deep")
-    boundary = _parameters(first(fields, "content-type")).get("boundary", "")
+    boundary = boundary_of(fields)
     if not 1 <= len(boundary) <= _BOUNDARY:
         raise UnfitError("its parts have no boundary")
     for inner in _cut(lines, f"--{boundary}".encode()):
@@ -189,10 +208,11 @@ def _cut(lines: Sequence[bytes], mark: bytes) -> Iterator[Sequence[bytes]]:
 
 
 def _holds_others(fields: Fields) -> bool:
-    return _kind(fields).startswith("multipart/")
+    return kind_of(fields).startswith("multipart/")
 
 
-def _kind(fields: Fields) -> str:
+def kind_of(fields: Fields) -> str:
+    """Return the type of a part, such as `text/plain`."""
     found = _TYPE.match(first(fields, "content-type"))
     return found[1].lower() if found else "text/plain"
 

@@ -73,6 +73,8 @@ class OwnAccount(msgspec.Struct, frozen=True):
     """True if the account may send messages to everybody."""
     notice: str = ""
     """Why no codes were sent to the unverified addresses, in a sentence; empty if they were."""
+    receipts: bool = False
+    """True if mail has receipts, and each accepted move by mail is answered by itself."""
 
 
 class Preferences(RequestBody, frozen=True):
@@ -86,6 +88,8 @@ class Preferences(RequestBody, frozen=True):
     """Challenges by name to accept: from `anyone`, from `known` players, or from `none`."""
     displays: Annotated[dict[str, str], msgspec.Meta(max_length=50)] | None = None
     """Names of text displays by game; games that are left out get their first display."""
+    receipts: bool | None = None
+    """Whether mail has receipts, and each accepted move by mail is answered by itself."""
     password: Password = ""
     """Required to change `notify` or `challenges` if your token is older than ten minutes."""
 
@@ -195,11 +199,7 @@ def show_account(
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(
-        Code.BAD_OPTION,
-        Code.UNKNOWN_GAME,
-        *RECENT_PASSWORD,
-    ),
+    opt=declare_errors(Code.BAD_OPTION, Code.UNKNOWN_GAME, *RECENT_PASSWORD),
     summary="Change preferences",
 )
 def change_account(
@@ -207,13 +207,13 @@ def change_account(
     context: NamedDependency[ApiContext],
     caller: NamedDependency[Caller],
 ) -> OwnAccount:
-    """Change the language of help, mail, challenges by name, and displays.
+    """Change the language of help, mail, receipts in mail, challenges by name, and displays.
 
     For mail and challenges a token alone is enough for ten minutes after it was made; later the password
     is required, too.
     """
     wanted = preferences.PreferenceChanges(
-        data.language, data.notify, data.challenges, data.displays
+        data.language, data.notify, data.challenges, data.displays, receipts=data.receipts
     )
     account = caller.require(Scope.ACCOUNT)
     if data.notify is not None or data.challenges is not None:
@@ -226,10 +226,7 @@ def change_account(
     sync_to_thread=True,
     security=ACCOUNT_SCOPE,
     tags=[ACCOUNTS_TAG],
-    opt=declare_errors(
-        Code.BAD_ADDRESS,
-        *RECENT_PASSWORD,
-    ),
+    opt=declare_errors(Code.BAD_ADDRESS, *RECENT_PASSWORD),
     summary="Replace the mail addresses",
 )
 def change_addresses(
@@ -397,4 +394,5 @@ def _account_json(profile: Profile) -> OwnAccount:
         addresses=tuple(Address(a.address, a.verified) for a in profile.addresses),
         displays=dict(profile.displays),
         arbiter=profile.arbiter,
+        receipts=profile.receipts,
     )

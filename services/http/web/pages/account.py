@@ -137,6 +137,7 @@ def change_preferences(
         notify=form.get("notify") or None,
         challenges=form.get("challenges") or None,
         displays=drawn or None,
+        receipts=form.get("receipts") or None,
     )
 
     def changed(account: AccountId) -> None:
