@@ -181,5 +181,5 @@ def _processor_use(pid: int) -> tuple[bool, float]:
 
 
 def _stat_fields(path: Path) -> list[str]:
-    """Return what stands after the name of the program."""
+    """Return the fields after the name of the program."""
     return path.read_text("ascii", "replace").rpartition(")")[2].split()

@@ -212,7 +212,7 @@ SAY: Final = Sentences(
         ),
         "analysis-killed": (
             "the analysis of match {board} was stopped, because its process was killed {kills} times at the same position; ask for it again in an hour",
-            "die Analyse von Partie {board} wurde beendet, weil ihr Prozess {kills}-mal bei derselben Stellung abbrach; in einer Stunde kannst du sie noch einmal anfordern",
+            "die Analyse von Partie {board} wurde beendet, weil ihr Prozess {kills}-mal bei derselben Stellung abbrach; in einer Stunde lässt sie sich noch einmal anfordern",
         ),
         "analyses-wait": (
             "{most} matches wait to be analysed; try again later",

@@ -59,6 +59,10 @@ USE_CASES: Final[dict[str, Row]] = {
     "opponents.check_wanted": WITHIN,
     "opponents.reserve_robot_match": WITHIN,
     "rematch.rematch": Row(),
+    "rematch.rematch_board": Row(
+        (WEB,),
+        "a page shows it in the place of its button; elsewhere it is a match among the others",
+    ),
     "start.numbered_start": WITHIN,
     "commands.command_of": Row(),
     "commands.finish": Row(),
