@@ -146,13 +146,15 @@ def test_no_file_gives_a_container_more_than_the_keys_of_its_role() -> None:
 
 
 def test_containers_have_no_rights_and_only_this_machine_reaches_them() -> None:
-    for name, service in SERVICES.items():
+    (one,) = documents("../one-machine/compose.yaml")
+    for name, service in [*SERVICES.items(), *one["services"].items()]:
         assert service["read_only"], name
         assert service["cap_drop"] == ["ALL"], name
         assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert set(service.get("environment", {})) <= VARIABLES, name
         for port in service.get("ports", ()):
             assert port.startswith("127.0.0.1:"), name
-        assert service["networks"][0] == "inside"
+    assert all(service["networks"][0] == "inside" for service in SERVICES.values())
     assert documents("compose.yaml")[0]["networks"]["inside"]["internal"]
     assert SERVICES["web"]["environment"]["MATCHPOST_TRUSTED_PROXY"] == "on"
 
