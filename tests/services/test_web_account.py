@@ -76,7 +76,7 @@ def test_what_others_write_is_news_until_the_match_is_looked_at(api, pair):
     api.parts.messages.send(api.parts.accounts.id_of(one.name), [account], "hi", bytes(16))
     assert api.parts.unread.counts(account) == UnreadCounts({board: 1}, 1)
     home = two.page("/")
-    assert "New in the chat of" in home
+    assert f"{one.name} sent a message in" in home
     assert f"{one.name} wrote to you" in home
     assert "/m/0" not in home
     assert "hello - you" in two.page(f"/m/{board}")

@@ -98,7 +98,8 @@ def test_a_stranger_sees_no_case_and_disputes_nothing(world):
 
 
 def test_an_arbiter_finds_the_case_in_the_queue_and_the_record_beside_it(world):
-    assert world.alice.act(world.board, "move", move="m13-m7").status_code != 303
+    back = world.alice.act(world.board, "move", move="m13-m7").headers["location"]
+    assert back == f"/m/{world.board}/check?move=m13-m7"
     claim(world)
     world.api.caught_up()
     assert "for a ruling</a>" in world.arbiter.page("/")
