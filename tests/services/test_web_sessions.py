@@ -193,7 +193,8 @@ def test_there_are_forms():
 
 def test_no_form_is_taken_that_does_not_show_to_be_ours(come):
     guest = come().sign_up("eve")
-    for path in posts():
+    # a link in a mail proves itself, and mail programs send it
+    for path in set(posts()) - {"/unsubscribe/abc"}:
         for proof in ("", "0" * 64, "0" * 128, "ä"):
             answer = guest.http.post(path, data={"csrf": proof})
             assert answer.status_code == 403, (path, answer.text)

@@ -100,10 +100,12 @@ def test_wrong_proofs_of_a_stranger_leave_room_for_a_real_fork(witness: Witness,
     assert proof.read_text() == FORK.note(39)
 
 
-def test_a_network_that_asks_too_often_is_refused_for_a_minute(witness: Witness):
+def test_a_network_that_asks_too_often_is_refused(witness: Witness):
     with TestClient(make_witness_app(witness)) as http:
-        found = [http.post("/add-checkpoint", content=b"junk").status_code for _ in range(122)]
-    assert found == [400] * 120 + [429] * 2
+        found = [http.post("/add-checkpoint", content=b"junk").status_code for _ in range(240)]
+    # what was spent comes back at two a second
+    assert set(found[:120]) == {400}
+    assert 429 in found[120:]
 
 
 @pytest.mark.parametrize("old", [0, 5, 19, 21, 30])
