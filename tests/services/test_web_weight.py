@@ -54,8 +54,9 @@ def test_who_has_logged_in_is_counted_by_account(tmp_path):
     with Api(tmp_path, address_rate=60) as api, door(api) as come:
         one, other = come().sign_up("ann"), come().sign_up("ben")
         board = api.begun(*(api.player() for _ in range(2)))
-        assert taken(one.http, "/games", 63) == 60
-        assert taken(one.http, "/games/pow2/try/moves", 3) == 0
+        # one a second comes back
+        assert 60 <= taken(one.http, "/games", 65) < 65
+        assert taken(one.http, "/games/pow2/try/moves", 3) < 3
         asset = re.search(r'href="(/static/[^"]+)"', other.page("/games"))
         assert taken(other.http, f"/m/{board}/match.txt", 8) == 5
         assert asset

@@ -22,10 +22,13 @@ from services.http.web.wording import TRANSLATED, script_words
 AnyRequest = Request[Any, Any, Any]
 
 _TYPES: Final = {
-    "css": "text/css; charset=utf-8",
-    "js": "text/javascript; charset=utf-8",
+    "css": "text/css",
+    "js": "text/javascript",
     "svg": "image/svg+xml",
 }
+FILE_TYPES: Final = frozenset(_TYPES.values())
+"""The media types of static files."""
+
 _FOREVER: Final = "public, max-age=31536000, immutable"
 _REVALIDATE: Final = "no-cache"
 

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from domain.sentences import text_in
 from services.app.sentences import offer_name
-from services.http.web.assets import asset_url, module_tags
+from services.http.web.assets import FILE_TYPES, asset_url, module_tags
 from services.http.web.session import CSRF_FIELD, Visitor, guest_cookie, session_cookie
 from services.http.web.views.chat_text import linked
 from services.http.web.views.figures import board_sample, draw_figures
@@ -172,7 +172,12 @@ def local_path(path: str) -> str:
 
 
 def add_security_headers(response: Response[Any]) -> Response[Any]:
-    """Add the security headers of every page; a page may have a stricter policy of its own."""
+    """Add the security headers of every page; a page may have a stricter policy of its own.
+
+    Of a file that pages load, such as a script, browsers ask for the policy of its content alone.
+    """
+    of_file = response.media_type in FILE_TYPES
     for name, value in HEADERS.items():
-        response.headers.setdefault(name, value)
+        if not of_file or name == "Content-Security-Policy":
+            response.headers.setdefault(name, value)
     return response
