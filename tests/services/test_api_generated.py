@@ -99,6 +99,7 @@ def encoded(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
+@pytest.mark.long
 @SETTINGS
 @given(name=NAMES, given_=st.dictionaries(st.sampled_from(
     ("board", "ply", "command", "challenge", "userid", "opponent", "game", "code", "legal", "wait",

@@ -140,6 +140,7 @@ def test_the_table_has_every_command_and_every_game():
     assert "line GAME challenge" not in boards
 
 
+@pytest.mark.long
 def test_subcommands_and_their_flags(shell: Shell):
     assert shell.complete("") == sorted(LISTED)
     assert shell.complete("ver") == ["verify"]

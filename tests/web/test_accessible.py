@@ -168,6 +168,7 @@ def test_on_a_phone_nothing_sticks_out_and_all_can_be_touched(person, pair, boar
         assert not small, (path, small)
 
 
+@pytest.mark.long
 def test_a_phone_shows_other_pictures_by_day_than_in_the_dark(person, pair, board, tmp_path):
     one = person(pair[0], **PHONE)
     for name, path in (("home", "/"), ("match", f"/m/{board}"), ("halves", f"/m/{board + 1}")):

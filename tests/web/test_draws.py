@@ -85,6 +85,7 @@ def test_two_browsers_commit_and_reveal_and_the_match_starts_while_both_look_on(
     assert (len(mine), len(other)) == (64, 32)
 
 
+@pytest.mark.long
 def test_an_open_match_of_chance_is_revealed_from_whatever_page_its_maker_opens_next(api, person):
     lena, dora = person("lena-o"), person("dora-o")
     offers(lena, "Powerdrain")
@@ -155,6 +156,7 @@ def test_a_browser_that_does_not_keep_the_text_says_where_it_is_and_keeps_what_i
     elsewhere.page.locator("#board-area svg").wait_for()
 
 
+@pytest.mark.long
 def test_the_list_of_matches_reveals_while_it_is_looked_at_though_the_server_is_busy(person):
     lena, dora = person("lena-l"), person("dora-l")
     lena.page.clock.install()

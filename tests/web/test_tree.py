@@ -92,7 +92,9 @@ def test_a_move_that_is_being_chosen_outlasts_a_look_back(person, pair, board):
     one.page.locator(".moves a.now", has_text="m5-m9").wait_for()
 
 
-@pytest.mark.parametrize("options", [{}, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize(
+    "options", [{}, pytest.param(PHONE, marks=pytest.mark.long)], ids=["wide", "phone"]
+)
 def test_tried_moves_are_branches_that_come_back_and_can_be_deleted(api, person, board, options):
     one = person(**options)
     page = one.goes_to(f"/m/{board}#at=1")

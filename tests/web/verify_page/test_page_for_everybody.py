@@ -57,6 +57,7 @@ def test_the_server_serves_it_with_a_policy_that_allows_no_connection(person):
     expect(page.get_by_role("button", name="Light")).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.long
 def test_axe_finds_nothing_serious_in_any_state(page):
     faults = {}
     states = {
