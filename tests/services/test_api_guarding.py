@@ -399,7 +399,8 @@ def test_without_a_trusted_proxy_no_header_of_one_is_believed(tmp_path, monkeypa
             page = http.get("/login", headers={"X-Forwarded-Proto": "https"})
         assert page.headers["set-cookie"].startswith("guest=")
         assert "secure" not in page.headers["set-cookie"].lower()
-        assert guest.get("/api/games").status_code == 429
+        # what was spent comes back, one in two seconds
+        assert 429 in [guest.get("/api/games").status_code for _ in range(40)]
 
 
 def test_metrics_are_not_behind_the_public_address(api):
