@@ -185,8 +185,9 @@ class Rules(ABC, Generic[P, M, O]):
         """Return the name of a seat for sentences, which may have other words in other languages."""
         return self.sides[seat]
 
-    def colour_text(self, seat: Seat) -> Text:
-        """Return the name of a side where one is chosen before there is a board; by default its usual name."""
+    def colour_text(self, seat: Seat, position: P | None = None) -> Text:
+        """Return what pages call a side, in a position or before there is one; by default its usual name."""
+        del position
         return self.side_text(seat)
 
     # --- options and start

@@ -88,11 +88,14 @@ def test_who_chooses_a_colour_in_halves_reads_its_name_and_what_follows(pair):
     assert (said["label"], said["changes"]) == ("Play the dark tiles", [])
     assert said["said"] == f"the light ones go to {two.name}, who removes the first tile"
     tried = one.get("/games/halves/try/check?seed=00&move=keep").json()
-    assert tried["said"] == "the dark ones go to Dark, who removes the first tile"
+    assert tried["said"] == "the dark ones go to B, who removes the first tile"
     page = one.page(f"/m/{board}/check?move=swap")
     assert "<h1>Play the dark tiles</h1>" in page
     assert f"The light ones go to {two.name}, who removes the first tile." in page
+    assert "You’re playing Light." in one.page(f"/m/{board}")
     one.move(board, "swap")
+    assert "You’re playing Dark." in one.page(f"/m/{board}")
+    assert "You’re playing Light." in two.page(f"/m/{board}")
     assert two.get(f"/m/{board}/moves").json()["prompt"] == "Choose a tile to remove"
 
 

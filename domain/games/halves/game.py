@@ -71,9 +71,9 @@ class HalvesRules(Rules[HalvesPosition, HalvesMove, HalvesOptions]):
             return ""
         return SAY("may-be-stuck", edges=options.free_edges, winner=int(options.invert_win))
 
-    def colour_text(self, seat: Seat) -> Text:
-        """Return the colour of a side's first tiles, because A, B and C say nothing before there is a board."""
-        return SAY("colour", colour=seat)
+    def colour_text(self, seat: Seat, position: HalvesPosition | None = None) -> Text:
+        """Return the colour of a side's tiles, because A, B and C say nothing; before a board, of its first ones."""
+        return SAY("colour", colour=seat if position is None else position.colours[seat])
 
     def needs_draw(self, options: HalvesOptions, players: int) -> bool:
         """Return whether chance places the tiles."""

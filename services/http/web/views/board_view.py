@@ -21,7 +21,6 @@ from services.app.move_text import read_move
 from services.app.sentences import SAY
 from services.http.web.display_settings import DisplaySettings
 from services.http.web.views.guides import guide_of
-from services.http.web.views.match_words import side_words
 from services.http.web.wording import Wording, wording
 
 MAX_MOVES: Final = 5_000
@@ -218,7 +217,7 @@ def preview_move(
         turned=turned,
         language=language,
     )
-    choice = game_by_key(rules.key).choice(position, names or side_words(rules, language))
+    choice = game_by_key(rules.key).choice(position, names or rules.sides)
     if choice and (word := choice.words.get(written)):
         label, follows = text_in(word.label, language), text_in(word.follows, language)
         return MovePreview(legal=True, move=written, said=follows, label=label, svg=svg)

@@ -10,6 +10,7 @@ from domain.clocks.match_clock import ClockStop, turn_allowance_after
 from domain.drawing import PlayerFigure, player_figures
 from domain.match.state import MatchState, position_of
 from domain.rules import Seat
+from domain.sentences import text_in
 from infra.projections.ratings import Rating
 from services.app.context import App
 from services.http.web.views.match_view import MatchView
@@ -60,7 +61,11 @@ def board_plates(app: App, table: MatchView, *, own_below: bool = True) -> Board
     state = table.state
     figures = _figures(table)
     ratings = _ratings(app, table)
-    plates = [_plate(table, seat, figures[seat], ratings[seat]) for seat in range(len(state.seats))]
+    position = None if state.has_no_position else position_of(state)
+    plates = [
+        _plate(table, seat, figures[seat], ratings[seat], position)
+        for seat in range(len(state.seats))
+    ]
     return _around(table, plates, own_below=own_below)
 
 
@@ -84,7 +89,7 @@ def plates_at(
     left, figures = dict(state.out), player_figures(rules, position, table.language)
     plates = []
     for seat, rating in enumerate(_ratings(app, table)):
-        now = _plate(table, seat, figures[seat], rating)
+        now = _plate(table, seat, figures[seat], rating, position)
         clock = None if tried or state.over else state.clock
         plates.append(
             msgspec.structs.replace(
@@ -120,7 +125,7 @@ def _ratings(app: App, table: MatchView) -> Sequence[Rating | None]:
 
 
 def _plate(
-    table: MatchView, seat: Seat, figure: PlayerFigure, rating: Rating | None
+    table: MatchView, seat: Seat, figure: PlayerFigure, rating: Rating | None, position: Any
 ) -> PlayerPlate:
     state, view = table.state, table.view
     player, clock = view.players[seat], view.clock
@@ -130,7 +135,7 @@ def _plate(
         seat=seat,
         name=table.names[seat],
         userid=player.userid,
-        side=player.side,
+        side=text_in(table.rules.colour_text(seat, position), table.language),
         robot=player.robot,
         playing=player.playing,
         to_move=not state.over and seat in awaited,
