@@ -38,6 +38,7 @@ from infra.durability import (
     note_settings,
     verify,
     verify_server,
+    write_faults,
 )
 from infra.durability_notes import DurabilityNotes
 from infra.metrics import TRIAL_WRITE_SECONDS
@@ -196,7 +197,7 @@ class DurabilityWatch:
         where = ""
         try:
             verify(self._data, self._mode, self._replicas, notes)
-            if faults := look(self._data, self._mode, self._replicas, notes):
+            if faults := write_faults(self._data):
                 return faults[0]
             for where, key in _trial_keys(self._data).items():
                 with TRIAL_WRITE_SECONDS.time():
