@@ -34,7 +34,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 from infra import replicas as followers
 from infra.durability_notes import DurabilityNotes
 from infra.redis.cluster import in_cluster, servers_of, slots_of
-from infra.redis.node_names import naming_node, node_name, under_sentinels
+from infra.redis.node_names import naming_node, under_sentinels
 from infra.server_state import (
     MAXIMUM_LAG,
     MINIMUM_REPLICAS,
@@ -209,12 +209,6 @@ def look(
             faults.append(f"the server does not answer ({error}); look whether it is running")
     fault = "" if faults else failover_fault(client, mode)
     return [*faults, fault] if fault else faults
-
-
-def write_faults(client: Redis) -> list[str]:
-    """Return why servers take no writes now, one sentence each; their settings are not looked at."""
-    found = ((node_name(node), write_fault(_information(node))) for node in current_servers(client))
-    return [f"{name}: {fault}" if name else fault for name, fault in found if fault]
 
 
 def _look_at(server: Redis, mode: Mode, replicas: int, notes: DurabilityNotes | None) -> None:

@@ -34,11 +34,11 @@ from infra.durability import (
     Mode,
     append_barrier,
     check_barrier,
+    current_servers,
     look,
     note_settings,
     verify,
     verify_server,
-    write_faults,
 )
 from infra.durability_notes import DurabilityNotes
 from infra.metrics import TRIAL_WRITE_SECONDS
@@ -47,6 +47,7 @@ from infra.redis.clients import info_of, settings_of, time_ms
 from infra.redis.cluster import in_cluster, slots_of
 from infra.redis.node_names import node_name, under_sentinels
 from infra.redis.slot_map import slot_of_key
+from infra.server_state import write_fault
 
 logger = logging.getLogger(__name__)
 
@@ -197,8 +198,8 @@ class DurabilityWatch:
         where = ""
         try:
             verify(self._data, self._mode, self._replicas, notes)
-            if faults := write_faults(self._data):
-                return faults[0]
+            if fault := _write_fault(self._data):
+                return fault
             for where, key in _trial_keys(self._data).items():
                 with TRIAL_WRITE_SECONDS.time():
                     synced = self._write(key)
@@ -228,6 +229,16 @@ class DurabilityWatch:
         elif self._logged and not fault:
             logger.warning("the server keeps what it accepts again; moves go on")
         self._logged = fault
+
+
+def _write_fault(data: redis.Redis) -> str:
+    """Return why a server takes no writes now; its settings are not looked at."""
+    for node in current_servers(data):
+        information: Any = node.info()
+        if fault := write_fault(information):
+            name = node_name(node)
+            return f"{name}: {fault}" if name else fault
+    return ""
 
 
 def _trial_keys(data: redis.Redis) -> dict[str, str]:
