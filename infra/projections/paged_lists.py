@@ -227,7 +227,7 @@ class PagedLists:
     def _sources(self, one: ListKey, most: int) -> list[Iterator[_Block]]:
         """Return the list as sequences of blocks, each sequence the newest first.
 
-        At most `most` rows are read together from the sorted set, and no more than the blocks that are used.
+        At most `most` rows are read together from the sorted set, and only the blocks that are used.
         """
         pages = one.bucket.key(pages_key(one.name))
         with self._client.pipeline(transaction=True) as pipe:

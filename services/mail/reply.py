@@ -42,7 +42,7 @@ NOT_CONFIRMED: Final = Refusal(
 
 NO_OPERATOR: Final = Refusal(
     Code.NOT_FOUND,
-    "nobody reads mail at this address: whoever runs this server has named no address of their own; "
+    "nobody reads mail at this address: the operator of this server has named no address; "
     "try those of its web site, or of its domain's registrar",
 )
 """The answer to a mail for the operator, who has set none."""
