@@ -49,6 +49,10 @@ MANY = 1_000_000
 ROOMY = ConnectionLimits(by_address=MANY)
 
 
+SHORT_LIVED = httpx.Limits(keepalive_expiry=2)
+"""Connections are given up before the server closes them, which may meet the next request."""
+
+
 class Api:
     """A web process's API, and all that works behind it; `with` starts and stops them.
 
@@ -127,8 +131,9 @@ class Api:
         Every answer has to be one of those that the document promises.
         """
         hooks = {"response": [self._conformance.check]}
+        kept = {"limits": SHORT_LIVED, **options}
         return httpx.Client(
-            base_url=self.url, timeout=30, trust_env=False, event_hooks=hooks, **options
+            base_url=self.url, timeout=30, trust_env=False, event_hooks=hooks, **kept
         )
 
     @contextmanager

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import httpx
 
-from tests.helpers.api import PASSWORD, Api
+from tests.helpers.api import PASSWORD, SHORT_LIVED, Api
 
 _PROOF = re.compile(r'name="csrf" value="([0-9a-f]{128})"')
 _KEY = re.compile(r'name="key" value="([0-9a-f]{32})"')
@@ -41,7 +41,9 @@ class Guest:
     """Who looks at the pages; logs in with `log_in`."""
 
     def __init__(self, api: Api, **headers: str) -> None:
-        self.http = httpx.Client(base_url=api.url, timeout=30, trust_env=False, headers=headers)
+        self.http = httpx.Client(
+            base_url=api.url, timeout=30, trust_env=False, headers=headers, limits=SHORT_LIVED
+        )
         self.name = ""
 
     def __enter__(self) -> Self:
