@@ -33,7 +33,7 @@ class AsyncStore:
         return self._shape.shards
 
     async def refresh_layout(self) -> None:
-        """Read the layout again, if it is older than `LAYOUT_SECONDS`: its lanes may have changed."""
+        """Refresh the layout if it is older than `LAYOUT_SECONDS`: its lanes may have changed."""
         if time.monotonic() < self._layout_due:
             return
         self._layout_due = time.monotonic() + LAYOUT_SECONDS

@@ -21,6 +21,7 @@ from services.app.move_text import read_move, split_ply
 from services.app.typography import as_move
 from services.language.commands import FORMS, GENERAL_FORMS
 from services.language.parser import (
+    ALIASES,
     FIRST_LIMIT,
     CommandLine,
     Seat,
@@ -102,7 +103,9 @@ _NO_MOVE: Final = (
 
 _GENERAL: Final = frozenset(form.name.split()[0] for form in GENERAL_FORMS)
 
-_WORDS: Final = frozenset(word for form in FORMS for word in form.name.split()) | {*game_keys()}
+_WORDS: Final = frozenset(
+    {word for form in FORMS for word in form.name.split()} | {*ALIASES, *game_keys()}
+)
 
 
 class SeatPlayer(msgspec.Struct, frozen=True):

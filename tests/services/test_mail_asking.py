@@ -148,6 +148,7 @@ def test_more_lines_than_a_mail_may_have_are_refused_together():
         ("help pow2", "help pow2", "help pow2"),
         ("help me with alice mad-hatter", "help me with ...", "help me with ..."),
         ("singup alice mad-hatter", "", ""),
+        ("msg alice mad-hatter", "msg ...", "msg ..."),
         ("pow2 mvoe 1 alice mad-hatter m13-j7", "pow2 ...", "pow2 ..."),
     ],
 )  # fmt: skip
