@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # more than two cores need, because a third of the tests' time is waiting for disks, leases and processes
 JOBS ?= 5
 
-.PHONY: serve demo test test-long check quick format lock sbom clean help
+.PHONY: serve demo test test-long check quick bench format lock sbom clean help
 
 serve: $(VENV)/serve.stamp  ## install what is missing and run everything on the embedded server
 	@$(BIN)/matchpost serve
@@ -28,6 +28,9 @@ test-long: $(VENV)/check.stamp  ## the tests that `make test` leaves out, becaus
 
 quick: $(VENV)/check.stamp  ## the tests that take no seconds
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not slow and not long"
+
+bench: $(VENV)/bench.stamp  ## measure, such as `make bench NAME=pipeline ARGS=--json`; without NAME, list what there is
+	@$(BIN)/python -m bench $(or $(NAME),--help) $(ARGS)
 
 format: $(VENV)/check.stamp  ## put the code into its form
 	$(BIN)/ruff check --fix .
@@ -63,6 +66,11 @@ $(VENV)/serve.stamp: pyproject.toml requirements.lock | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
 	    --requirement requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+$(VENV)/bench.stamp: pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	    --constraint constraints.txt --editable '.[bench]'
 	@touch $@
 
 $(VENV)/check.stamp: pyproject.toml constraints.txt | $(BIN)/python

@@ -71,8 +71,7 @@ for name in {sorted({"faker", "polyfactory", "rich_click"})}:
 import domain, infra, workers, services
 for package in (domain, infra, workers, services):
     for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
-        if not module.name.startswith("services.bench"):
-            importlib.import_module(module.name)
+        importlib.import_module(module.name)
 from pathlib import Path
 from infra.settings import Settings
 from services.app.context import App

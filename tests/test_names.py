@@ -10,7 +10,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("domain", "infra", "workers", "services")
+LAYERS = ("domain", "infra", "workers", "services", "bench")
 FEWEST, MOST = 30, 400
 
 SHARED = {

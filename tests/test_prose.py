@@ -16,7 +16,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("domain", "infra", "workers", "services")
+LAYERS = ("domain", "infra", "workers", "services", "bench")
 
 FIRST_WORDS = ("Give", "Tell", "Say", "Name", "Who", "What")
 """A docstring does not begin with these: "Return ..." says what comes back, a noun says what something is."""

@@ -83,7 +83,7 @@ def _of_subcommand(subcommand: Subcommand) -> Iterator[tuple[str, Words]]:
         flags[word] = options.get("help", "")
         if options.get("action") not in ("store_true", "store_false"):
             yield f"value {name} {word}", _values(options)
-    if subcommand.has_settings and name != "bench":
+    if subcommand.has_settings:
         flags[HELP] = "list the settings"
         flags["--config"] = "a TOML file with settings"
         yield f"value {name} --config", _FILES

@@ -87,13 +87,9 @@ def _run(words: Sequence[str]) -> int:
     if words[:1] == ["do"]:
         arguments, values["line"] = _parse_line(line_parser, words[1:])
         values["is_local"] = chooses_local_data(arguments)
-    elif words[:1] != ["bench"]:
+    else:
         arguments = parser.parse_args(words)
     import_module("infra.game_packages").load_games()
-    if words[:1] == ["bench"]:
-        # benchmarks have flags of their own
-        code: int = import_module("services.bench.main").run(list(words[1:]))
-        return code
     return _call(arguments, values)
 
 
@@ -177,9 +173,6 @@ def _parsers() -> tuple[ArgumentParser, ArgumentParser]:
 
 def _add(commands: Any, subcommand: Subcommand) -> None:
     """Add a subcommand's parser; `commands` is of a type that argparse does not name."""
-    if subcommand.name == "bench":  # its flags are its own
-        commands.add_parser("bench", help=subcommand.help, add_help=False)
-        return
     parser = commands.add_parser(
         subcommand.name,
         usage=subcommand.usage,

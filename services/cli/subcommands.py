@@ -265,7 +265,6 @@ SUBCOMMANDS: Final = (
         "Judge moves as a filter: one JSON object a line in, one a line out.",
         has_settings=False,
     ),
-    Subcommand("bench", "measure matchpost beside other programs", ""),
     Subcommand(
         "web",
         "run only the web process, for a server on several machines",

@@ -28,8 +28,6 @@ EXAMPLES = {
     "serve/banner.py": ["pow2"],
 }
 """Examples of commands and values in help and in the API's document: a file, and what it names."""
-MEASURED = SERVICES / "bench"
-"""Benchmarks play one game, because only then can runs be compared."""
 SHOWN = SERVICES / "demo"
 """The demo shows every game, in matches that are chosen for it."""
 
@@ -65,7 +63,7 @@ def test_what_games_share_names_none(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    sorted(path for path in SERVICES.rglob("*.py") if not {MEASURED, SHOWN} & {*path.parents}),
+    sorted(path for path in SERVICES.rglob("*.py") if SHOWN not in path.parents),
     ids=lambda path: str(path.relative_to(SERVICES)),
 )
 def test_services_name_games_in_examples_only(path: Path) -> None:

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import redis
 
+from bench.local_cluster import form_cluster, free_ports
 from infra.redis.clients import make_client
 from infra.valkey.binary import find_binary
-from infra.valkey.local_cluster import form_cluster, free_ports
 
 NODE_TIMEOUT_MS = 2_000
 """After so long without an answer a node counts as failed."""

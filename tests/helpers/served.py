@@ -15,6 +15,7 @@ import redis
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bench.workload import PlannedGame, games, moves, starts
 from domain.match.commands import CommandEnvelope
 from domain.match.history import unpack_snapshot
 from domain.match.state import MatchState
@@ -29,7 +30,6 @@ from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.directory import DataDirectory
 from infra.valkey.queue_server import FOLDER
 from infra.valkey.server import EmbeddedError, socket_url
-from services.bench.workload import PlannedGame, games, moves, starts
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")

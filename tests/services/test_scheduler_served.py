@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
+from bench.workload import PlannedGame, starts
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.events import Flagged, Nagged, decode_event
@@ -21,7 +22,6 @@ from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
-from services.bench.workload import PlannedGame, starts
 from tests.helpers.proposals import new_command
 from tests.helpers.served import SCRIPT, Served, queue_of, until
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import httpx
 import pytest
 
-from services.bench.workload import games
+from bench.workload import games
 from tests.helpers.served import Served, until
 
 pytestmark = pytest.mark.slow

@@ -8,6 +8,7 @@ from pathlib import Path
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bench.workload import PlannedGame, starts
 from domain.clocks.calendar import DAY
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, FlagPlayer
@@ -19,7 +20,6 @@ from infra.store.outcomes import parse
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.server import EmbeddedError
-from services.bench.workload import PlannedGame, starts
 from tests.faults.harness.load import Client, orders
 from tests.faults.harness.record import now
 from tests.faults.harness.station import (

@@ -11,6 +11,7 @@ from typing import Self
 from redis import Redis
 from redis.exceptions import RedisError
 
+from bench.workload import PlannedGame, games, moves, resignations, starts
 from domain.errors import Code, Refusal
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.events import command_id, leaf_hash
@@ -20,7 +21,6 @@ from infra.store.outcomes import CommandOutcome
 from infra.store.port import Store
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedError
-from services.bench.workload import PlannedGame, games, moves, resignations, starts
 from tests.faults.harness.record import Invocation, Record, Result, now
 from tests.helpers.served import gateway
 

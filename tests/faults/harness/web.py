@@ -7,12 +7,12 @@ from typing import Any
 import httpx
 from redis import Redis
 
+from bench.workload import games
 from domain.match.commands import CommandEnvelope, PlayMove
 from infra.failpoints import FAILPOINTS
 from infra.people.accounts import Accounts
 from infra.people.tokens import Scope, Tokens
 from infra.redis import keys
-from services.bench.workload import games
 from tests.fakes.app import CHEAP
 from tests.faults.harness.record import now
 from tests.faults.harness.station import FOREIGN_BOARDS, Station, progress, since

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Final
 
+from bench.harness import SHARDS
 from infra.log.log_writer import LogWriter
 from infra.log.names import LogSecret
 from infra.log.published_log import PublishedLog, TileCache
 from infra.objects.files import FileObjects
 from infra.store.redis_store import RedisStore
-from services.bench.harness import SHARDS
 
 _LEAVES: Final = 4_096
 SECRET: Final = LogSecret("bench.example/log", bytes(32))

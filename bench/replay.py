@@ -4,13 +4,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from bench.baselines import event_sourcing
+from bench.baselines.redis_only import decide_all
+from bench.harness import BenchEnvironment
+from bench.report import Report
+from bench.workload import games, moves, starts
 from domain.match.audit import verify
 from domain.match.history import replay
-from services.bench.baselines import event_sourcing
-from services.bench.baselines.redis_only import decide_all
-from services.bench.harness import BenchEnvironment
-from services.bench.report import Report
-from services.bench.workload import games, moves, starts
 
 _ROUNDS = 3
 

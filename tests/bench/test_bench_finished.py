@@ -8,6 +8,10 @@ from typing import Any
 import pytest
 from redis import Redis
 
+from bench.baselines.redis_only import decide_all, submit_and_commit
+from bench.finished import SECRET, fill
+from bench.harness import SHARDS, new_store
+from bench.workload import endless, moves, resignations, starts
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope
 from infra.archive.objects import PublishedLeaves
@@ -19,10 +23,6 @@ from infra.store.outcomes import parse
 from infra.store.redis_store import RedisStore
 from infra.store.whole_matches import WholeMatch
 from infra.valkey.server import EmbeddedServer
-from services.bench.baselines.redis_only import decide_all, submit_and_commit
-from services.bench.finished import SECRET, fill
-from services.bench.harness import SHARDS, new_store
-from services.bench.workload import endless, moves, resignations, starts
 from tests.helpers.damaged import damaged_matches
 
 MATCHES, PLIES = 12, 6

@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Final
 
+from bench.harness import BenchEnvironment
+from bench.report import Report, median_and_p99
+from bench.served import serving, start_matches
+from bench.workload import endless
 from domain.engine.levels import RobotLevel
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import command_id
@@ -19,10 +23,6 @@ from domain.match.robots import ROBOT_ACCOUNTS
 from domain.rules import latest_rules, rules_id
 from infra.settings import Settings
 from services.app.context import App
-from services.bench.harness import BenchEnvironment
-from services.bench.report import Report, median_and_p99
-from services.bench.served import serving, start_matches
-from services.bench.workload import endless
 
 PEOPLE: Final = 10
 """Pairs of people; each plays one match at a time."""

@@ -15,13 +15,13 @@ from typing import Any, Final
 import msgspec
 import redis
 
+from bench.harness import BenchEnvironment
+from bench.http import play
+from bench.report import Report
+from bench.served import serving, start_matches
+from bench.workload import games
 from infra.settings import Settings
 from services.app.context import App
-from services.bench.harness import BenchEnvironment
-from services.bench.http import play
-from services.bench.report import Report
-from services.bench.served import serving, start_matches
-from services.bench.workload import games
 
 SLOWER_MS: Final = 2.0
 """Added to each fsync in the second run, in milliseconds."""

@@ -13,6 +13,8 @@ import msgspec
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
+from bench.harness import BenchEnvironment
+from bench.workload import PlannedGame, moves, starts
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, PlayMove, StartMatch
 from domain.match.events import AccountId
@@ -20,8 +22,6 @@ from infra.people.accounts import Accounts
 from infra.people.tokens import Scope
 from infra.settings import Settings
 from services.app.context import App
-from services.bench.harness import BenchEnvironment
-from services.bench.workload import PlannedGame, moves, starts
 from services.serve.processes import console_script
 
 _SECONDS_TO_START: Final = 60.0

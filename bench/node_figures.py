@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 import redis
 
+from bench.local_cluster import SLOTS, LocalCluster
+from bench.workload import PlannedGame
 from infra.redis.keys import shard_of, slot_of
-from infra.valkey.local_cluster import SLOTS, LocalCluster
-from services.bench.workload import PlannedGame
 
 
 class NodeFigures(msgspec.Struct, frozen=True):

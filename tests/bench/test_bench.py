@@ -10,20 +10,22 @@ from typing import Any
 
 import pytest
 
+from bench.harness import open_environment
+from bench.lone import CommandCounts, cost_of_moves, count_commands
+from bench.served import serving
+from bench.workload import games, moves, starts
 from domain.match.decide import Decision, decide
 from domain.match.history import EMPTY_SNAPSHOT, Snapshot, chain_events
 from infra.settings import Settings
 from services.app.context import App
-from services.bench.harness import open_environment
-from services.bench.lone import CommandCounts, cost_of_moves, count_commands
-from services.bench.served import serving
-from services.bench.workload import games, moves, starts
-from tests.helpers.served import SCRIPT
+
+ROOT = Path(__file__).parents[2]
+BENCH = (sys.executable, "-m", "bench")
 
 
 def bench(*words: str) -> dict[str, Any]:
     done = subprocess.run(
-        [SCRIPT, "bench", *words, "--json"], capture_output=True, text=True, check=False
+        [*BENCH, *words, "--json"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
@@ -164,9 +166,9 @@ def test_memory_says_what_a_match_takes_and_where() -> None:
 
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
 def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
-    done = subprocess.run([SCRIPT, "bench", *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([*BENCH, *words], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "matchpost bench" in done.stderr
+    assert "python -m bench" in done.stderr
 
 
 def test_the_workload_is_whole_games_that_are_accepted_in_the_order_given() -> None:

@@ -17,13 +17,13 @@ from rich.progress import Progress
 from rq import Queue, SimpleWorker
 from rq.serializers import JSONSerializer
 
+from bench.harness import BenchEnvironment
+from bench.workload import PlannedGame
 from domain.match.commands import Command, CommandEnvelope, PlayMove, StartMatch
 from domain.match.decide import Decision, decide
 from domain.match.events import command_id
 from domain.match.history import PackedSnapshot, chain_events, pack_snapshot, unpack_snapshot
 from infra.redis.clients import make_client
-from services.bench.harness import BenchEnvironment
-from services.bench.workload import PlannedGame
 
 _QUEUES: Final = ("peer-0", "peer-1")
 _WAIT: Final = 600

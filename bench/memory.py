@@ -9,15 +9,15 @@ from pathlib import Path
 
 import redis
 
+from bench.baselines.redis_only import decide_all, submit_and_commit
+from bench.harness import BenchEnvironment, new_store
+from bench.published import publish
+from bench.report import Report
+from bench.workload import PlannedGame, endless, moves, starts
 from domain.clocks.time_control import TimeControl
 from infra.redis import keys
 from infra.store.published_sizes import PublishedSizes
 from infra.store.redis_store import RedisStore
-from services.bench.baselines.redis_only import decide_all, submit_and_commit
-from services.bench.harness import BenchEnvironment, new_store
-from services.bench.published import publish
-from services.bench.report import Report
-from services.bench.workload import PlannedGame, endless, moves, starts
 from workers.commands.drain import BATCH
 
 

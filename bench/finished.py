@@ -19,6 +19,10 @@ from typing import Any, Final, NamedTuple
 import redis
 from msgspec.structs import replace
 
+from bench.baselines.redis_only import decide_all
+from bench.harness import SHARDS
+from bench.published import SECRET
+from bench.workload import PlannedGame, endless, moves, resignations, starts
 from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, command_digest, encode_command
 from domain.match.events import NO_HASH, EventEnvelope, MatchStarted, encode_event, leaf_hash
@@ -30,10 +34,6 @@ from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.store import locators, snapshots
 from infra.store.outcomes import encode_stored, tail
-from services.bench.baselines.redis_only import decide_all
-from services.bench.harness import SHARDS
-from services.bench.published import SECRET
-from services.bench.workload import PlannedGame, endless, moves, resignations, starts
 
 _CHUNK: Final = 5_000
 """Matches of a shard that are played at the same time."""

@@ -19,16 +19,16 @@ from typing import Any, Final
 import msgspec
 import redis
 
+from bench.harness import SHARDS, BenchEnvironment, LoadGenerator, new_store, running_workers
+from bench.processor import processor_seconds
+from bench.report import Report
+from bench.workload import PlannedGame, games, moves, starts
 from domain.clocks.time_control import TimeControl
 from infra.log.key_files import FOLDER_NAME, generate_keys
 from infra.settings import Settings
 from infra.store.log_gate import read_ends
 from infra.store.published_sizes import read_published_sizes
 from infra.valkey.server import EmbeddedServer
-from services.bench.harness import SHARDS, BenchEnvironment, LoadGenerator, new_store, workers
-from services.bench.processor import processor_seconds
-from services.bench.report import Report
-from services.bench.workload import PlannedGame, games, moves, starts
 from services.serve.processes import role_child
 from workers.log.job import make_publisher
 
@@ -119,7 +119,7 @@ def _play(
     with server.client(blocking_timeout=5) as client:
         store = new_store(client, 1)
         with (
-            workers(1, server.url, bench.folder),
+            running_workers(1, server.url, bench.folder),
             LoadGenerator(client, store, bench.progress) as load,
         ):
             load.submit_all(starts(played, TimeControl()), "challenges", len(played))

@@ -5,7 +5,7 @@ import random
 import time
 from typing import Any, Final
 
-from services.bench.workload import SEED
+from bench.workload import SEED
 
 _DEPTH: Final = 4
 

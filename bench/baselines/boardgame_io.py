@@ -2,7 +2,6 @@
 
 import socket
 import subprocess
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
@@ -28,11 +27,11 @@ class _RunResult(msgspec.Struct, frozen=True):
 
 def rate(folder: Path, clients: int) -> float:
     """Return the moves a second in the best run; `folder` has it in `node_modules`."""
-    with as_file(files("services.bench.baselines").joinpath("boardgame_io.cjs")) as script:
-        try:
-            return _measured([str(script), str(folder)], clients)
-        except FileNotFoundError as error:
-            raise NoPeerError("--boardgame-io needs the program `node`; install Node.js") from error
+    script = Path(__file__).with_suffix(".cjs")
+    try:
+        return _measured([str(script), str(folder)], clients)
+    except FileNotFoundError as error:
+        raise NoPeerError("--boardgame-io needs the program `node`; install Node.js") from error
 
 
 def _measured(words: list[str], clients: int) -> float:

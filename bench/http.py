@@ -15,12 +15,12 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from services.bench.baselines.boardgame_io import rate as boardgame_io_rate
-from services.bench.harness import BenchEnvironment
-from services.bench.processor import processor_seconds
-from services.bench.report import Report, median_and_p99
-from services.bench.served import serving, start_matches
-from services.bench.workload import PlannedGame, games
+from bench.baselines.boardgame_io import rate as boardgame_io_rate
+from bench.harness import BenchEnvironment
+from bench.processor import processor_seconds
+from bench.report import Report, median_and_p99
+from bench.served import serving, start_matches
+from bench.workload import PlannedGame, games
 
 
 def run(

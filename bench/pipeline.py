@@ -8,20 +8,20 @@ published outcome, and every outcome must be an acceptance.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from domain.clocks.time_control import TimeControl
-from domain.match.audit import verify
-from services.bench.baselines import event_sourcing, redis_only, rq_job
-from services.bench.harness import (
+from bench.baselines import event_sourcing, redis_only, rq_job
+from bench.harness import (
     MICRO_BATCH,
     SHARDS,
     WINDOW,
     BenchEnvironment,
     LoadGenerator,
     new_store,
-    workers,
+    running_workers,
 )
-from services.bench.report import Report
-from services.bench.workload import PlannedGame, games, moves, starts
+from bench.report import Report
+from bench.workload import PlannedGame, games, moves, starts
+from domain.clocks.time_control import TimeControl
+from domain.match.audit import verify
 
 TERMS: Final = TimeControl()
 """Of all matches: they have clocks, so that their moves write times and due times, too."""
@@ -30,10 +30,10 @@ VERIFIED: Final = 20
 """Number of matches that are verified afterwards."""
 
 
-def run(bench: BenchEnvironment, matches: int, peer_jobs: int, worker_count: int) -> Report:
+def run(bench: BenchEnvironment, matches: int, peer_jobs: int, workers: int) -> Report:
     """Measure matchpost, then each baseline on the same disk."""
     played = games(matches)
-    rate, details = _measure(bench, played, worker_count)
+    rate, details = _measure(bench, played, workers)
     rq = rq_job.measure(bench, played, peer_jobs)
     peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(bench, played, TERMS)}
     if bench.fsync_delay_ms:
@@ -47,12 +47,12 @@ def run(bench: BenchEnvironment, matches: int, peer_jobs: int, worker_count: int
 
 
 def _measure(
-    bench: BenchEnvironment, played: Sequence[PlannedGame], worker_count: int
+    bench: BenchEnvironment, played: Sequence[PlannedGame], workers: int
 ) -> tuple[float, dict[str, Any]]:
     with bench.server("matchpost") as server, server.client(blocking_timeout=5) as client:
-        store = new_store(client, worker_count)
+        store = new_store(client, workers)
         with (
-            workers(worker_count, server.url, bench.folder),
+            running_workers(workers, server.url, bench.folder),
             LoadGenerator(client, store, bench.progress) as load,
         ):
             load.submit_all(starts(played, TERMS), "challenges", len(played))
@@ -64,7 +64,7 @@ def _measure(
         "matches": len(played),
         "moves": total,
         "seconds": round(seconds, 3),
-        "command workers": worker_count,
+        "command workers": workers,
         "shards": SHARDS,
         "micro-batch": MICRO_BATCH,
         "window": WINDOW,

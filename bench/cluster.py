@@ -15,32 +15,32 @@ from typing import Any
 import msgspec
 import redis
 
-from domain.match.audit import verify
-from infra.redis.clients import make_client
-from infra.store.layout import Numbering
-from infra.valkey.local_cluster import LocalCluster
-from infra.valkey.queue_server import queue_server
-from services.bench import cluster_http
-from services.bench.baselines import redis_only
-from services.bench.harness import (
+from bench import cluster_http
+from bench.baselines import redis_only
+from bench.harness import (
     MICRO_BATCH,
     WINDOW,
     BenchEnvironment,
     LoadGenerator,
     new_store,
-    workers,
+    running_workers,
 )
-from services.bench.node_figures import (
+from bench.local_cluster import LocalCluster
+from bench.node_figures import (
     NodeFigures,
     figures_of,
     moves_of_nodes,
     per_node,
     read_figures,
 )
-from services.bench.pipeline import TERMS, VERIFIED
-from services.bench.processor import processor_seconds
-from services.bench.report import Report
-from services.bench.workload import PlannedGame, games, moves, starts
+from bench.pipeline import TERMS, VERIFIED
+from bench.processor import processor_seconds
+from bench.report import Report
+from bench.workload import PlannedGame, games, moves, starts
+from domain.match.audit import verify
+from infra.redis.clients import make_client
+from infra.store.layout import Numbering
+from infra.valkey.queue_server import queue_server
 
 
 class ClusterRun(msgspec.Struct, frozen=True):
@@ -77,7 +77,7 @@ class ClusterRun(msgspec.Struct, frozen=True):
 def run(
     bench: BenchEnvironment,
     nodes: Sequence[int],
-    worker_counts: Sequence[int],
+    workers: Sequence[int],
     matches: int,
     http_matches: int,
     shards: int,
@@ -89,13 +89,13 @@ def run(
     over_http: dict[str, Any] = {}
     for count in nodes:
         peers[f"redis_limit, nodes: {count}"] = _limit(bench, count, shards, played)
-        for worker_count in worker_counts:
+        for worker_count in workers:
             runs[f"nodes: {count}, workers: {worker_count}"] = _measure(
                 bench, count, worker_count, shards, played
             )
         over_http[f"nodes: {count}, over HTTP"] = _over_http(bench, count, shards, http_matches)
     return Report(
-        rate=runs[f"nodes: {max(nodes)}, workers: {max(worker_counts)}"].rate,
+        rate=runs[f"nodes: {max(nodes)}, workers: {max(workers)}"].rate,
         unit="moves",
         peers=peers,
         details={
@@ -148,7 +148,7 @@ def _measure(
         data = stack.enter_context(make_client(cluster.url, blocking_timeout=5))
         signals = stack.enter_context(queue.client(blocking_timeout=5))
         store = new_store(data, worker_count, shards, Numbering.SHARD)
-        stack.enter_context(workers(worker_count, cluster.url, folder, queue.url))
+        stack.enter_context(running_workers(worker_count, cluster.url, folder, queue.url))
         load = stack.enter_context(LoadGenerator(signals, store, bench.progress))
         what = f"{nodes} nodes, {worker_count} workers"
         load.submit_all(starts(played, TERMS), f"{what}: starts", len(played))

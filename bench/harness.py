@@ -7,7 +7,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib.resources import as_file, files
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -102,15 +101,17 @@ def _shim(folder: Path) -> Path:
         raise NoCompilerError("--fsync-delay needs a C compiler named cc; install one")
     library = folder / "slow_fsync.so"
     if not library.exists():
-        with as_file(files("services.bench").joinpath("slow_fsync.c")) as source:
-            subprocess.run(  # noqa: S603 - our own source
-                [compiler, "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True
-            )
+        source = Path(__file__).with_name("slow_fsync.c")
+        subprocess.run(  # noqa: S603 - our own source
+            [compiler, "-shared", "-fPIC", "-O2", "-o", library, source, "-ldl"], check=True
+        )
     return library
 
 
 @contextmanager
-def workers(count: int, url: str, folder: Path, queue_url: str | None = None) -> Iterator[None]:
+def running_workers(
+    count: int, url: str, folder: Path, queue_url: str | None = None
+) -> Iterator[None]:
     """Run `count` command workers while entered; without `queue_url` RQ is on the server of the matches."""
     settings = Settings(data=folder, workers=count, queue_url=queue_url)
     children = numbered_children("worker", count, itertools.repeat(settings), url)

@@ -6,16 +6,16 @@ Commands come one by one, and lists and ratings follow them, so a move costs a n
 from pathlib import Path
 from typing import Any, Final
 
+from bench.harness import BenchEnvironment
+from bench.http import play_matches
+from bench.local_cluster import LocalCluster
+from bench.node_figures import figures_of, moves_of_nodes, per_node
+from bench.processor import processor_seconds
+from bench.report import median_and_p99
+from bench.served import serving, start_matches
+from bench.workload import games
 from infra.settings import Settings
-from infra.valkey.local_cluster import LocalCluster
 from infra.valkey.queue_server import queue_server
-from services.bench.harness import BenchEnvironment
-from services.bench.http import play_matches
-from services.bench.node_figures import figures_of, moves_of_nodes, per_node
-from services.bench.processor import processor_seconds
-from services.bench.report import median_and_p99
-from services.bench.served import serving, start_matches
-from services.bench.workload import games
 
 CLIENTS: Final = 32
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import redis
 
+from bench.local_cluster import LocalCluster
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
-from infra.valkey.local_cluster import LocalCluster
 
 
 def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(tmp_path: Path) -> None:

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from services.bench.harness import BenchEnvironment
-from services.bench.workload import PlannedGame
+from bench.harness import BenchEnvironment
+from bench.workload import PlannedGame
 
 if TYPE_CHECKING:
-    from services.bench.baselines.event_sourcing_matches import MatchApplication
+    from bench.baselines.event_sourcing_matches import MatchApplication
 
 
 def present() -> bool:
@@ -47,7 +47,7 @@ def replay_rate(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float
 def _application(
     bench: BenchEnvironment, name: str, *, cached: bool
 ) -> Iterator["MatchApplication"]:
-    from services.bench.baselines.event_sourcing_matches import MatchApplication  # noqa: PLC0415 - needs the library
+    from bench.baselines.event_sourcing_matches import MatchApplication  # noqa: PLC0415 - needs the library
 
     app = MatchApplication(
         env={

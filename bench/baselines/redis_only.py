@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from bench.harness import SHARDS, BenchEnvironment, new_store
+from bench.workload import PlannedGame, moves, starts
 from domain.clocks.time_control import TimeControl
 from domain.match import commands
 from domain.match.commands import CommandEnvelope
@@ -19,8 +21,6 @@ from infra.redis.keys import shard_of
 from infra.store import outcomes
 from infra.store.gateway import submission_of
 from infra.store.port import Queued, Store, Write
-from services.bench.harness import SHARDS, BenchEnvironment, new_store
-from services.bench.workload import PlannedGame, moves, starts
 from workers.commands.drain import BATCH
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
+from bench.cluster import ClusterRun
+from bench.node_figures import NodeFigures
+from bench.report import detail_lines
+from bench.workload import PlannedGame, games
 from infra.redis.keys import slot_of
-from services.bench.cluster import ClusterRun
-from services.bench.node_figures import NodeFigures
-from services.bench.report import detail_lines
-from services.bench.workload import PlannedGame, games
-from tests.services.test_bench import bench
+from tests.bench.test_bench import bench
 
 
 @pytest.mark.long

@@ -10,6 +10,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
+from bench.baselines import python_chess
+from bench.harness import BenchEnvironment
+from bench.report import Report, median_and_p99
+from bench.workload import SEED, games, moves, starts
 from domain.fairness import DrawStream
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.match.commands import decode_command as read_order
@@ -17,22 +21,18 @@ from domain.match.commands import encode_command as write_order
 from domain.match.decide import Decision, decide
 from domain.match.history import EMPTY_SNAPSHOT, chain_events, pack_snapshot, unpack_snapshot
 from domain.rules import AnyRules, latest_rules, rules_id
-from services.bench.baselines import python_chess
-from services.bench.harness import BenchEnvironment
-from services.bench.report import Report, median_and_p99
-from services.bench.workload import SEED, games, moves, starts
 
 _DEPTHS: Final = {"pow2": 3}
 """Plies of the perft; 2 for a game that is not listed."""
 
 
-def run(bench: BenchEnvironment, key: str, plies: int) -> Report:
+def run(bench: BenchEnvironment, game: str, plies: int) -> Report:
     """Measure one game's rules; the rate is random plies a second."""
-    rules = latest_rules(key)
+    rules = latest_rules(game)
     counted, count_rate = _best(lambda: _perft_rate(rules))
     played, rate = _best(lambda: _random_rate(rules, plies))
     details: dict[str, Any] = {
-        "game": key,
+        "game": game,
         "perft leaves": counted,
         "perft leaves a second": round(count_rate, 1),
         "random plies": played,

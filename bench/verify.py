@@ -10,14 +10,14 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
+from bench.finished import fill
+from bench.harness import SHARDS, BenchEnvironment, new_store
+from bench.published import SECRET
+from bench.report import Report
 from infra.audit.leaf_totals import new_secret
 from infra.log.key_files import LOG_KEY
 from infra.redis import keys
 from infra.settings import Settings
-from services.bench.finished import fill
-from services.bench.harness import SHARDS, BenchEnvironment, new_store
-from services.bench.published import SECRET
-from services.bench.report import Report
 from services.cli.verify_all import Findings, begin_process, check_everything
 
 
