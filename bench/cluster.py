@@ -8,7 +8,7 @@ one disk, so rates are this machine's. What a move costs a node holds for other 
 import os
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from bench.harness import (
     new_store,
     running_workers,
 )
-from bench.local_cluster import LocalCluster
+from bench.local_cluster import LocalCluster, local_cluster
 from bench.node_figures import (
     NodeFigures,
     figures_of,
@@ -111,9 +111,11 @@ def run(
     )
 
 
-def _cluster(bench: BenchEnvironment, folder: Path, nodes: int) -> LocalCluster:
+def _cluster(
+    bench: BenchEnvironment, folder: Path, nodes: int
+) -> AbstractContextManager[LocalCluster]:
     # a rewrite would make the log shorter, whose growth is counted
-    return LocalCluster(folder, nodes, {"auto-aof-rewrite-percentage": "0"}, bench.variables())
+    return local_cluster(folder, nodes, {"auto-aof-rewrite-percentage": "0"}, bench.variables())
 
 
 def _limit(

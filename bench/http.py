@@ -8,9 +8,12 @@ import asyncio
 import multiprocessing
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -99,6 +102,10 @@ class HttpLoad(msgspec.Struct, frozen=True):
     """Seconds."""
 
 
+Client: TypeAlias = Callable[[], Awaitable[list[float]]]
+"""Sends its requests and returns the latencies, in seconds."""
+
+
 def _shares(
     orders: dict[int, list[bytes]], played: Sequence[PlannedGame], clients: int
 ) -> list[list[bytes]]:
@@ -121,37 +128,52 @@ def play_matches(
 ) -> HttpLoad:
     """Let each client send its share, in another process so that no lock is shared."""
     shares = _shares(orders, played, clients)
+    return send_apart([partial(play, url, share, pause) for share in shares])
+
+
+def send_apart(clients: Sequence[Client]) -> HttpLoad:
+    """Have all clients send in another process, at the same time."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        seconds, latencies = pool.apply(_play, (url, shares, pause))
-    count = sum(map(len, shares))
-    return HttpLoad(rate=count / seconds, moves=count, latencies=latencies)
+        seconds, latencies = pool.apply(_send, (clients,))
+    return HttpLoad(rate=len(latencies) / seconds, moves=len(latencies), latencies=latencies)
 
 
-def _play(url: str, shares: list[list[bytes]], pause: float) -> tuple[float, list[float]]:
-    async def all_play() -> tuple[float, list[float]]:
+def _send(clients: Sequence[Client]) -> tuple[float, list[float]]:
+    async def all_send() -> tuple[float, list[float]]:
         began = time.perf_counter()
-        found = await asyncio.gather(*(play(url, share, pause) for share in shares))
+        found = await asyncio.gather(*(client() for client in clients))
         return time.perf_counter() - began, list(chain.from_iterable(found))
 
-    return asyncio.run(all_play())
+    return asyncio.run(all_send())
 
 
 async def play(url: str, requests: Sequence[bytes], pause: float) -> list[float]:
     """Send requests in turn, `pause` seconds from start to start, and return the latencies."""
+    latencies = []
+    async with connection(url) as ask:
+        due = time.perf_counter()
+        for request in requests:
+            await asyncio.sleep(max(0.0, due - time.perf_counter()) if pause else 0)
+            began = time.perf_counter()
+            due = max(due, began - pause) + pause
+            await ask(request)
+            latencies.append(time.perf_counter() - began)
+    return latencies
+
+
+@asynccontextmanager
+async def connection(url: str) -> AsyncIterator[Callable[[bytes], Awaitable[None]]]:
+    """Yield what sends a request and waits for its answer; RuntimeError unless that is 200."""
     host, _, port = url.removeprefix("http://").rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    latencies = []
-    due = time.perf_counter()
-    for request in requests:
-        await asyncio.sleep(max(0.0, due - time.perf_counter()) if pause else 0)
-        began = time.perf_counter()
-        due = max(due, began - pause) + pause
+
+    async def ask(request: bytes) -> None:
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
         answer = await reader.readexactly(length)
-        latencies.append(time.perf_counter() - began)
         if not head.startswith(b"HTTP/1.1 200 "):
             raise RuntimeError(f"a move was not accepted: {answer.decode()}")
+
+    yield ask
     writer.close()
-    return latencies

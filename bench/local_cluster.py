@@ -7,10 +7,10 @@ socket, because the nodes of a cluster know each other by port.
 import secrets
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple
 
 import redis
 
@@ -73,58 +73,41 @@ def _client(port: int) -> redis.Redis:
     return redis.Redis(host=LOOPBACK, port=port, socket_timeout=5, protocol=2)
 
 
-class LocalCluster:
-    """A cluster of so many nodes below `folder`; also a context manager.
+class LocalCluster(NamedTuple):
+    """A cluster that runs; its nodes are in the order of their slots."""
 
-    `options` are further settings of each server, and `env` is added to its environment. The nodes are in the
-    order of their slots.
+    url: str
+    """It names all nodes."""
+    nodes: list[EmbeddedServer]
+
+
+@contextmanager
+def local_cluster(
+    folder: Path,
+    nodes: int,
+    options: Mapping[str, str] | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Iterator[LocalCluster]:
+    """Run a cluster of so many nodes below `folder`, and yield it.
+
+    `options` are further settings of each server, and `env` is added to its environment.
     """
-
-    def __init__(
-        self,
-        folder: Path,
-        nodes: int,
-        options: Mapping[str, str] | None = None,
-        env: Mapping[str, str] | None = None,
-    ) -> None:
-        self._ports = free_ports(nodes)
-        self.nodes = [
-            EmbeddedServer(
-                folder / f"node-{port}",
-                name=f"node {port}",
-                options={**_settings(port), **(options or {})},
-                env=env,
+    ports = free_ports(nodes)
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(
+                EmbeddedServer(
+                    folder / f"node-{port}",
+                    name=f"node {port}",
+                    options={**_settings(port), **(options or {})},
+                    env=env,
+                )
             )
-            for port in self._ports
+            for port in ports
         ]
-
-    @property
-    def url(self) -> str:
-        """Return the URL, which names all nodes."""
-        return "redis+cluster://" + ",".join(f"{LOOPBACK}:{port}" for port in self._ports)
-
-    def __enter__(self) -> Self:
-        try:
-            for node in self.nodes:
-                node.start()
-            form_cluster(self._ports, len(self._ports))
-        except BaseException:
-            self.stop()
-            raise
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """End all nodes."""
-        for node in self.nodes:
-            node.stop()
+        form_cluster(ports, len(ports))
+        addresses = ",".join(f"{LOOPBACK}:{port}" for port in ports)
+        yield LocalCluster(f"redis+cluster://{addresses}", servers)
 
 
 def _settings(port: int) -> dict[str, str]:

@@ -5,19 +5,15 @@ Then the log is published and trimmed.
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import redis
 
 from bench.baselines.redis_only import decide_all, submit_and_commit
 from bench.harness import BenchEnvironment, new_store
-from bench.published import publish
+from bench.published import publish_and_trim
 from bench.report import Report
 from bench.workload import PlannedGame, endless, moves, starts
 from domain.clocks.time_control import TimeControl
-from infra.redis import keys
-from infra.store.published_sizes import PublishedSizes
-from infra.store.redis_store import RedisStore
 from workers.commands.drain import BATCH
 
 
@@ -38,7 +34,8 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
             bench.progress.advance(task, len(played))
         full = used_memory(client) - before
         parts = _parts(client, played)
-        without_log = _trim(client, store, bench.folder / "log") - before
+        publish_and_trim(client, store, bench.folder / "log")
+        without_log = used_memory(client) - before
     return Report(
         rate=matches * (plies + 1) / seconds,
         unit="commits",
@@ -57,15 +54,6 @@ def run(bench: BenchEnvironment, matches: int, plies: int) -> Report:
 def used_memory(client: redis.Redis) -> int:
     """Return the bytes that the server has allocated."""
     return int(client.info("memory")["used_memory"])
-
-
-def _trim(client: redis.Redis, store: RedisStore, folder: Path) -> int:
-    """Trim the log; return the bytes that the server has allocated then."""
-    sizes = PublishedSizes(client, client)
-    for shard, size in enumerate(publish(store, folder)):
-        sizes.record(shard, size, b"")
-        client.xtrim(keys.log(shard), minid=f"{size}-0", approximate=False)
-    return used_memory(client)
 
 
 def _parts(client: redis.Redis, played: Sequence[PlannedGame]) -> dict[str, int]:

@@ -8,7 +8,7 @@ published outcome, and every outcome must be an acceptance.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bench.baselines import event_sourcing, redis_only, rq_job
+from bench.baselines import NOT_INSTALLED, optional_peer, redis_only, rq_job
 from bench.harness import (
     MICRO_BATCH,
     SHARDS,
@@ -38,10 +38,10 @@ def run(bench: BenchEnvironment, matches: int, peer_jobs: int, workers: int) -> 
     peers = {"rq_job_per_move": rq.rate, "redis_limit": redis_only.measure(bench, played, TERMS)}
     if bench.fsync_delay_ms:
         details["eventsourcing_sqlite"] = "not measured: only the servers' disk is slowed"
-    elif event_sourcing.present():
+    elif event_sourcing := optional_peer("event_sourcing", "eventsourcing"):
         peers["eventsourcing_sqlite"] = event_sourcing.measure(bench, played, peer_jobs)
     else:
-        details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
+        details["eventsourcing_sqlite"] = NOT_INSTALLED
     details["rq_job_per_move"] = rq.details
     return Report(rate=rate, unit="moves", peers=peers, details={**details, **bench.disk()})
 

@@ -119,7 +119,7 @@ def _play(
     with server.client(blocking_timeout=5) as client:
         store = new_store(client, 1)
         with (
-            running_workers(1, server.url, bench.folder),
+            running_workers(1, server.url, folder),
             LoadGenerator(client, store, bench.progress) as load,
         ):
             load.submit_all(starts(played, TimeControl()), "challenges", len(played))

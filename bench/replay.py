@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from bench.baselines import event_sourcing
+from bench.baselines import NOT_INSTALLED, optional_peer
 from bench.baselines.redis_only import decide_all
 from bench.harness import BenchEnvironment
 from bench.report import Report
@@ -36,12 +36,12 @@ def run(bench: BenchEnvironment, matches: int) -> Report:
         **bench.disk(),
     }
     peers = {}
-    if event_sourcing.present():
+    if event_sourcing := optional_peer("event_sourcing", "eventsourcing"):
         peers["eventsourcing_sqlite"] = event_sourcing.replay_rate(
             bench, played[: max(1, matches // 10)]
         )
     else:
-        details["eventsourcing_sqlite"] = "not measured: install matchpost[bench]"
+        details["eventsourcing_sqlite"] = NOT_INSTALLED
     return Report(rate=fold_rate, unit="events", peers=peers, details=details)
 
 

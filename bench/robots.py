@@ -5,13 +5,14 @@ matches of robots are of the easy one against the medium one: their processes ar
 """
 
 import asyncio
-import multiprocessing
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
 from bench.harness import BenchEnvironment
+from bench.http import connection, send_apart
 from bench.report import Report, median_and_p99
 from bench.served import serving, start_matches
 from bench.workload import endless
@@ -105,49 +106,22 @@ def _plies(app: App, boards: Sequence[int]) -> int:
     return sum(unpack_snapshot(data).state.ply for data in found)
 
 
-def _measure(url: str, shares: list[list[bytes]], rate: int) -> list[float]:
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_play, (url, shares, rate))
+def _measure(url: str, shares: Sequence[Sequence[bytes]], rate: int) -> list[float]:
+    people = [partial(_play_at_pace, url, share, rate, at) for at, share in enumerate(shares)]
+    return send_apart(people).latencies
 
 
-def _play(url: str, shares: list[list[bytes]], rate: int) -> list[float]:
-    async def all_play() -> list[float]:
-        found = await asyncio.gather(
-            *(_person(url, share, rate, at) for at, share in enumerate(shares))
-        )
-        return list(chain.from_iterable(found))
-
-    return asyncio.run(all_play())
-
-
-async def _person(url: str, requests: list[bytes], rate: int, number: int) -> list[float]:
-    """Send requests at a fixed pace, each of which has to be accepted; return the latencies.
+async def _play_at_pace(url: str, requests: Sequence[bytes], rate: int, at: int) -> list[float]:
+    """Send the requests of the pair `at`, so many a second; return the latencies.
 
     A latency counts from the time at which the move was due, so that no delay hides the next one.
     """
     latencies = []
-    reader, writer = await _connect(url)
-    begin = time.perf_counter() + number / (PEOPLE * rate)
-    for at, request in enumerate(requests):
-        due = begin + at / rate
-        await asyncio.sleep(max(0.0, due - time.perf_counter()))
-        status = await _ask(reader, writer, request)
-        latencies.append(time.perf_counter() - due)
-        if status != b"200":
-            raise RuntimeError(f"a move was answered with {status.decode()}")
-    writer.close()
+    async with connection(url) as ask:
+        begin = time.perf_counter() + at / (PEOPLE * rate)
+        for number, request in enumerate(requests):
+            due = begin + number / rate
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            await ask(request)
+            latencies.append(time.perf_counter() - due)
     return latencies
-
-
-async def _connect(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Return a connection to the server at `url`."""
-    host, _, port = url.removeprefix("http://").rpartition(":")
-    return await asyncio.open_connection(host, int(port))
-
-
-async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: bytes) -> bytes:
-    """Send a request and return the status of the answer."""
-    writer.write(request)
-    head = await reader.readuntil(b"\r\n\r\n")
-    await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split(b"\r")[0]))
-    return head.split(b" ", 2)[1]

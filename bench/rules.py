@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from bench.baselines import python_chess
+from bench.baselines import NOT_INSTALLED, optional_peer
 from bench.harness import BenchEnvironment
 from bench.report import Report, median_and_p99
 from bench.workload import SEED, games, moves, starts
@@ -39,13 +39,13 @@ def run(bench: BenchEnvironment, game: str, plies: int) -> Report:
         "decision us": _decision(),
     }
     peers = {}
-    if python_chess.present():
+    if python_chess := optional_peer("python_chess", "chess"):
         _, chess_count_rate = _best(python_chess.perft_rate)
         _, peers["python_chess"] = _best(lambda: python_chess.random_rate(plies))
         details["python_chess perft leaves a second"] = round(chess_count_rate, 1)
         details["perft ratio"] = round(count_rate / chess_count_rate, 2)
     else:
-        details["python_chess"] = "not measured: install matchpost[bench]"
+        details["python_chess"] = NOT_INSTALLED
     return Report(rate=rate, unit="random plies", peers=peers, details={**details, **bench.disk()})
 
 

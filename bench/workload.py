@@ -73,10 +73,15 @@ def starts(
         yield _sent(game, 0, game.seats[0], order)
 
 
-def moves(played: Sequence[PlannedGame]) -> Iterator[CommandEnvelope]:
-    """Yield all moves, the first of every match before the second of any."""
+def moves(
+    played: Sequence[PlannedGame], chance: random.Random | None = None
+) -> Iterator[CommandEnvelope]:
+    """Yield all moves, the first of every match before the second of any; with `chance` in another order each time."""
+    turn = list(played)
     for ply in range(max(len(game.moves) for game in played)):
-        for game in played:
+        if chance is not None:
+            chance.shuffle(turn)
+        for game in turn:
             if ply < len(game.moves):
                 order = PlayMove(text=game.moves[ply], ply=ply)
                 yield _sent(game, ply + 1, game.seats[ply % 2], order)

@@ -4,24 +4,56 @@ It loads the match from its cache, decides by the same rules, and saves each eve
 that SQLite syncs (WAL, synchronous=FULL, its default). One process, no queue.
 """
 
-import importlib.util
 import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
 from uuid import UUID
+
+from eventsourcing.application import Application
+from eventsourcing.domain import Aggregate, event
 
 from bench.harness import BenchEnvironment
 from bench.workload import PlannedGame
-
-if TYPE_CHECKING:
-    from bench.baselines.event_sourcing_matches import MatchApplication
+from domain.rules import latest_rules
 
 
-def present() -> bool:
-    """Whether the library is installed; it is in the optional group `bench`."""
-    return importlib.util.find_spec("eventsourcing") is not None
+class MatchAggregate(Aggregate):
+    """A match of pow2."""
+
+    def __init__(self) -> None:
+        rules = latest_rules("pow2")
+        self.position: Any = rules.start(rules.read_options(()), 2, None)
+
+    def play(self, text: str) -> None:
+        """Check a move by the rules, and record it."""
+        rules = latest_rules("pow2")
+        move = rules.check(self.position, rules.read(text))
+        self.moved(rules.write(move))
+
+    @event("Moved")
+    def moved(self, move: str) -> None:
+        """Apply a recorded move."""
+        rules = latest_rules("pow2")
+        self.position = rules.play(self.position, rules.read(move))
+        rules.outcome(self.position)
+
+
+class MatchApplication(Application[UUID]):
+    """The application with all matches."""
+
+    def start(self) -> UUID:
+        """Start a match, and return its id."""
+        match = MatchAggregate()
+        self.save(match)
+        return match.id
+
+    def move(self, match_id: UUID, text: str) -> None:
+        """Play a move in a match."""
+        match: MatchAggregate = self.repository.get(match_id)
+        match.play(text)
+        self.save(match)
 
 
 def measure(bench: BenchEnvironment, played: Sequence[PlannedGame], at_least: int) -> float:
@@ -43,27 +75,21 @@ def replay_rate(bench: BenchEnvironment, played: Sequence[PlannedGame]) -> float
     return sum(len(game.moves) + 1 for game in played) / seconds
 
 
-@contextmanager
-def _application(
-    bench: BenchEnvironment, name: str, *, cached: bool
-) -> Iterator["MatchApplication"]:
-    from bench.baselines.event_sourcing_matches import MatchApplication  # noqa: PLC0415 - needs the library
-
-    app = MatchApplication(
-        env={
-            "PERSISTENCE_MODULE": "eventsourcing.sqlite",
-            "SQLITE_DBNAME": os.fspath(bench.folder / f"{name}.sqlite"),
-            **({"AGGREGATE_CACHE_MAXSIZE": "10000"} if cached else {}),
-        }
+def _application(bench: BenchEnvironment, name: str, *, cached: bool) -> closing[MatchApplication]:
+    """Return an application that closes itself at the end of a `with`."""
+    return closing(
+        MatchApplication(
+            env={
+                "PERSISTENCE_MODULE": "eventsourcing.sqlite",
+                "SQLITE_DBNAME": os.fspath(bench.folder / f"{name}.sqlite"),
+                **({"AGGREGATE_CACHE_MAXSIZE": "10000"} if cached else {}),
+            }
+        )
     )
-    try:
-        yield app
-    finally:
-        app.close()
 
 
 def _play(
-    app: "MatchApplication", bench: BenchEnvironment, games: Sequence[PlannedGame]
+    app: MatchApplication, bench: BenchEnvironment, games: Sequence[PlannedGame]
 ) -> tuple[list[UUID], float]:
     """Play the games in parallel; return their ids, and the seconds of their moves."""
     task = bench.progress.add_task(

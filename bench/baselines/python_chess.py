@@ -1,24 +1,18 @@
 """Baseline of the rules: python-chess, used as its own examples use it."""
 
-import importlib.util
 import random
 import time
 from typing import Any, Final
+
+import chess
 
 from bench.workload import SEED
 
 _DEPTH: Final = 4
 
 
-def present() -> bool:
-    """Whether the library is installed; it is in the optional group `bench`."""
-    return importlib.util.find_spec("chess") is not None
-
-
 def perft_rate() -> tuple[int, float]:
     """Return the number of leaves below the first position, and leaves a second."""
-    import chess  # noqa: PLC0415 - optional
-
     board = chess.Board()
     began = time.perf_counter()
     leaves = _perft(board, _DEPTH)
@@ -38,8 +32,6 @@ def _perft(board: Any, depth: int) -> int:
 
 def random_rate(plies: int) -> tuple[int, float]:
     """Return the number of random plies played, and plies a second."""
-    import chess  # noqa: PLC0415 - optional
-
     chance = random.Random(SEED)  # noqa: S311 - a workload, not a secret
     played = 0
     began = time.perf_counter()

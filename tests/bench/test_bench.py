@@ -164,6 +164,13 @@ def test_memory_says_what_a_match_takes_and_where() -> None:
     assert found["details"]["with the log trimmed"] < found["details"]["bytes a match"]
 
 
+@pytest.mark.long
+def test_all_matches_and_logs_are_verified_after_real_commits() -> None:
+    details = bench("verify", "--matches", "24", "--plies", "6")["details"]
+    # the start has two events, and the end one
+    assert (details["matches"], details["events"], details["leaves"]) == (24, 24 * 9, 24 * 9)
+
+
 @pytest.mark.parametrize("words", [["nothing"], ["memory", "--plies", "0"], ["rules", "--plies"]])
 def test_words_that_name_no_benchmark_are_refused(words: list[str]) -> None:
     done = subprocess.run([*BENCH, *words], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import redis
 
-from bench.local_cluster import LocalCluster
+from bench.local_cluster import local_cluster
 from infra.redis.clients import make_client
 from infra.redis.cluster import servers_of
 
 
 def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(tmp_path: Path) -> None:
-    with LocalCluster(tmp_path, 2) as cluster, make_client(cluster.url) as client:
+    with local_cluster(tmp_path, 2) as cluster, make_client(cluster.url) as client:
         for number in range(40):
             client.set(f"key {number}", number)
         nodes = servers_of(client)
@@ -23,7 +23,7 @@ def test_each_node_of_a_local_cluster_serves_its_share_and_syncs(tmp_path: Path)
 
 
 def test_a_local_cluster_may_have_one_node(tmp_path: Path) -> None:
-    with LocalCluster(tmp_path, 1) as cluster, make_client(cluster.url) as client:
+    with local_cluster(tmp_path, 1) as cluster, make_client(cluster.url) as client:
         (node,) = servers_of(client)
         assert client.set("key", "value")
         assert b"cluster_slots_ok:16384" in _state(node)
