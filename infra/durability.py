@@ -15,12 +15,13 @@ while it has fewer than R replicas that follow it (`min-replicas-to-write`).
 `none` promises nothing: outcomes are reported as pending, never as accepted.
 
 All of this is asked of each server that takes writes: of one server, of the primary that sentinels name, or of
-every primary of a cluster. Sentences about the last two begin with the name of the node.
+every primary of a cluster. Sentences about the last two begin with the name of the node. `_QUESTIONS` has what is asked,
+and on which occasions: when a process starts, by the watch, at a new connection, by `/readyz` and the doctor.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from enum import StrEnum
+from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import Enum, StrEnum
 from functools import partial
 from operator import eq
 from typing import Any, Final, NamedTuple
@@ -38,11 +39,10 @@ from infra.redis.node_names import naming_node, under_sentinels
 from infra.server_state import (
     MAXIMUM_LAG,
     MINIMUM_REPLICAS,
-    MINIMUM_VERSION,
     MOST_LAG,
     REQUIRED,
-    parse_version,
     role_fault,
+    version_fault,
     write_fault,
 )
 
@@ -88,185 +88,6 @@ class DurabilityError(Exception):
     """
 
 
-class HiddenSettingsError(DurabilityError):
-    """The user of this process may not read the servers' settings, and nobody has noted them."""
-
-
-def verify(
-    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
-) -> None:
-    """Verify that all servers are new enough and as durable as `mode` requires, and their replicas too.
-
-    `replicas` is how many replicas `replicated` waits for. Raises DurabilityError, naming the node, if one is
-    not, or if its settings can't be read. Connection errors of redis-py pass through. A replica that can't be
-    asked is no fault, because each commit waits for its sync. Settings that `notes` have are not asked for.
-    """
-    if not mode.durable:
-        logger.warning(
-            "durability is none: no move is safe from a crash of the machine, "
-            "and every outcome is reported as pending"
-        )
-    for fault in find_faults(client, mode, replicas, notes):
-        raise DurabilityError(fault)
-
-
-def find_faults(
-    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
-) -> Iterator[str]:
-    """Return why the servers are not as durable as `mode` requires, one sentence each; see `verify`."""
-    for node in current_servers(client):
-        try:
-            with naming_node(node):
-                if mode is Mode.REPLICATED and notes is None:
-                    _verify_replicas(node)
-                verify_server(node, mode, replicas, notes)
-        except HiddenSettingsError:
-            raise  # the caller may have noted ones
-        except DurabilityError as error:
-            yield str(error)
-    if fault := failover_fault(client, mode):
-        yield fault
-
-
-def current_servers(client: Redis) -> list[Redis]:
-    """Return a client for each server that takes writes now."""
-    if slots := slots_of(client):
-        # the map may still have a primary that has come back as a replica
-        slots.doubt()
-    return servers_of(client)
-
-
-def _verify_replicas(client: Redis) -> None:
-    for replica in followers.read_replicas(_information(client)):
-        found = followers.read_settings(client, replica, REQUIRED)
-        if found is None:
-            continue
-        if fault := settings_fault(found, Mode.REPLICATED, server=f"the replica {replica.address}"):
-            raise DurabilityError(fault)
-
-
-def verify_server(
-    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
-) -> None:
-    """Verify one server alone, as `verify` does, by commands that any of its connections may send."""
-    information = _information(client)
-    _version_of(information)
-    if not mode.durable:
-        return
-    if fault := _server_fault(client, information, mode, replicas, notes):
-        raise DurabilityError(fault)
-    if mode.verified:
-        _check_wait(client)
-
-
-def _server_fault(
-    client: Redis,
-    information: Mapping[str, Any],
-    mode: Mode,
-    replicas: int,
-    notes: DurabilityNotes | None,
-) -> str:
-    fault = role_fault(information)
-    if fault or not mode.verified:
-        return fault
-    noted = notes.settings(str(information.get("run_id"))) if notes else None
-    settings = noted or _shown_settings(client, mode)
-    return settings_fault(settings, mode, replicas) or replica_fault(information, mode, replicas)
-
-
-def _shown_settings(client: Redis, mode: Mode) -> Mapping[str, str]:
-    def ask() -> Any:
-        try:
-            return client.config_get(*required_settings(mode))
-        except NoPermissionError as error:
-            raise HiddenSettingsError(
-                "durability not verified: the user of this process may not read the server's settings, and no "
-                "scheduler has noted them within an hour; start `matchpost scheduler`"
-            ) from error
-
-    return dict(_ask("CONFIG GET", ask))
-
-
-def note_settings(client: Redis, mode: Mode, notes: DurabilityNotes) -> None:
-    """Note the settings of all servers that take writes, for those that may not ask them."""
-    for node in current_servers(client):
-        with naming_node(node):
-            notes.write_settings(str(_information(node).get("run_id")), _shown_settings(node, mode))
-
-
-def look(
-    client: Redis, mode: Mode, replicas: int = 1, notes: DurabilityNotes | None = None
-) -> list[str]:
-    """Return the faults of all servers by their state and settings, one sentence each; nothing is written."""
-    faults = []
-    for node in current_servers(client):
-        try:
-            with naming_node(node):
-                _look_at(node, mode, replicas, notes)
-        except DurabilityError as error:
-            faults.append(str(error))
-        except RedisError as error:
-            faults.append(f"the server does not answer ({error}); look whether it is running")
-    fault = "" if faults else failover_fault(client, mode)
-    return [*faults, fault] if fault else faults
-
-
-def _look_at(server: Redis, mode: Mode, replicas: int, notes: DurabilityNotes | None) -> None:
-    information = _information(server)
-    fault = write_fault(information) or _server_fault(server, information, mode, replicas, notes)
-    if fault:
-        raise DurabilityError(fault)
-
-
-def failover_fault(client: Redis, mode: Mode) -> str:
-    """Return that a failover may take moves back under `fsync`; empty if it can't.
-
-    A replica of a cluster counts while it is away, because it may be back before anybody looks again.
-    """
-    if mode is not Mode.FSYNC:
-        return ""
-    if under_sentinels(client):
-        return (
-            "sentinels promote a replica when the primary fails, which would take back moves that had not "
-            "reached it; set MATCHPOST_DURABILITY=replicated, or let MATCHPOST_REDIS_URL name the server"
-        )
-    if not in_cluster(client):
-        return ""
-    found = _ask("CLUSTER NODES", lambda: followers.read_cluster_replicas(servers_of(client)[0]))
-    if not found:
-        return ""
-    return (
-        f"the cluster has {_count(len(found))} ({', '.join(found)}), and a failover would take back moves "
-        "that had not reached the one that is promoted; set MATCHPOST_DURABILITY=replicated, or take "
-        "the replicas out of the cluster"
-    )
-
-
-def check_version(client: Redis) -> tuple[str, str]:
-    """Return name and version of the oldest server, ("Valkey", "9.1.2"), if it is new enough.
-
-    Raises DurabilityError, naming the server, for one older than 7.2.
-    """
-    found = [_version_of(_information(server)) for server in servers_of(client)]
-    return min(found, key=lambda one: parse_version(one[1]))
-
-
-def _information(client: Redis) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _ask("INFO", client.info)
-    return found
-
-
-def _version_of(information: Mapping[str, Any]) -> tuple[str, str]:
-    name = "Valkey" if "valkey_version" in information else "Redis"
-    version = str(information.get(f"{name.lower()}_version", ""))
-    if parse_version(version) < MINIMUM_VERSION:
-        raise DurabilityError(
-            f"the server is {name} {version or 'of an unknown version'}; "
-            "matchpost needs Redis or Valkey 7.2 or newer"
-        )
-    return name, version
-
-
 def append_barrier(
     pipeline: Pipeline,
     mode: Mode = Mode.FSYNC,
@@ -306,12 +127,6 @@ class _Need(NamedTuple):
     setting: str
     wanted: str
     fits: Callable[[str], bool]
-
-
-def required_settings(mode: Mode) -> tuple[str, ...]:
-    """Return the names of the settings that `settings_fault` needs."""
-    more = (MINIMUM_REPLICAS, MAXIMUM_LAG) if mode is Mode.REPLICATED else ()
-    return (*REQUIRED, *more)
 
 
 def settings_fault(
@@ -372,19 +187,6 @@ def _count(number: int) -> str:
     return "1 replica" if number == 1 else f"{number or 'no'} replicas"
 
 
-def _check_wait(client: Redis) -> None:
-    """Send one barrier, which a replica, or a server that only seems durable, can't confirm.
-
-    Replicas confirm only what was written on the connection: see `DurabilityWatch.confirm`.
-    """
-    reply = _ask("WAITAOF", lambda: client.waitaof(1, 0, BARRIER_TIMEOUT))
-    if not check_barrier(reply):
-        raise DurabilityError(
-            f"durability not verified: the server did not confirm a sync of its log "
-            f"within {BARRIER_TIMEOUT} ms"
-        )
-
-
 def _ask(command: str, question: Callable[[], Any]) -> Any:
     """Send a command; raise DurabilityError if the server refuses it."""
     try:
@@ -398,3 +200,195 @@ def _ask(command: str, question: Callable[[], Any]) -> Any:
         ) from error
     except RedisError as error:
         raise DurabilityError(f"durability not verified: {command} failed ({error})") from error
+
+
+class Occasion(Enum):
+    """When a server is asked."""
+
+    START = 1
+    """A process starts, or an operator looks; nothing that others have noted counts."""
+    WATCH = 2
+    """The watch verifies, and notes the settings for those that may not ask for them."""
+    JOIN = 3
+    """A process, or a connection, begins to use a server that is watched."""
+    LOOK = 4
+    """Somebody looks often: nothing is written, and no sync waited for."""
+
+
+class _AskedServer(NamedTuple):
+    """A server, and the circumstances in which it is asked."""
+
+    client: Redis
+    information: Mapping[str, Any]
+    """Its INFO."""
+    occasion: Occasion
+    mode: Mode
+    replicas: int
+    notes: DurabilityNotes | None
+
+
+def _fault_of_replicas_settings(one: _AskedServer) -> str:
+    for replica in followers.read_replicas(one.information):
+        found = followers.read_settings(one.client, replica, REQUIRED)
+        name = f"the replica {replica.address}"
+        # one that can't be asked is no fault, because each commit waits for its sync
+        if found is not None and (fault := settings_fault(found, one.mode, server=name)):
+            return fault
+    return ""
+
+
+def _settings(one: _AskedServer) -> Mapping[str, str]:
+    """Return the settings of a server, as they are noted unless the watch asks."""
+    server = str(one.information.get("run_id"))
+    noted = one.notes.settings(server) if one.notes else None
+    if noted and one.occasion is not Occasion.WATCH:
+        return noted
+
+    def ask() -> Any:
+        try:
+            return one.client.config_get(*(need.setting for need in _needs(one.mode, one.replicas)))
+        except NoPermissionError as error:
+            raise DurabilityError(
+                "durability not verified: the user of this process may not read the server's settings, and no "
+                "scheduler has noted them within an hour; start `matchpost scheduler`"
+            ) from error
+
+    try:
+        found: Mapping[str, str] = _ask("CONFIG GET", ask)
+    except DurabilityError as error:
+        if noted and isinstance(error.__cause__, NoPermissionError):
+            return noted
+        raise
+    if one.notes and one.occasion is Occasion.WATCH:
+        one.notes.write_settings(server, found)
+    return found
+
+
+def _sync_fault(one: _AskedServer) -> str:
+    """Return that one barrier is not confirmed, as by a replica, or a server that only seems durable.
+
+    Replicas confirm only what was written on the connection: see `DurabilityWatch.confirm`.
+    """
+    if check_barrier(_ask("WAITAOF", lambda: one.client.waitaof(1, 0, BARRIER_TIMEOUT))):
+        return ""
+    return (
+        "durability not verified: the server did not confirm a sync of its log "
+        f"within {BARRIER_TIMEOUT} ms"
+    )
+
+
+class _Question(NamedTuple):
+    """One of the things on which durability rests."""
+
+    ask: Callable[[_AskedServer], str]
+    """Returns the fault as a sentence, or nothing; DurabilityError if the server refuses to answer."""
+    modes: Collection[Mode] = tuple(Mode)
+    occasions: Collection[Occasion] = tuple(Occasion)
+
+
+_VERIFIED: Final = [mode for mode in Mode if mode.verified]
+_NOT_LOOKING: Final = [Occasion.START, Occasion.WATCH, Occasion.JOIN]
+
+_QUESTIONS: Final = (
+    _Question(lambda one: version_fault(one.information), occasions=_NOT_LOOKING),
+    _Question(lambda one: write_fault(one.information), occasions=[Occasion.WATCH, Occasion.LOOK]),
+    _Question(lambda one: role_fault(one.information)),
+    _Question(_fault_of_replicas_settings, [Mode.REPLICATED], [Occasion.START, Occasion.WATCH]),
+    _Question(lambda one: settings_fault(_settings(one), one.mode, one.replicas), _VERIFIED),
+    _Question(lambda one: replica_fault(one.information, one.mode, one.replicas), _VERIFIED),
+    _Question(_sync_fault, _VERIFIED, _NOT_LOOKING),
+)
+"""What each server is asked, in this order; its first fault counts."""
+
+
+def verify(
+    client: Redis,
+    mode: Mode,
+    replicas: int = 1,
+    notes: DurabilityNotes | None = None,
+    occasion: Occasion = Occasion.START,
+) -> None:
+    """Verify that all servers are new enough and as durable as `mode` requires, and their replicas too.
+
+    `replicas` is how many replicas `replicated` waits for. Raises DurabilityError, naming the node, if one is
+    not, or if its settings can't be read. Connection errors of redis-py pass through. Settings that `notes` have
+    are asked for by the watch alone.
+    """
+    if not mode.durable:
+        logger.warning(
+            "durability is none: no move is safe from a crash of the machine, "
+            "and every outcome is reported as pending"
+        )
+    for fault in find_faults(client, mode, replicas, notes, occasion):
+        raise DurabilityError(fault)
+
+
+def find_faults(
+    client: Redis,
+    mode: Mode,
+    replicas: int = 1,
+    notes: DurabilityNotes | None = None,
+    occasion: Occasion = Occasion.START,
+) -> Iterator[str]:
+    """Yield why the servers are not as durable as `mode` requires, one sentence each; see `verify`.
+
+    Who only looks gets a sentence about a server that does not answer, too.
+    """
+    found = False
+    if slots := slots_of(client):
+        # the map may still have a primary that has come back as a replica
+        slots.doubt()
+    for node in servers_of(client):
+        try:
+            with naming_node(node):
+                verify_server(node, occasion, mode, replicas, notes)
+        except DurabilityError as error:
+            found = True
+            yield str(error)
+        except RedisError as error:
+            if occasion is not Occasion.LOOK:
+                raise
+            found = True
+            yield f"the server does not answer ({error}); look whether it is running"
+    if found and occasion is Occasion.LOOK:
+        return
+    try:
+        fault = failover_fault(client, mode)
+    except DurabilityError as error:
+        fault = str(error)
+    if fault:
+        yield fault
+
+
+def verify_server(
+    server: Redis, occasion: Occasion, mode: Mode, replicas: int, notes: DurabilityNotes | None
+) -> None:
+    """Ask one server alone; raise DurabilityError with its first fault."""
+    one = _AskedServer(server, _ask("INFO", server.info), occasion, mode, replicas, notes)
+    for ask, modes, occasions in _QUESTIONS:
+        if mode in modes and occasion in occasions and (fault := ask(one)):
+            raise DurabilityError(fault)
+
+
+def failover_fault(client: Redis, mode: Mode) -> str:
+    """Return that a failover may take moves back under `fsync`; empty if it can't.
+
+    A replica of a cluster counts while it is away, because it may be back before anybody looks again.
+    """
+    if mode is not Mode.FSYNC:
+        return ""
+    if under_sentinels(client):
+        return (
+            "sentinels promote a replica when the primary fails, which would take back moves that had not "
+            "reached it; set MATCHPOST_DURABILITY=replicated, or let MATCHPOST_REDIS_URL name the server"
+        )
+    if not in_cluster(client):
+        return ""
+    found = _ask("CLUSTER NODES", lambda: followers.read_cluster_replicas(servers_of(client)[0]))
+    if not found:
+        return ""
+    return (
+        f"the cluster has {_count(len(found))} ({', '.join(found)}), and a failover would take back moves "
+        "that had not reached the one that is promoted; set MATCHPOST_DURABILITY=replicated, or take "
+        "the replicas out of the cluster"
+    )

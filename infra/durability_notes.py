@@ -4,6 +4,7 @@ Who may read a server's settings reads its `masterauth` too, which opens all dat
 may (`infra.redis.access`), and notes them for the others.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ import redis
 from redis.exceptions import RedisError
 
 from infra.redis import keys
+
+logger = logging.getLogger(__name__)
 
 NOTE_SECONDS: Final = 30.0
 """How long a note lasts."""
@@ -58,6 +61,9 @@ class DurabilityNotes:
         return None if found is None else msgspec.json.decode(found, type=dict[str, str])
 
     def write_settings(self, server: str, settings: Mapping[str, str]) -> None:
-        """Note the settings of a server."""
+        """Note the settings of a server, if RQ's Redis answers; others ask for them otherwise."""
         note = msgspec.json.encode(settings)
-        self._client.set(keys.noted_settings(server), note, ex=_NOTED_SECONDS)
+        try:
+            self._client.set(keys.noted_settings(server), note, ex=_NOTED_SECONDS)
+        except RedisError as error:
+            logger.warning("the settings of a server can't be noted: %s", error)

@@ -20,7 +20,7 @@ One node of a cluster that is not durable, or does not answer, stops all moves: 
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import redis
@@ -30,14 +30,11 @@ from redis.exceptions import RedisError, ResponseError
 from infra.durability import (
     BARRIER_TIMEOUT,
     DurabilityError,
-    HiddenSettingsError,
     Mode,
+    Occasion,
     append_barrier,
     check_barrier,
-    current_servers,
-    look,
-    note_settings,
-    verify,
+    find_faults,
     verify_server,
 )
 from infra.durability_notes import DurabilityNotes
@@ -47,7 +44,6 @@ from infra.redis.clients import info_of, settings_of, time_ms
 from infra.redis.cluster import in_cluster, slots_of
 from infra.redis.node_names import node_name, under_sentinels
 from infra.redis.slot_map import slot_of_key
-from infra.server_state import write_fault
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +119,7 @@ class DurabilityWatch:
 
     def _connected(self, connection: Any) -> None:
         connection.on_connect()
-        server = _ConnectedServer(connection)
+        server: Any = _ConnectedServer(connection)  # it has the methods that are needed
         information = server.info()
         if in_cluster(self._data) and information.get("role") == "slave":
             return  # it is asked for the map of slots alone, and takes no write
@@ -131,7 +127,7 @@ class DurabilityWatch:
         if identity in self._verified:
             return
         try:
-            verify_server(server, self._mode, self._replicas, self._notes)  # type: ignore[arg-type]  # it has the methods that are needed
+            verify_server(server, Occasion.JOIN, self._mode, self._replicas, self._notes)
         except DurabilityError as error:
             node = "" if self._alone else f"{connection.host}:{connection.port}: "
             raise UnverifiedServerError(f"{node}{error}") from error
@@ -160,10 +156,6 @@ class DurabilityWatch:
         fault = self._verify()
         try:
             self._notes.write(fault)
-            if self._mode.verified:
-                note_settings(self._data, self._mode, self._notes)
-        except DurabilityError:
-            pass  # it is the fault, or others have noted them
         except RedisError as error:
             # without a note every drain verifies the server itself
             logger.warning("the note of durability can't be written: %s", error)
@@ -192,22 +184,22 @@ class DurabilityWatch:
 
     def look(self) -> list[str]:
         """Return the faults of all servers by their state and settings; nothing is written."""
-        return look(self._data, self._mode, self._replicas, self._notes)
+        return list(self._faults(Occasion.LOOK))
 
-    def _verify(self, notes: DurabilityNotes | None = None) -> str:
+    def _faults(self, occasion: Occasion) -> Iterator[str]:
+        return find_faults(self._data, self._mode, self._replicas, self._notes, occasion)
+
+    def _verify(self) -> str:
         where = ""
         try:
-            verify(self._data, self._mode, self._replicas, notes)
-            if fault := _write_fault(self._data):
+            if fault := next(self._faults(Occasion.WATCH), ""):
                 return fault
             for where, key in _trial_keys(self._data).items():
                 with TRIAL_WRITE_SECONDS.time():
                     synced = self._write(key)
                 if not synced:
                     return f"{where}{UNSYNCED_TEXT[self._mode]}"
-        except HiddenSettingsError as error:
-            return str(error) if notes else self._verify(self._notes)
-        except (DurabilityError, UnverifiedServerError) as error:
+        except UnverifiedServerError as error:
             return str(error)
         except RedisError as error:
             return f"{where}the server of the matches does not answer, or refuses a write ({error})"
@@ -229,16 +221,6 @@ class DurabilityWatch:
         elif self._logged and not fault:
             logger.warning("the server keeps what it accepts again; moves go on")
         self._logged = fault
-
-
-def _write_fault(data: redis.Redis) -> str:
-    """Return why a server takes no writes now; its settings are not looked at."""
-    for node in current_servers(data):
-        information: Any = node.info()
-        if fault := write_fault(information):
-            name = node_name(node)
-            return f"{name}: {fault}" if name else fault
-    return ""
 
 
 def _trial_keys(data: redis.Redis) -> dict[str, str]:

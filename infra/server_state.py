@@ -24,10 +24,13 @@ MOST_LAG: Final = 10
 """Seconds without a sign of a replica after which the server must not count it any longer."""
 
 
-DISK_FULL: Final = (
-    "the disk of the data is full, so everything can be read, and no move is accepted; make room, and moves "
+DISK_FULL_AT: Final = (
+    "the disk of %s is full%s, so everything can be read, and no move is accepted; make room, and moves "
     "go on by themselves"
 )
+"""`DISK_FULL` of some folder, and how much is free there."""
+
+DISK_FULL: Final = DISK_FULL_AT % ("the data", "")
 """The fault of an embedded server that has too little room (`infra.valkey.disk_guard`)."""
 
 
@@ -35,6 +38,18 @@ def parse_version(text: str) -> tuple[int, int]:
     """Return major and minor number of a version as text, (0, 0) when it has none."""
     found = re.match(r"(\d+)\.(\d+)", text)
     return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def version_fault(information: Mapping[str, Any]) -> str:
+    """Return that a server is too old, by its INFO; empty if it is not."""
+    name = "Valkey" if "valkey_version" in information else "Redis"
+    version = str(information.get(f"{name.lower()}_version", ""))
+    if parse_version(version) >= MINIMUM_VERSION:
+        return ""
+    return (
+        f"the server is {name} {version or 'of an unknown version'}; "
+        "matchpost needs Redis or Valkey 7.2 or newer"
+    )
 
 
 def role_fault(information: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 from redis import Redis
 
-from infra.server_state import MINIMUM_REPLICAS
+from infra.server_state import DISK_FULL_AT, MINIMUM_REPLICAS
 
 logger = logging.getLogger(__name__)
 
@@ -67,11 +67,8 @@ class DiskGuard:
 
     def _close(self, room: int) -> None:
         if not self._closed:
-            logger.error(
-                "ALARM: the disk of %s is full (%d KiB free), so everything can be read, and no move is "
-                "accepted; make room, and moves go on by themselves",
-                *(self._reserve.parent, room >> 10),
-            )
+            free = f" ({room >> 10} KiB free)"
+            logger.error("ALARM: %s", DISK_FULL_AT % (self._reserve.parent, free))
         release(self._reserve)
         # no embedded server has replicas, so it refuses every write; one that was started again has forgotten it
         self._data.config_set(MINIMUM_REPLICAS, 1)

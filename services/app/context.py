@@ -15,7 +15,7 @@ from infra.archive.archive import Archive
 from infra.archive.store import StoreWithArchive
 from infra.confirmed_writes import ConfirmingRedis
 from infra.draw_texts import DrawTexts
-from infra.durability import Mode, verify
+from infra.durability import Mode, Occasion, verify
 from infra.durability_notes import DurabilityNotes
 from infra.durability_watch import DurabilityWatch
 from infra.mail.account_changes import account_change_mailer
@@ -386,7 +386,7 @@ class App:
     def _verified(self) -> bool:
         if self.durable:
             settings, notes = self.settings, DurabilityNotes(self.queue)
-            verify(self.data, settings.durability, settings.replicas, notes)
+            verify(self.data, settings.durability, settings.replicas, notes, Occasion.JOIN)
         return True
 
     @property

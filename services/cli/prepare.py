@@ -7,7 +7,7 @@ the settings say, or has other secrets than this machine.
 import sys
 from pathlib import Path
 
-from infra.durability import note_settings, verify
+from infra.durability import Occasion, verify
 from infra.durability_notes import DurabilityNotes
 from infra.log.key_files import keys_folder
 from infra.people.account_macs import AccountMacs
@@ -32,10 +32,9 @@ def run(settings: Settings) -> int:
         print(f"matchpost: {sentence}", file=sys.stderr)
         return EXIT_UNKNOWN
     with App(settings) as parts:
-        verify(parts.data, settings.durability, settings.replicas)
-        if settings.durability.verified:
-            # so that the roles can be started in any order
-            note_settings(parts.data, settings.durability, DurabilityNotes(parts.queue))
+        # it notes the servers' settings, so that the roles can be started in any order
+        notes = DurabilityNotes(parts.queue)
+        verify(parts.data, settings.durability, settings.replicas, notes, Occasion.WATCH)
         lanes = settings.workers
         layout = parts.store.create(initial_layout(parts.data, settings.shards, lanes))
         print(f"The data is on the server at {redact_url(settings.redis_url)}: {division(layout)}")

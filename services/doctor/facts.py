@@ -11,7 +11,7 @@ from redis.exceptions import NoPermissionError, RedisError, ResponseError
 from domain.clocks.calendar import DAY
 from domain.engine.levels import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
-from infra.durability import DurabilityError, Mode, check_version, find_faults
+from infra.durability import Mode, find_faults
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch
 from infra.heartbeats import HeartbeatRecord, read_heartbeats
 from infra.mail.outbox import Outbox
@@ -309,16 +309,10 @@ def _name(info: Mapping[str, Any]) -> str:
 
 def _not_durable(client: redis.Redis, settings: Settings) -> tuple[str, ...]:
     mode, replicas = settings.durability, settings.replicas
-    try:
-        if not mode.durable:
-            check_version(client)
-            return ()
-        if found := tuple(find_faults(client, mode, replicas)):
-            return found
-        watch = DurabilityWatch(client, client, mode, replicas)
-        return () if watch.confirm() else (UNSYNCED_TEXT[mode],)
-    except DurabilityError as error:
-        return (str(error),)
+    if found := tuple(find_faults(client, mode, replicas)):
+        return found
+    watch = DurabilityWatch(client, client, mode, replicas)
+    return () if watch.confirm() else (UNSYNCED_TEXT[mode],)
 
 
 def _shape(client: redis.Redis, settings: Settings) -> tuple[Layout | None, str]:

@@ -9,9 +9,10 @@ from redis.exceptions import NoPermissionError, ResponseError
 from infra.durability import (
     DurabilityError,
     Mode,
+    Occasion,
     append_barrier,
     check_barrier,
-    check_version,
+    find_faults,
     verify,
 )
 from infra.redis.clients import make_client
@@ -119,6 +120,27 @@ def test_an_older_server_is_refused_without_durability_too():
         verify(Answers(info={"redis_version": "6.2.1"}), Mode.NONE)
 
 
+def test_a_replica_is_refused_without_durability_too():
+    with pytest.raises(DurabilityError, match="the server is a replica, which takes no moves"):
+        verify(Answers(info={**REDIS, "role": "slave"}), Mode.NONE)
+
+
+def test_a_full_server_may_start_and_the_watch_and_a_look_name_it():
+    full = {**REDIS, "maxmemory": 10, "used_memory": 11}
+    verify(Answers(info=full, config=RIGHT, wait=[1, 0]), Mode.FSYNC)
+    for occasion in (Occasion.WATCH, Occasion.LOOK):
+        # there is no answer to WAITAOF: a look waits for no sync, and the watch knows better before it
+        server = Answers(info=full, config=RIGHT)
+        (fault,) = find_faults(server, Mode.FSYNC, occasion=occasion)
+        assert fault.startswith("the server's memory is full")
+
+
+def test_a_look_names_a_server_that_does_not_answer():
+    gone = Answers(info=RedisConnectionError("gone"))
+    (fault,) = find_faults(gone, Mode.FSYNC, occasion=Occasion.LOOK)
+    assert fault == "the server does not answer (gone); look whether it is running"
+
+
 def test_an_absent_server_is_not_called_undurable():
     with pytest.raises(RedisConnectionError):
         verify(Answers(info=RedisConnectionError("gone")), Mode.FSYNC)
@@ -128,12 +150,6 @@ def test_no_durability_is_said_loudly(redis_client: Redis, caplog: pytest.LogCap
     with caplog.at_level(logging.WARNING):
         verify(redis_client, Mode.NONE)
     assert "no move is safe" in caplog.text
-
-
-def test_the_version_comes_with_the_server_s_name(redis_client: Redis):
-    name, version = check_version(redis_client)
-    assert name == "Valkey"
-    assert parse_version(version) >= (9, 0)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from redis import Redis
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from infra.durability import DurabilityError, Mode, look, verify
+from infra.durability import DurabilityError, Mode, verify
 from infra.durability_notes import DurabilityNotes
 from infra.durability_watch import DurabilityWatch
 from infra.redis import keys
@@ -84,7 +84,8 @@ def test_every_node_of_a_cluster_is_verified_and_the_wrong_one_is_named(
     cluster: Cluster, cluster_client: Redis
 ) -> None:
     assert fault(cluster_client, Mode.FSYNC) == ""
-    assert look(cluster_client, Mode.FSYNC) == []
+    watch = DurabilityWatch(cluster_client, cluster_client, Mode.FSYNC)
+    assert watch.look() == []
     for node in cluster.primaries:
         set_up(node, appendfsync="everysec")
         try:
@@ -92,7 +93,7 @@ def test_every_node_of_a_cluster_is_verified_and_the_wrong_one_is_named(
                 f"node 127.0.0.1:{node.port}: the server's setting 'appendfsync' is 'everysec'"
             )
             assert sentence in fault(cluster_client, Mode.FSYNC)
-            (found,) = look(cluster_client, Mode.FSYNC)
+            (found,) = watch.look()
             assert sentence in found
         finally:
             set_up(node, appendfsync="always")
