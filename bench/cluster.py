@@ -28,8 +28,10 @@ from bench.harness import (
 from bench.local_cluster import LocalCluster, local_cluster
 from bench.node_figures import (
     NodeFigures,
+    between,
     figures_of,
     moves_of_nodes,
+    per_move,
     per_node,
     read_figures,
 )
@@ -50,7 +52,7 @@ class ClusterRun(msgspec.Struct, frozen=True):
     """Moves a second."""
     processor_us: dict[str, float]
     """Processor time of a move, by process; that of all nodes or all workers together."""
-    nodes: list[NodeFigures]
+    nodes: Sequence[NodeFigures]
     moves: list[int]
     """How many of the moves each node keeps."""
 
@@ -67,9 +69,9 @@ class ClusterRun(msgspec.Struct, frozen=True):
         """Return the rates at which one node would be the wall, on the average of the nodes."""
         count = sum(self.moves)
         spent = {
-            "its core, all busy": sum(node.processor_us for node in self.nodes),
-            "its disk, always syncing": sum(node.sync_us for node in self.nodes),
-            "both, one after the other": sum(node.busy_us for node in self.nodes),
+            "its core, all busy": sum(node["processor us"] for node in self.nodes),
+            "its disk, always syncing": sum(node["sync us"] for node in self.nodes),
+            "both, one after the other": sum(node["busy us"] for node in self.nodes),
         }
         return {what: round(1e6 * count / us, 1) for what, us in spent.items()}
 
@@ -155,26 +157,26 @@ def _measure(
         what = f"{nodes} nodes, {worker_count} workers"
         load.submit_all(starts(played, TERMS), f"{what}: starts", len(played))
         total = sum(len(game.moves) for game in played)
-        before, used_before = figures_of(cluster), _processor_seconds(signals)
+        before, used_before = figures_of(cluster), _processor_us(signals)
         seconds = load.submit_all(moves(played), f"{what}: moves", total)
-        after, used = figures_of(cluster), _processor_seconds(signals)
-        figures = [now.since(then) for now, then in zip(after, before, strict=True)]
-        processor = {role: 1e6 * (used[role] - used_before[role]) / total for role in used}
-        processor["nodes"] = sum(node.processor_us for node in figures) / total
+        after, used = figures_of(cluster), _processor_us(signals)
+        figures = list(map(between, before, after))
+        processor = between(used_before, used)
+        processor["nodes"] = sum(node["processor us"] for node in figures)
         for game in played[:: max(1, len(played) // VERIFIED)]:
             verify(game.board, store.events(game.board))
         return ClusterRun(
             total / seconds,
-            {role: round(us, 1) for role, us in processor.items()},
+            per_move(processor, total),
             figures,
             moves_of_nodes(shards, nodes, played),
         )
 
 
-def _processor_seconds(queue: redis.Redis) -> dict[str, float]:
-    """Return the processor time until now of everything but the nodes."""
+def _processor_us(queue: redis.Redis) -> dict[str, float]:
+    """Return the processor time until now of everything but the nodes, in microseconds."""
     return {
-        "workers": processor_seconds(os.getpid()).get("worker", 0.0),
-        "submitting": time.process_time(),
-        "server of the queue": read_figures(queue).processor_us / 1e6,
+        "workers": 1e6 * processor_seconds(os.getpid()).get("worker", 0.0),
+        "submitting": 1e6 * time.process_time(),
+        "server of the queue": read_figures(queue)["processor us"],
     }

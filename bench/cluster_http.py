@@ -9,7 +9,7 @@ from typing import Any, Final
 from bench.harness import BenchEnvironment
 from bench.http import play_matches
 from bench.local_cluster import LocalCluster
-from bench.node_figures import figures_of, moves_of_nodes, per_node
+from bench.node_figures import between, figures_of, moves_of_nodes, per_move, per_node
 from bench.processor import processor_seconds
 from bench.report import median_and_p99
 from bench.served import serving, start_matches
@@ -42,18 +42,14 @@ def measure(
             before, used_before = figures_of(cluster), processor_seconds(pid)
             load = play_matches(url, orders, played, CLIENTS)
             used = processor_seconds(pid)
-            figures = [
-                now.since(then) for now, then in zip(figures_of(cluster), before, strict=True)
-            ]
-    processor = {
-        role: 1e6 * (used[role] - used_before.get(role, 0.0)) / load.moves for role in used
-    }
-    processor["nodes"] = sum(node.processor_us for node in figures) / load.moves
+            figures = list(map(between, before, figures_of(cluster)))
+    processor = {role: 1e6 * seconds for role, seconds in between(used_before, used).items()}
+    processor["nodes"] = sum(node["processor us"] for node in figures)
     return {
         "moves a second": round(load.rate, 1),
         "moves": load.moves,
         "latency, us": median_and_p99(load.latencies),
-        "processor us a move": {role: round(us, 1) for role, us in processor.items()},
+        "processor us a move": per_move(processor, load.moves),
         "nodes, for each of their moves": per_node(
             figures, moves_of_nodes(shards, len(figures), played)
         ),

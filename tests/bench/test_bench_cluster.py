@@ -3,7 +3,7 @@
 import pytest
 
 from bench.cluster import ClusterRun
-from bench.node_figures import NodeFigures
+from bench.node_figures import between, per_move
 from bench.report import detail_lines
 from bench.workload import PlannedGame, games
 from infra.redis.keys import slot_of
@@ -43,19 +43,15 @@ def _moves_of_two_nodes(played: list[PlannedGame]) -> list[int]:
     return [first, sum(moves) - first]
 
 
-def _figures(**own: int) -> NodeFigures:
-    return NodeFigures(**dict.fromkeys(NodeFigures.__struct_fields__, 0) | own)
-
-
 def test_figures_are_those_between_two_moments() -> None:
-    then, now = _figures(commands=10, bytes_in=100), _figures(commands=50, bytes_in=300)
-    assert now.since(then) == _figures(commands=40, bytes_in=200)
-    assert now.since(then).per_move(20)["commands"] == 2
+    found = between({"commands": 10, "bytes in": 100}, {"commands": 50, "bytes in": 300})
+    assert found == {"commands": 40, "bytes in": 200}
+    assert per_move(found, 20)["commands"] == 2
 
 
 def test_a_node_is_the_wall_when_its_core_or_its_disk_has_no_time_left() -> None:
     # 100 moves took two nodes 10 ms of their cores, 20 ms of syncs, and 40 ms in all
-    node = _figures(processor_us=5_000, sync_us=10_000, busy_us=20_000)
+    node = {"processor us": 5_000, "sync us": 10_000, "busy us": 20_000}
     walls = ClusterRun(1.0, {}, [node, node], [50, 50]).walls()
     assert list(walls.values()) == [10_000, 5_000, 2_500]
 
