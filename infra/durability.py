@@ -298,7 +298,7 @@ _QUESTIONS: Final = (
     _Question(lambda one: replica_fault(one.information, one.mode, one.replicas), _VERIFIED),
     _Question(_sync_fault, _VERIFIED, _NOT_LOOKING),
 )
-"""What each server is asked, in this order; its first fault counts."""
+"""The questions to each server, in this order; its first fault counts."""
 
 
 def verify(
