@@ -40,6 +40,7 @@ from infra.store.port import (
     refusal_field,
 )
 from infra.store.store_calls import (
+    anchor_call,
     commit_call,
     read_commit_replies,
     read_submit_reply,
@@ -243,9 +244,8 @@ class RedisStore:
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the next chain."""
-        names = [keys.log(shard), keys.seed_chain(shard), keys.closed(shard)]
-        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf, self.published(shard), ""]
-        (done,) = self._durably.run([(scripts.ANCHOR_SEED_CHAIN, names, args)])
+        call = anchor_call(shard, chain, anchor, leaf, self.published(shard))
+        (done,) = self._durably.run([call])
         if done < 0:
             raise ShardClosedError(f"shard {shard} is closed, or its log has lost published leaves")
         return bool(done)
