@@ -20,6 +20,7 @@ from infra.store.port import (
     CommitConflict,
     CommitDone,
     CommitResult,
+    LogCutOff,
     NotAccepted,
     Queued,
     Submission,
@@ -90,7 +91,7 @@ def read_submit_reply(reply: Any) -> SubmitResult:
 def read_commit_replies(run: Sequence[Write], reply: Any) -> list[CommitResult]:
     """Return the results of the writes of one `commit_call`."""
     if reply[0] == b"closed":
-        return [CommitClosed(int(reply[1]) if len(reply) > 1 else None)] * len(run)
+        return [LogCutOff(int(reply[1])) if len(reply) > 1 else CommitClosed()] * len(run)
     return [read_commit_reply(write, row) for write, row in zip(run, reply, strict=True)]
 
 

@@ -105,7 +105,7 @@ def assert_equal(both: tuple[_Clocked, _Core], live: Callable[[Bench], None]) ->
     found = []
     for bench in both:
         with bench.client.pubsub() as heard:  # type: ignore[no-untyped-call]
-            heard.psubscribe("door:*")
+            heard.psubscribe("reply:*")
             heard.get_message(timeout=60)
             live(bench)
             outcomes: list[tuple[bytes, bytes]] = []
@@ -161,7 +161,7 @@ def test_all_games_and_states_are_the_same_with_a_whole_match_in_a_batch(
     ]
 
     def live(bench: Bench) -> None:
-        bench.store.submit([submission_of(one, 0, f"door:{one.match % 3}") for one in new])
+        bench.store.submit([submission_of(one, 0, f"reply:{one.match % 3}") for one in new])
         assert bench.drain() > len(new)
 
     assert_equal(both, live)

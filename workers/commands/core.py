@@ -17,6 +17,7 @@ from infra.store.port import (
     CommitDone,
     CommitResult,
     InboxEntry,
+    LogCutOff,
     Store,
     Write,
 )
@@ -81,7 +82,7 @@ class CommandLoop:
 
     def add(self, decided: Decided, result: CommitResult) -> CommandOutcome | None:
         """Add an outcome to the next messages; None if there is none, and the command is decided again."""
-        if isinstance(result, CommitConflict | CommitClosed):
+        if isinstance(result, CommitConflict | CommitClosed | LogCutOff):
             return None
         write, outcome = decided.write, outcomes.parse(result.stored)
         self._publisher.add_outcome(decided.reply_to, write, result.stored)

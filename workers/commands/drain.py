@@ -33,6 +33,7 @@ from infra.store.port import (
     CommitClosed,
     CommitDone,
     CommitResult,
+    LogCutOff,
     Store,
     Write,
 )
@@ -279,8 +280,10 @@ class Drain:
         """Add an outcome to the next messages; return False if there is none."""
         write = decided.write
         outcome = self._loop.add(decided, result)
-        if self._gate and isinstance(result, CommitClosed):
+        if self._gate and isinstance(result, LogCutOff):
             self._gate.close(write.shard, result.end)
+        elif self._gate and isinstance(result, CommitClosed):
+            self._gate.note_closed(write.shard)
         if outcome is None:
             return False
         self._suspects.discard(write.board, write.id)
