@@ -36,13 +36,12 @@ from infra.store.gateway import (
     check_digest,
     check_fault,
     is_too_long,
-    new_channel,
     outcome_before_limit,
     refusal_of,
     submission_of,
 )
 from infra.store.leases import AsyncLaneLeases
-from infra.store.outcome_pubsub import decode
+from infra.store.outcome_pubsub import decode, new_channel
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import AlreadyDecided, NotAccepted, Queued, Submission, SubmitResult
 

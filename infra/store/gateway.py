@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from secrets import token_urlsafe
 from typing import Final, Protocol
 
 from domain.errors import Code, Refusal
@@ -73,11 +72,6 @@ class Gateway(Protocol):
         It does not return which of them were accepted: the inbox of a shard may be full.
         """
         ...
-
-
-def new_channel() -> str:
-    """Return the name of a channel on which one gateway alone hears outcomes."""
-    return f"reply:{token_urlsafe(9)}"  # short, because each command in an inbox names it
 
 
 def submission_of(sent: CommandEnvelope, ply: int, reply_to: str) -> Submission:

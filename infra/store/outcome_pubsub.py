@@ -5,6 +5,7 @@ gateway subscribes before it submits, and reads the stored outcome each second w
 """
 
 from collections.abc import Iterable, Mapping
+from secrets import token_urlsafe
 from typing import Any, Final
 
 import msgspec
@@ -16,6 +17,11 @@ OutcomeMessage = tuple[CommandId, bytes]
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(list[OutcomeMessage])
+
+
+def new_channel() -> str:
+    """Return the name of a channel on which one gateway alone hears outcomes."""
+    return f"reply:{token_urlsafe(9)}"  # short, because each command in an inbox names it
 
 
 def add_outcomes(pipe: Any, outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> None:

@@ -1,4 +1,4 @@
-"""What an event loop sends commands with: its connections, the store and the gateway on them."""
+"""The connections of an event loop, with the store and the gateway on them."""
 
 from asyncio import to_thread
 from collections.abc import AsyncIterator

@@ -22,10 +22,10 @@ from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
 from infra.redis.clients import ANSWER_TIMEOUT
 from infra.settings import Settings
-from infra.store.gateway import new_channel, submission_of
+from infra.store.gateway import submission_of
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases
-from infra.store.outcome_pubsub import OutcomeMessage, decode
+from infra.store.outcome_pubsub import OutcomeMessage, decode, new_channel
 from infra.store.outcomes import parse
 from infra.store.port import Queued
 from infra.store.redis_store import RedisStore
