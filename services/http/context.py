@@ -42,9 +42,6 @@ from services.language import Language
 API_FRONT_END: Final = "api"
 """Part of each command id, because different front ends may use equal keys."""
 
-_BLOCK_SECONDS: Final = 10.0
-"""The longest that a subscription blocks, in seconds."""
-
 _MAX_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
 """Threads for all blocking calls but command lines.
 
