@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import msgspec
 import redis
@@ -19,11 +19,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from domain.match.commands import CommandEnvelope
 from infra.durability import Mode
+from infra.redis.clients import ANSWER_TIMEOUT
 from infra.settings import Settings
-from infra.store.gateway import new_channel, submission_of
+from infra.store.gateway import submission_of
 from infra.store.layout import Layout, Numbering
 from infra.store.leases import LaneLeases
-from infra.store.outcome_pubsub import OutcomeListener
+from infra.store.outcome_pubsub import OutcomeMessage, decode, new_channel
 from infra.store.outcomes import parse
 from infra.store.port import Queued
 from infra.store.redis_store import RedisStore
@@ -137,6 +138,29 @@ def new_store(
     store = RedisStore(client, Mode.FSYNC, cap=10 * WINDOW)
     store.create(Layout(shards, min(lanes, shards), numbering))
     return store
+
+
+class OutcomeListener:
+    """A subscription to one reply channel; close it when done."""
+
+    def __init__(self, client: redis.Redis, channel: str) -> None:
+        self._pubsub: Any = client.pubsub()  # type: ignore[no-untyped-call]
+        self._pubsub.subscribe(channel)
+        # the confirmation: from here on no message is missed
+        if self._pubsub.get_message(timeout=ANSWER_TIMEOUT) is None:
+            self._pubsub.close()
+            raise redis.TimeoutError("the server did not confirm a subscription in time")
+
+    def poll(self, seconds: float) -> list[OutcomeMessage]:
+        """Return the outcomes of the next message, or none after `seconds`."""
+        message: Any = self._pubsub.get_message(timeout=seconds)
+        if message is None or message["type"] != "message":
+            return []
+        return decode(message["data"])
+
+    def close(self) -> None:
+        """End the subscription."""
+        self._pubsub.close()
 
 
 class LoadGenerator:

@@ -40,15 +40,12 @@ class ChallengeStarter:
         challenges: ChallengeStore,
         words: DrawTexts,
         timer: Callable[[], float] = time.monotonic,
-        *,
-        sweep_seconds: float = SWEEP_SECONDS,
     ) -> None:
         self._store = store
         self._lanes = lanes
         self._challenges = challenges
         self._words = words
         self._timer = timer
-        self._sweep_seconds = sweep_seconds
         self._next_sweep = timer()
         self._next_submit: dict[str, float] = {}
         """When a start that was submitted may be submitted again, by challenge."""
@@ -59,7 +56,7 @@ class ChallengeStarter:
         """Start the matches of full challenges, if a sweep is due."""
         if self._timer() < self._next_sweep:
             return
-        self._next_sweep = self._timer() + self._sweep_seconds
+        self._next_sweep = self._timer() + SWEEP_SECONDS
         full = {one.id: one for one in self._challenges.full()}
         self._next_submit = {id_: at for id_, at in self._next_submit.items() if id_ in full}
         self._failed &= full.keys()

@@ -85,7 +85,7 @@ def decide_all(
 
 def submit_and_commit(store: Store, batch: Sequence[tuple[CommandEnvelope, Write]]) -> None:
     """Submit a batch, and commit it."""
-    answers = store.submit([submission_of(order, 0, "door:limit") for order, _ in batch])
+    answers = store.submit([submission_of(order, 0, "reply:limit") for order, _ in batch])
     store.commit(
         [
             msgspec.structs.replace(prepared, entry=answer.entry)

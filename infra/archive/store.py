@@ -1,9 +1,11 @@
-"""The store on a server, with the archive behind it: what Redis does not have any longer is read from there.
+"""The stores on a server, with the archive behind them: what Redis does not have any longer is read from there.
 
-Redis wins: the archive is read only where Redis has nothing and the match is marked as in the archive.
+Redis wins: the archive is read only where Redis has nothing and the match is marked as in the archive. It may
+block, so the store of event loops reads it in threads.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from asyncio import gather, to_thread
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -17,6 +19,9 @@ from infra.archive.archived_match import ArchivedMatch
 from infra.archive.directory_pages import DirectoryEntry
 from infra.durability import Mode
 from infra.redis import keys
+from infra.redis.autopipeline import CommandPipeline, raise_errors
+from infra.store.async_store import AsyncStore
+from infra.store.layout import Layout
 from infra.store.port import (
     AlreadyDecided,
     CommitArchived,
@@ -33,6 +38,7 @@ if TYPE_CHECKING:
     from infra.log.published_logs import PublishedLogs
 
 Found = TypeVar("Found")
+Wanted = TypeVar("Wanted", bound=Hashable)
 
 IN_ARCHIVE: Final = NotAccepted(Code.MATCH_OVER)
 """The answer of `submit` for a match in the archive: of others it accepts commands after their end, too."""
@@ -135,19 +141,81 @@ class StoreWithArchive(RedisStore):
     def _filled(
         self, boards: Sequence[int], found: Sequence[Found], read: Callable[[ArchivedMatch], Found]
     ) -> list[Found]:
-        """Return what was found in Redis, and for matches in the archive what is read there."""
-        missing = [board for board, one in zip(boards, found, strict=True) if not one]
-        if not missing:
-            return list(found)
-        archived = self._in_archive(missing)
-        return [
-            read(self._archive.match(board)) if not one and board in archived else one
-            for board, one in zip(boards, found, strict=True)
-        ]
+        missing = _missing(boards, found)
+        archived = self._in_archive(missing) if missing else ()
+        return _filled(boards, found, {one: read(self._archive.match(one)) for one in archived})
 
     def _in_archive(self, boards: Sequence[int]) -> set[int]:
         """Return which of these boards have matches in the archive."""
         return boards_in_archive(self._client, self._fixed.shards, boards)
+
+
+class AsyncStoreWithArchive(AsyncStore):
+    """Submits commands and reads matches. Where the archive can't be read, it raises `Refusal` as that does."""
+
+    def __init__(self, pipe: CommandPipeline, shape: Layout, cap: int, archive: Archive) -> None:
+        super().__init__(pipe, shape, cap)
+        self._archive = archive
+
+    def answer_later(self, new: Submission, answer: SubmitResult) -> Awaitable[SubmitResult] | None:
+        """Return the read of the answer to a command to a match in the archive, which may be a repetition."""
+        if answer != IN_ARCHIVE:
+            return None
+        return to_thread(answer_from_archive, self._archive, new, answer)
+
+    async def read_snapshot(self, board: int, reply: Any) -> PackedSnapshot | None:
+        """Return the snapshot in the reply to `snapshot_command`, or from the archive."""
+        found = await super().read_snapshot(board, reply)
+        return (await self._filled([board], [found], lambda m: m.snapshot))[0]
+
+    async def outcomes(self, wanted: Sequence[tuple[int, bytes]]) -> list[bytes | None]:
+        """Return stored outcomes, each by its match and command id."""
+        found = await super().outcomes(wanted)
+        matches = await self._read(self._archive.match, _missing([b for b, _ in wanted], found))
+        archived = {
+            one: matches[one[0]].outcomes.get(one[1]) for one in wanted if one[0] in matches
+        }
+        return _filled(wanted, found, archived)
+
+    async def events(self, board: int, start: int) -> list[bytes]:
+        """Return a match's events from the one with sequence number `start` on."""
+        found = await super().events(board, start)
+        return (await self._filled([board], [found], lambda m: list(m.events[start - 1 :])))[0]
+
+    async def event_counts(self, boards: Sequence[int]) -> list[int]:
+        """Return how many events each match has."""
+        found = await super().event_counts(boards)
+        entries = await self._read(self._archive.entry, _missing(boards, found))
+        return _filled(boards, found, {board: entry.seq for board, entry in entries.items()})
+
+    async def _filled(
+        self, boards: Sequence[int], found: Sequence[Found], read: Callable[[ArchivedMatch], Found]
+    ) -> list[Found]:
+        matches = await self._read(self._archive.match, _missing(boards, found))
+        return _filled(boards, found, {board: read(match) for board, match in matches.items()})
+
+    async def _read(self, read: Callable[[int], Found], boards: Sequence[int]) -> dict[int, Found]:
+        """Return what is read of those of the matches that are in the archive, of all at the same time."""
+        if not boards:
+            return {}
+        marks = [("GETBIT", *keys.archive_mark(board, self.shards)) for board in boards]
+        bits = raise_errors(await self._pipe.send(marks))
+        wanted = {board for board, bit in zip(boards, bits, strict=True) if bit}
+        found = await gather(*(to_thread(read, board) for board in wanted))
+        return dict(zip(wanted, found, strict=True))
+
+
+def _missing(boards: Sequence[int], found: Sequence[object]) -> list[int]:
+    """Return the boards of which Redis has nothing."""
+    return list(dict.fromkeys(board for board, one in zip(boards, found, strict=True) if not one))
+
+
+def _filled(
+    wanted: Sequence[Wanted], found: Sequence[Found], archived: Mapping[Wanted, Found]
+) -> list[Found]:
+    """Return what was found in Redis, and where that is nothing, what was found in the archive."""
+    pairs = zip(wanted, found, strict=True)
+    return [archived[key] if not one and key in archived else one for key, one in pairs]
 
 
 def boards_in_archive(client: redis.Redis, shards: int, boards: Sequence[int]) -> set[int]:

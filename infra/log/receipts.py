@@ -17,9 +17,6 @@ from domain.match.events import NO_HASH, decode_event, decode_refusal, is_event,
 from infra.log.note_lines import read_decimal, read_hash, write_base64
 from infra.log.signed_note import NoteError, Signer, VerifierKey, open_note, sign, split_note
 
-MERGE_DELAY: Final = 60
-"""Seconds after which the leaf of a receipt is in the published log."""
-
 KEY_SUFFIX: Final = "/receipts"
 """The end of a receipts key's name, after the origin of the log."""
 

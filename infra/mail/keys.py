@@ -24,7 +24,7 @@
 | `{mail}:key` | fingerprint of the mail key in use: `infra.secret_record` |
 | `{mail}:codes:<address>` | codes for a mailbox, or a network, within a day; hashed |
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
-| `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+| `answers:sent/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
 | `answers:unproven/<hash>/<most>/1/day` | replies within a day to senders of whom nothing is known |
 | `{a:<hex>}:codes` | hash: address -> the code that verifies it |
 | `{a:<hex>}:withheld` | mark that no codes were sent, because too many were asked for; a day at most |

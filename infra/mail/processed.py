@@ -3,7 +3,7 @@
 | key | what |
 |---|---|
 | `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days |
-| `answers:told/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
+| `answers:sent/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
 | `answers:unproven/<hash>/<most>/1/day` | replies within a day to senders of whom nothing is known |
 """
 
@@ -66,7 +66,7 @@ class ReplyRateLimit:
 
     def __init__(self, client: redis.Redis, most: int = REPLIES_AN_HOUR) -> None:
         self._limiter = FixedWindowRateLimiter(CountStorage(client, _PREFIX))
-        self._item = RateLimitItemPerHour(most, namespace="told")
+        self._item = RateLimitItemPerHour(most, namespace="sent")
 
     def admits(self, address: str) -> bool:
         """Count a reply; False when too many were sent to the address in this hour."""

@@ -2,8 +2,8 @@
 
 | key | what |
 |---|---|
-| `{a:<hex>}:told` | sorted set: `<board>:<time of the message, ms>:<kind>:<sender>`; score: time of the notice, ms |
-| `{broadcast}:told` | the same, of broadcasts |
+| `{a:<hex>}:notices` | sorted set: `<board>:<time of the message, ms>:<kind>:<sender>`; score: time of the notice, ms |
+| `{broadcast}:notices` | the same, of broadcasts |
 
 A notice refers to a message and repeats nothing of it. These are not projections, because messages
 are in no log: notices are written with the message, and erased with its sender or its recipient.

@@ -26,7 +26,7 @@ from infra.mail.keys import RESET_REQUESTS
 from infra.people.attempt_source import LOCAL, attempt_source
 from infra.rate_limits import LoginRateLimit
 from infra.redis import keys
-from infra.redis.clients import Clock, time_ms
+from infra.redis.clients import time_ms
 from infra.security_log import SecurityEvent, note_security
 from infra.sentences import SAY
 
@@ -66,9 +66,8 @@ _decode: Final = msgspec.msgpack.Decoder(ResetRequest).decode
 class PasswordResets:
     """The requests and links on a server. Errors of the server pass through; thread-safe."""
 
-    def __init__(self, client: redis.Redis, clock: Clock | None = None) -> None:
+    def __init__(self, client: redis.Redis) -> None:
         self._client = client
-        self._clock = clock
         self._by_network = LoginRateLimit(client, REQUESTS_AN_HOUR, _HOUR_MINUTES, "resets")
         self._by_account = LoginRateLimit(client, LINKS_AN_HOUR, _HOUR_MINUTES, "resets")
 
@@ -80,7 +79,7 @@ class PasswordResets:
         if network != LOCAL:
             self._count_network(network)
         note_security(SecurityEvent.RESET_ASKED)
-        entry = _encode(ResetRequest(text[:_LONGEST], time_ms(self._client, self._clock), network))
+        entry = _encode(ResetRequest(text[:_LONGEST], time_ms(self._client), network))
         with self._client.pipeline(transaction=True) as pipe:
             pipe.rpush(RESET_REQUESTS, entry)
             pipe.ltrim(RESET_REQUESTS, -MOST_REQUESTS, -1)
@@ -100,7 +99,7 @@ class PasswordResets:
 
     def is_timely(self, request: ResetRequest) -> bool:
         """Return whether a link may still be expected."""
-        return time_ms(self._client, self._clock) - request.at < 1000 * LINK_SECONDS
+        return time_ms(self._client) - request.at < 1000 * LINK_SECONDS
 
     def done(self, request: ResetRequest) -> None:
         """Remove a request."""

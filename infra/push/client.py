@@ -1,7 +1,7 @@
 """Gives messages to push services, by HTTPS, to the services of the settings only."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, Protocol
 
@@ -56,14 +56,11 @@ class PushComposer(Protocol):
 
 
 class PushClient:
-    """Sends messages; thread-safe. `clock` is in seconds since 1970."""
+    """Sends messages; thread-safe."""
 
-    def __init__(
-        self, key: VapidKey, services: tuple[str, ...], clock: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, key: VapidKey, services: tuple[str, ...]) -> None:
         self._key = key
         self._services = services
-        self._clock = clock
         # no redirects, because they would lead past the guard
         self._http = httpx.Client(timeout=TIMEOUT_SECONDS, follow_redirects=False, trust_env=False)
 
@@ -80,7 +77,7 @@ class PushClient:
         except ValueError:
             return PushStatus.REFUSED
         headers = {
-            "Authorization": self._key.authorization(to.endpoint, self._clock()),
+            "Authorization": self._key.authorization(to.endpoint, time.time()),
             "Content-Encoding": "aes128gcm",
             "Content-Type": "application/octet-stream",
             "TTL": str(message.seconds),

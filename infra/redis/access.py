@@ -29,7 +29,7 @@ An ACL can't leave single settings out. The others read what the scheduler has n
 _OF_MATCHES: Final = "{s*}:m:*"
 
 _SUBMITTING: Final = (
-    "{s*}:in", "{s*}:floor", "{s*}:gone", "{s*}:closed", f"{_OF_MATCHES}:out", f"{_OF_MATCHES}:no",
+    "{s*}:in", "{s*}:floor", "{s*}:archived", "{s*}:closed", f"{_OF_MATCHES}:out", f"{_OF_MATCHES}:refusals",
 )  # fmt: skip
 """The keys of a command on its way into an inbox."""
 
@@ -44,7 +44,7 @@ _NUMBERING: Final = (
 
 # no other key of a match ends in a digit than its snapshot, and the script of conditional moves names it
 _PLAYING: Final = (
-    *_SUBMITTING, *_NUMBERING, f"{_OF_MATCHES}[0-9]", f"{_OF_MATCHES}:laid", f"{_OF_MATCHES}:draft",
+    *_SUBMITTING, *_NUMBERING, f"{_OF_MATCHES}[0-9]", f"{_OF_MATCHES}:conditional", f"{_OF_MATCHES}:draft",
     "{damaged}", "{analysis:*}",
 )  # fmt: skip
 

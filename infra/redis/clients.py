@@ -56,28 +56,19 @@ _OF_ONE_SERVER: Final = frozenset({"path", "db", "redis_connect_func", "connecti
 """Arguments of a connection that are not those of another server."""
 
 
-def make_client(
-    target: str,
-    *,
-    blocking_timeout: float = 0.0,
-    name: str | None = None,
-    max_connections: int | None = None,
-) -> Redis:
+def make_client(target: str, *, blocking_timeout: float = 0.0) -> Redis:
     """Return a client of the server, or the cluster, at `target`; it connects at its first use.
 
     `target` is a URL (`infra.redis.addresses`), or the absolute path of a socket.
     `blocking_timeout` is the longest time, in seconds, that any command sent by this client
-    waits in the server (XREAD BLOCK, BLPOP); `name` is shown in the server's CLIENT LIST.
-    The caller closes the client. Raises ValueError, with a sentence, for a URL it can't use.
+    waits in the server (XREAD BLOCK, BLPOP). The caller closes the client. Raises ValueError, with a sentence, for a URL it can't use.
     """
     if blocking_timeout < 0:
         raise ValueError(f"the blocking timeout can't be negative, it is {blocking_timeout!r}")
     options: dict[str, Any] = {
         **_COMMON,
-        "max_connections": max_connections,
         "socket_timeout": ANSWER_TIMEOUT + blocking_timeout,
         "retry": Retry(NoBackoff(), 0),
-        "client_name": name,
         "parser_class": WatchedParser,
     }
     url = _url_of(target)
@@ -97,14 +88,12 @@ def make_client(
     return Redis.from_pool(ConnectionPool.from_url(url, **options))
 
 
-def make_async_client(
-    target: str, *, blocking_timeout: float = 0.0, max_connections: int | None = None
-) -> asyncio.Redis:
+def make_async_client(target: str, *, max_connections: int | None = None) -> asyncio.Redis:
     """Return a client for an event loop of one server, or of the primary that sentinels name.
 
     Otherwise like `make_client`. A cluster is reached by `infra.redis.cluster_pipeline`.
     """
-    options = _async_options(blocking_timeout, max_connections)
+    options = _async_options(max_connections)
     url = _url_of(target)
     if topology_of(url) is Topology.SENTINEL:
         servers = parse_servers(url)
@@ -127,18 +116,18 @@ def make_slot_map(url: str) -> SlotMap:
 
 def make_async_node(url: str, host: str, port: int, max_connections: int) -> asyncio.Redis:
     """Return a client for an event loop of one node of the cluster at a URL."""
-    options = _async_options(0.0, max_connections) | {"host": host, "port": port}
+    options = _async_options(max_connections) | {"host": host, "port": port}
     login = dict(parse_servers(url).login)
     if login.pop("ssl", ""):
         options["connection_class"] = asyncio.SSLConnection
     return asyncio.Redis.from_pool(asyncio.ConnectionPool(**login, **options))
 
 
-def _async_options(blocking_timeout: float, max_connections: int | None) -> dict[str, Any]:
+def _async_options(max_connections: int | None) -> dict[str, Any]:
     return {
         **_COMMON,
         "max_connections": max_connections,
-        "socket_timeout": ANSWER_TIMEOUT + blocking_timeout,
+        "socket_timeout": ANSWER_TIMEOUT,
         "retry": AsyncRetry(NoBackoff(), 0),
         "parser_class": _AsyncHiredisParser,
     }

@@ -40,22 +40,27 @@ _SHARD: Final = "one a shard"
 
 KEY_LIVES: Final = (
     KeyLife("{s07.a1y}:in", _STORE, "a command has its outcome", "commands that wait, 100,000"),
-    KeyLife("{s07.a1y}:aside", _STORE, "newer ones come; an operator", "entries, 1,000"),
+    KeyLife("{s07.a1y}:dead-letters", _STORE, "newer ones come; an operator", "entries, 1,000"),
     KeyLife("{s07.a1y}:tries", _STORE, "a command has its outcome", "suspects"),
     KeyLife("{s07.a1y}:due", _COMMIT, "a match is over or has no clock", "active matches"),
     KeyLife("{s07.a1y}:given:<hex>", _NUMBERS, "newer starts", "1,000,000 in all shards"),
     KeyLife("{s07.a1y}:ids", _NUMBERS, "newer starts", "1,000,000 in all shards"),
     KeyLife(
-        "{s07.a1y}:m:<board>:laid", _COMMIT, "they are played, or do not fit any longer", "seats"
+        "{s07.a1y}:m:<board>:conditional",
+        _COMMIT,
+        "they are played, or do not fit any longer",
+        "seats",
     ),
-    KeyLife("{s07.a1y}:m:<board>:no", _COMMIT, "the next event of the match", "accounts and plies"),
+    KeyLife(
+        "{s07.a1y}:m:<board>:refusals", _COMMIT, "the next event of the match", "accounts and plies"
+    ),
     KeyLife("{s07.a1y}:m:<board>", _COMMIT, _RETIRED, "matches"),
     KeyLife("{s07.a1y}:m:<board>:moves", _COMMIT, _RETIRED, "plies"),
     KeyLife("{s07.a1y}:m:<board>:turns", _COMMIT, _RETIRED, "plies"),
     KeyLife("{s07.a1y}:m:<board>:at", _COMMIT, _RETIRED, "leaves"),
     KeyLife("{s07.a1y}:m:<board>:ev", _COMMIT, _RETIRED, "events"),
     KeyLife("{s07.a1y}:m:<board>:out", _COMMIT, _RETIRED, "commands"),
-    KeyLife("{s07.a1y}:over", _COMMIT, _RETIRED, "matches that ended in 40 days"),
+    KeyLife("{s07.a1y}:ended", _COMMIT, _RETIRED, "matches that ended in 40 days"),
     KeyLife(
         "{s07.a1y}:m:<board>:chat",
         _MESSAGES,
@@ -100,7 +105,7 @@ KEY_LIVES: Final = (
     KeyLife("{a:<hex>}:strangers", "infra.people.stranger_messages", "expires", "messages, 20"),
     KeyLife("{a:<hex>}:chats", _MESSAGES, _ACCOUNT, "matches chatted at"),
     KeyLife("{a:<hex>}:stated", "infra.people.statements", _ACCOUNT, "matches disputed"),
-    KeyLife("{a:<hex>}:told", "infra.people.message_notices", "expires", "messages of 90 days"),
+    KeyLife("{a:<hex>}:notices", "infra.people.message_notices", "expires", "messages of 90 days"),
     KeyLife("{a:<hex>}:tokens", "infra.people.tokens.tokens", _ACCOUNT, "tokens, limited"),
     KeyLife("{a:<hex>}:networks", "infra.people.password_attempts", "expires", "networks"),
     KeyLife("{a:<hex>}:opened", "infra.people.challenges.challenges", "they start", "challenges"),
@@ -132,7 +137,7 @@ KEY_LIVES: Final = (
     KeyLife("durable", "infra.durability_notes", "expires after 30 s", _ONE),
     KeyLife("durable:<run id>", "infra.durability_notes", "expires after an hour", "nodes"),
     KeyLife("{broadcast}", _MESSAGES, "expires after 90 days", "broadcasts, 50"),
-    KeyLife("{broadcast}:told", "infra.people.message_notices", "expires", "broadcasts"),
+    KeyLife("{broadcast}:notices", "infra.people.message_notices", "expires", "broadcasts"),
     KeyLife("{p:<name>}:building", _GENERATIONS, "expires after 30 s", "one a projection"),
     KeyLife("{p:<name>}:generations", _GENERATIONS, "their data are deleted", "generations, 2"),
     KeyLife(
@@ -184,7 +189,7 @@ KEY_LIVES: Final = (
         "mailboxes, networks",
     ),
     KeyLife("{mail}:taken:<mail>", "infra.mail.processed", "expires after 30 days", "mails"),
-    KeyLife("answers:told/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
+    KeyLife("answers:sent/<hash>/<most>/1/hour", "infra.rate_limits", "expires", "addresses"),
     KeyLife("answers:unproven/<hash>/<most>/1/day", "infra.rate_limits", "expires", "addresses"),
     KeyLife("{w:<hex>}", "infra.people.sessions", "expires", "sessions"),
     KeyLife("{scrub}:faults", "infra.store.scrub_notes", "it is not found again", "faults, 1,000"),
@@ -210,7 +215,9 @@ ENDLESS_KEYS: Final = (
         _SHARD,
     ),
     EndlessKey("{s07.a1y}:shown", "infra.store.leaf_reader", "logs are always followed", _SHARD),
-    EndlessKey("{s07.a1y}:gone", _STORE, "an archived match stays archived", "matches, a bit each"),
+    EndlessKey(
+        "{s07.a1y}:archived", _STORE, "an archived match stays archived", "matches, a bit each"
+    ),
     EndlessKey(
         "{s07.a1y}:m:<board>:texts",
         "infra.people.statements",

@@ -3,7 +3,7 @@
 | key | what |
 |---|---|
 | `{s07.a1y}:in` | stream of commands waiting: `c` the packed command, `t` received ms, `d` the reply channel |
-| `{s07.a1y}:aside` | stream of inbox entries that could not be decoded, for an operator |
+| `{s07.a1y}:dead-letters` | stream of inbox entries that could not be decoded, for an operator |
 | `{s07.a1y}:tries` | hash: inbox entry id -> attempts, of suspected entries |
 | `{s07.a1y}:draws` | hash: chain of seeds in use, how many of its seeds are used, its anchor; `index:<chain>` the anchor's leaf |
 | `{s07.a1y}:due` | sorted set: board by the ms at which its next reminder or flag is due |
@@ -11,8 +11,8 @@
 | `{s07.a1y}:published` | hash: `size` and `root` of the published log, `fault` why it stopped, `lost` the last loss of leaves; a copy of `size` and `root` is on the queue server, and `end`, where the log ended after the last commit that was announced |
 | `{s07.a1y}:shown` | hash: `from` the index from which leaves were last read by a follower of the log, which waits until this write is durable: `infra.store.leaf_reader` |
 | `{s07.a1y}:closed` | hash: why the shard takes no command, and whether it can be restored: `infra.store.closed_shards` |
-| `{s07.a1y}:over` | sorted set: board of a match that is over and not retired, by the ms of its last event |
-| `{s07.a1y}:gone` | bits, at board divided by the number of shards: 1 for a match in the archive |
+| `{s07.a1y}:ended` | sorted set: board of a match that is over and not retired, by the ms of its last event |
+| `{s07.a1y}:archived` | bits, at board divided by the number of shards: 1 for a match in the archive |
 | `{s07.a1y}:m:<board>` | string: 32-byte head hash, a byte of marks (`commit.lua`), then the packed state |
 | `{s07.a1y}:m:<board>:moves` | string: the moves, separated by blanks |
 | `{s07.a1y}:m:<board>:turns` | string: the times of the moves, in a match with clocks: `domain.clocks.match_clock` |
@@ -23,8 +23,8 @@
 | `{s07.a1y}:m:<board>:ev` | list of event bytes, position = seq - 1 |
 | `{s07.a1y}:m:<board>:at` | string: where the leaves of the match are in the log: `infra.store.locators` |
 | `{s07.a1y}:m:<board>:out` | hash: command id -> stored outcome |
-| `{s07.a1y}:m:<board>:laid` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
-| `{s07.a1y}:m:<board>:no` | hash: account and ply -> refusals counted |
+| `{s07.a1y}:m:<board>:conditional` | string: conditional moves of the seats, see `domain.match.conditional_moves`; private |
+| `{s07.a1y}:m:<board>:refusals` | hash: account and ply -> refusals counted |
 | `{s07.a1y}:m:<board>:chat` | list of the match's chat: `infra.people.messages` |
 | `{s07.a1y}:m:<board>:texts` | hash: id of a command -> the statement of a claim, appeal or ruling: `infra.people.statements` |
 | `{s07.a1y}:m:<board>:draft` | hash: account -> move that waits for `confirm`: `infra.people.drafts` |
@@ -50,7 +50,7 @@
 | `{a:<hex>}:strangers` | hash: messages of a day to accounts that do not know this one: `infra.people.stranger_messages` |
 | `{a:<hex>}:chats` | set: boards chatted at |
 | `{a:<hex>}:stated` | hash: boards with statements of the account: `infra.people.statements` |
-| `{a:<hex>}:told` | sorted set: notices of messages to an account: `infra.people.message_notices` |
+| `{a:<hex>}:notices` | sorted set: notices of messages to an account: `infra.people.message_notices` |
 | `{a:<hex>}:tokens` | hash: token's id -> SHA-256 of its text |
 | `{a:<hex>}:networks` | sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
@@ -72,7 +72,7 @@
 | `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
 | `{beats:5}:barrier` | the same, on another node of a cluster |
 | `{broadcast}` | list of the broadcasts |
-| `{broadcast}:told` | sorted set: notices of them |
+| `{broadcast}:notices` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
 | `{p:<name>}:last` | the last generation's number |
 | `{p:<name>}:losses` | the lost leaves that the live generation does not know of: `infra.store.lost_leaves` |
@@ -131,7 +131,7 @@ ARBITERS: Final = "{arbiters}"
 LOGINS: Final = "logins"
 """The beginning of the keys of `infra.rate_limits`."""
 BROADCAST: Final = "{broadcast}"
-BROADCAST_NOTICES: Final = f"{BROADCAST}:told"
+BROADCAST_NOTICES: Final = f"{BROADCAST}:notices"
 CHALLENGES: Final = "{challenges}"
 FILLING_CHALLENGES: Final = f"{CHALLENGES}:filling"
 CHALLENGE_LINKS: Final = f"{CHALLENGES}:links"
@@ -253,7 +253,7 @@ def _of_account(rest: str) -> Callable[[bytes], str]:
 
 
 inbox: Final = _of_shard("in")
-dead_letters: Final = _of_shard("aside")
+dead_letters: Final = _of_shard("dead-letters")
 attempts: Final = _of_shard("tries")
 seed_chain: Final = _of_shard("draws")
 log: Final = _of_shard("log")
@@ -261,8 +261,8 @@ due: Final = _of_shard("due")
 floor: Final = _of_shard("floor")
 shard_boards: Final = _of_shard("boards")
 shard_allocated_ids: Final = _of_shard("ids")
-ended: Final = _of_shard("over")
-archived: Final = _of_shard("gone")
+ended: Final = _of_shard("ended")
+archived: Final = _of_shard("archived")
 closed: Final = _of_shard("closed")
 published: Final = _of_shard("published")
 shown: Final = _of_shard("shown")
@@ -273,7 +273,7 @@ turns: Final = _of_match(":turns")
 events: Final = _of_match(":ev")
 locator: Final = _of_match(":at")
 outcomes: Final = _of_match(":out")
-refusals: Final = _of_match(":no")
+refusals: Final = _of_match(":refusals")
 chat: Final = _of_match(":chat")
 
 ARCHIVED_CHAT_SECONDS: Final = 365 * 24 * 3600
@@ -281,7 +281,7 @@ ARCHIVED_CHAT_SECONDS: Final = 365 * 24 * 3600
 
 drafts: Final = _of_match(":draft")
 statements: Final = _of_match(":texts")
-conditional_moves: Final = _of_match(":laid")
+conditional_moves: Final = _of_match(":conditional")
 
 account: Final = _of_account("")
 account_mac: Final = _of_account(":mac")
@@ -291,7 +291,7 @@ recipients: Final = _of_account(":sent")
 strangers: Final = _of_account(":strangers")
 chat_boards: Final = _of_account(":chats")
 statement_boards: Final = _of_account(":stated")
-message_notices: Final = _of_account(":told")
+message_notices: Final = _of_account(":notices")
 tokens: Final = _of_account(":tokens")
 networks: Final = _of_account(":networks")
 challenges_opened: Final = _of_account(":opened")

@@ -1,9 +1,17 @@
-"""The gateway for event loops; see `infra.store.gateway`, whose half without input and output it shares."""
+"""The gateway: submit a command and wait for its outcome.
+
+It runs in an event loop: that of the process (`ThreadGateway` is for its other threads), or that of a thread
+of its own (`gateway_in_thread`). `infra.store.gateway` is its half without input and output.
+"""
 
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import partial
+from threading import Thread
 from typing import Any, Final, Self, TypeVar
 
 import msgspec
@@ -23,17 +31,17 @@ from infra.store.gateway import (
     LOOK_SECONDS,
     PENDING_TEXT,
     REPEAT_SECONDS,
+    WAIT_SECONDS,
     OutcomePending,
     check_digest,
     check_fault,
     is_too_long,
-    new_channel,
     outcome_before_limit,
     refusal_of,
     submission_of,
 )
 from infra.store.leases import AsyncLaneLeases
-from infra.store.outcome_pubsub import decode
+from infra.store.outcome_pubsub import decode, new_channel
 from infra.store.outcomes import CommandOutcome, parse
 from infra.store.port import AlreadyDecided, NotAccepted, Queued, Submission, SubmitResult
 
@@ -93,26 +101,23 @@ class AsyncCommandGateway:
 
     async def __aenter__(self) -> Self:
         listening = asyncio.Event()
-        self._tasks = [
-            asyncio.create_task(self._subscribe(listening)),
-            asyncio.create_task(self._look_up()),
-        ]
+        self._tasks = [asyncio.create_task(self._subscribe(listening))]
         # subscribed before anything is submitted, so no announcement is missed
         await listening.wait()
+        await self._look()
+        self._tasks.append(asyncio.create_task(self._look_up()))
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        if self._requests:  # a drain is asked for although nobody waits for its outcomes
+            await asyncio.wait(self._requests, timeout=LOOK_SECONDS)
         tasks = [*self._tasks, *self._requests]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
-        """Submit a command and return its outcome, an acceptance or a refusal.
-
-        As `CommandGateway.send`: raises `Refusal` when the store did not accept it, or can't now,
-        `OutcomePending` when there is no outcome in time.
-        """
+        """Submit a command and return its outcome; see `Gateway.send`."""
         add_log_fields(board=sent.match, command_id=sent.id, account=sent.actor)
         logger.debug("a command is submitted")
         submission = submission_of(sent, ply, self._channel)
@@ -234,22 +239,25 @@ class AsyncCommandGateway:
                         self._resolve(command, stored)
 
     async def _look_up(self) -> None:
-        """Look for outcomes that were not heard, and for a change of the lanes."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            wanted = [(board, command) for command, (board, _) in self._waiting.items()]
-            try:
-                await self._store.refresh_layout()
-                if self._read_fault is not None:
-                    self._fault = await self._read_fault()
-                found = await self._store.outcomes(wanted) if wanted else []
-                if any(found) and self._confirm is not None and not await self._confirm():
-                    continue  # the replicas may have them a moment later
-            except (aredis.RedisError, OSError, LookupError, Refusal):
-                continue  # a caller that waits gets `OutcomePending` in time
-            for (_, command), stored in zip(wanted, found, strict=True):
-                if stored is not None:
-                    self._resolve(command, stored)
+            await self._look()
+
+    async def _look(self) -> None:
+        """Look for outcomes that were not heard, for a change of the lanes, and for a fault of the server."""
+        wanted = [(board, command) for command, (board, _) in self._waiting.items()]
+        try:
+            await self._store.refresh_layout()
+            if self._read_fault is not None:
+                self._fault = await self._read_fault()
+            found = await self._store.outcomes(wanted) if wanted else []
+            if any(found) and self._confirm is not None and not await self._confirm():
+                return  # the replicas may have them a moment later
+        except (aredis.RedisError, OSError, LookupError, Refusal):
+            return  # a caller that waits gets `OutcomePending` in time
+        for (_, command), stored in zip(wanted, found, strict=True):
+            if stored is not None:
+                self._resolve(command, stored)
 
 
 async def _answer(
@@ -298,8 +306,10 @@ class ThreadGateway:
         self._gateway = gateway
         self._loop = asyncio.get_running_loop()
 
-    def send(self, sent: CommandEnvelope, ply: int, seconds: float) -> CommandOutcome:
-        """Submit a command and return its outcome; see `AsyncCommandGateway.send`."""
+    def send(
+        self, sent: CommandEnvelope, ply: int, seconds: float = WAIT_SECONDS
+    ) -> CommandOutcome:
+        """Submit a command and return its outcome; see `Gateway.send`."""
         return self._wait(self._gateway.send(sent, ply, seconds))
 
     def submit_all(self, sents: Sequence[CommandEnvelope]) -> None:
@@ -308,3 +318,39 @@ class ThreadGateway:
 
     def _wait(self, coroutine: Coroutine[Any, Any, Answer]) -> Answer:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+@contextmanager
+def gateway_in_thread(
+    opening: AbstractAsyncContextManager[AsyncCommandGateway],
+) -> Iterator[ThreadGateway]:
+    """Run a gateway in the event loop of a thread of its own, for a process without one.
+
+    Raises what `opening` raises.
+    """
+    opened: Future[tuple[ThreadGateway, Callable[[], object]]] = Future()
+
+    async def run() -> None:
+        loop, over = asyncio.get_running_loop(), asyncio.Event()
+        async with opening as gateway:
+            end = partial(loop.call_soon_threadsafe, over.set)
+            opened.set_result((ThreadGateway(gateway), end))
+            await over.wait()
+
+    def work() -> None:
+        try:
+            asyncio.run(run())
+        except BaseException as error:
+            if opened.done():
+                raise
+            opened.set_exception(error)
+
+    # no process waits at its end for one that was not closed
+    thread = Thread(target=work, name="gateway", daemon=True)
+    thread.start()
+    gateway, end = opened.result()
+    try:
+        yield gateway
+    finally:
+        end()
+        thread.join()

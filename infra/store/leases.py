@@ -40,8 +40,8 @@ class LeaseResult(StrEnum):
 
     BUSY = "busy"
     """Another run has it."""
-    FREE = "taken"
-    """Acquired."""
+    ACQUIRED = "acquired"
+    """Acquired from nobody: the last holder released it."""
     EXPIRED = "expired"
     """Acquired, and the last holder never released it, as if its work had killed it, or left a mark."""
 

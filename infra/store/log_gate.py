@@ -81,10 +81,13 @@ class LogGate:
             self._looked.update(dict.fromkeys(old, self._timer()))
         return self._closed.intersection(shards)
 
-    def close(self, shard: int, end: int | None) -> None:
-        """Note that a shard is closed; close it if its log ends at `end`, before its published size."""
-        if end is not None:
-            self._shards.close(shard, rolled_back(shard, self.published(shard), end))
+    def close(self, shard: int, end: int) -> None:
+        """Close a shard whose log ends at `end`, before its published size."""
+        self._shards.close(shard, rolled_back(shard, self.published(shard), end))
+        self.note_closed(shard)
+
+    def note_closed(self, shard: int) -> None:
+        """Note that a shard is closed."""
         self._closed.add(shard)
         self._looked[shard] = self._timer()
 

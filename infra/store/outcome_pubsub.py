@@ -5,19 +5,23 @@ gateway subscribes before it submits, and reads the stored outcome each second w
 """
 
 from collections.abc import Iterable, Mapping
+from secrets import token_urlsafe
 from typing import Any, Final
 
 import msgspec
-import redis
 
 from domain.match.events import CommandId
-from infra.redis.clients import ANSWER_TIMEOUT
 
 OutcomeMessage = tuple[CommandId, bytes]
 """A command id with its stored outcome."""
 
 _ENCODER: Final = msgspec.msgpack.Encoder()
 _DECODER: Final = msgspec.msgpack.Decoder(list[OutcomeMessage])
+
+
+def new_channel() -> str:
+    """Return the name of a channel on which one gateway alone hears outcomes."""
+    return f"reply:{token_urlsafe(9)}"  # short, because each command in an inbox names it
 
 
 def add_outcomes(pipe: Any, outcomes: Mapping[str, Iterable[OutcomeMessage]]) -> None:
@@ -29,26 +33,3 @@ def add_outcomes(pipe: Any, outcomes: Mapping[str, Iterable[OutcomeMessage]]) ->
 def decode(message: bytes) -> list[OutcomeMessage]:
     """Return the outcomes in a message."""
     return _DECODER.decode(message)
-
-
-class OutcomeListener:
-    """A subscription to one reply channel; close it when done."""
-
-    def __init__(self, client: redis.Redis, channel: str) -> None:
-        self._pubsub: Any = client.pubsub()  # type: ignore[no-untyped-call]
-        self._pubsub.subscribe(channel)
-        # the confirmation: from here on no message is missed
-        if self._pubsub.get_message(timeout=ANSWER_TIMEOUT) is None:
-            self._pubsub.close()
-            raise redis.TimeoutError("the server did not confirm a subscription in time")
-
-    def poll(self, seconds: float) -> list[OutcomeMessage]:
-        """Return the outcomes of the next message, or none after `seconds`."""
-        message: Any = self._pubsub.get_message(timeout=seconds)
-        if message is None or message["type"] != "message":
-            return []
-        return decode(message["data"])
-
-    def close(self) -> None:
-        """End the subscription."""
-        self._pubsub.close()

@@ -182,12 +182,19 @@ class CommitArchived(msgspec.Struct, frozen=True):
 
 
 class CommitClosed(msgspec.Struct, frozen=True):
-    """The shard takes no command; the command stays in the inbox."""
-
-    end: int | None  # where the log ends, if it has lost published leaves; None if closed already
+    """The shard is closed; the command stays in the inbox."""
 
 
-CommitResult = CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed
+class LogCutOff(msgspec.Struct, frozen=True):
+    """The shard's log lacks published leaves, so it has to be closed; the command stays in the inbox."""
+
+    end: int
+    """Where the log ends."""
+
+
+CommitResult = (
+    CommitDone | AlreadyDecided | CommitArchived | CommitConflict | CommitClosed | LogCutOff
+)
 
 
 def refusal_field(actor: AccountId, ply: int) -> str:
@@ -295,10 +302,6 @@ class Store(Protocol):
         """Reset the attempts at an entry, because another one has failed."""
         ...
 
-    def attempts(self, shard: int) -> Mapping[str, int]:
-        """Return the attempts at the suspected entries of a shard."""
-        ...
-
     def dead_letter(self, entry: InboxEntry) -> None:
         """Move an entry that can't be decoded to the dead letters, for an operator."""
         ...
@@ -336,10 +339,6 @@ class Store(Protocol):
 
     def outcomes(self, board: int) -> Mapping[CommandId, bytes]:
         """Return all stored outcomes of a match."""
-        ...
-
-    def count_refusals(self, board: int, actor: AccountId, ply: int) -> int:
-        """Return the number of a player's refusals at a ply."""
         ...
 
     def events(self, board: int) -> list[bytes]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import redis
 
-from domain.match.events import AccountId, CommandId
+from domain.match.events import CommandId
 from domain.match.history import PackedSnapshot
 from infra.durability import Mode
 from infra.redis import keys, scripts
@@ -37,9 +37,9 @@ from infra.store.port import (
     SubmitResult,
     Watermark,
     Write,
-    refusal_field,
 )
 from infra.store.store_calls import (
+    anchor_call,
     commit_call,
     read_commit_replies,
     read_submit_reply,
@@ -186,11 +186,6 @@ class RedisStore:
         """Forget the attempts."""
         self._client.hdel(keys.attempts(shard), entry)
 
-    def attempts(self, shard: int) -> Mapping[str, int]:
-        """Return the attempts."""
-        found: Any = self._client.hgetall(keys.attempts(shard))
-        return {entry.decode(): int(count) for entry, count in found.items()}
-
     def dead_letter(self, entry: InboxEntry) -> None:
         """Move an entry from the inbox to the dead letters."""
         fields: Any = {"c": entry.payload, "t": entry.received, "d": entry.reply_to, "id": entry.id}
@@ -243,9 +238,8 @@ class RedisStore:
 
     def anchor(self, shard: int, chain: int, anchor: bytes, leaf: bytes) -> bool:
         """Anchor the next chain."""
-        names = [keys.log(shard), keys.seed_chain(shard), keys.closed(shard)]
-        args: list[scripts.Arg] = [chain - 1, chain, anchor.hex(), leaf, self.published(shard), ""]
-        (done,) = self._durably.run([(scripts.ANCHOR_SEED_CHAIN, names, args)])
+        call = anchor_call(shard, chain, anchor, leaf, self.published(shard))
+        (done,) = self._durably.run([call])
         if done < 0:
             raise ShardClosedError(f"shard {shard} is closed, or its log has lost published leaves")
         return bool(done)
@@ -312,12 +306,6 @@ class RedisStore:
         """Return all stored outcomes of a match."""
         found: Any = self._client.hgetall(keys.outcomes(self._shard(board), board))
         return dict(found)
-
-    def count_refusals(self, board: int, actor: AccountId, ply: int) -> int:
-        """Return the number of a player's refusals at a ply."""
-        name = keys.refusals(self._shard(board), board)
-        found: Any = self._client.hget(name, refusal_field(actor, ply))
-        return int(found or 0)
 
     def events(self, board: int) -> list[bytes]:
         """Return a match's events in order."""

@@ -19,7 +19,7 @@ from infra.store.board_numbers import BoardNumbers
 from infra.store.layout import Layout
 from infra.store.log_gate import read_ends
 from infra.store.port import CommitDone, Write
-from infra.store.store_calls import commit_call, read_commit_replies
+from infra.store.store_calls import anchor_call, commit_call, read_commit_replies
 
 
 class RestoredCommand(msgspec.Struct, frozen=True):
@@ -70,7 +70,8 @@ class RestoredLeaves:
         checks: list[tuple[int, int, Restored]] = []
         for one in found:
             if isinstance(one, RestoredAnchor):
-                calls.append(self._anchor_call(shard, one, index))
+                chain, anchor = one.anchor.chain, one.anchor.anchor
+                calls.append(anchor_call(shard, chain, anchor, one.data, index, index))
                 checks.append((len(calls) - 1, index, one))
                 index += 1
                 continue
@@ -87,12 +88,6 @@ class RestoredLeaves:
                     "they were before it"
                 )
         return index
-
-    def _anchor_call(self, shard: int, one: RestoredAnchor, index: int) -> scripts.Call:
-        chain = one.anchor.chain
-        names = [keys.log(shard), keys.seed_chain(shard), keys.closed(shard)]
-        args: list[scripts.Arg] = [chain - 1, chain, one.anchor.anchor.hex(), one.data]
-        return scripts.ANCHOR_SEED_CHAIN, names, [*args, index, index]
 
 
 def _is_done(one: Restored, reply: Any) -> bool:

@@ -20,12 +20,24 @@ from infra.store.port import (
     CommitConflict,
     CommitDone,
     CommitResult,
+    LogCutOff,
     NotAccepted,
     Queued,
     Submission,
     SubmitResult,
     Write,
     refusal_field,
+)
+from infra.store.script_words import (
+    AnchorKeys,
+    AnchorWords,
+    CommitKeys,
+    CommitMatchKeys,
+    CommitWords,
+    RetireKeys,
+    RetireWords,
+    SubmitKeys,
+    SubmitWords,
 )
 
 _NOT_ACCEPTED: Final = {
@@ -40,12 +52,27 @@ _NOT_ACCEPTED: Final = {
 def submit_call(shards: int, new: Submission, cap: int, received: str = "") -> scripts.Call:
     """Return the call that submits a command; `received` in ms, or empty for the server's time."""
     shard = keys.shard_of(new.board, shards)
-    names = [keys.inbox(shard), keys.outcomes(shard, new.board), keys.refusals(shard, new.board)]
-    names += [keys.floor(shard), keys.archived(shard), keys.closed(shard)]
-    args: list[scripts.Arg] = [new.id, new.digest, new.payload, new.reply_to, received]
-    args += [cap, refusal_field(new.actor, new.ply), MOST_REFUSALS, MOST_AHEAD_MS]
-    args.append(keys.archive_bit(new.board, shards))
-    return scripts.SUBMIT, names, args
+    names = SubmitKeys(
+        inbox=keys.inbox(shard),
+        outcomes=keys.outcomes(shard, new.board),
+        refusals=keys.refusals(shard, new.board),
+        floor=keys.floor(shard),
+        archived=keys.archived(shard),
+        closed=keys.closed(shard),
+    )
+    words = SubmitWords(
+        id=new.id,
+        digest=new.digest,
+        payload=new.payload,
+        reply_to=new.reply_to,
+        at=received,
+        cap=cap,
+        refusal=refusal_field(new.actor, new.ply),
+        most_refusals=MOST_REFUSALS,
+        most_ahead=MOST_AHEAD_MS,
+        bit=keys.archive_bit(new.board, shards),
+    )
+    return scripts.SUBMIT, names, words
 
 
 def read_submit_reply(reply: Any) -> SubmitResult:
@@ -64,7 +91,7 @@ def read_submit_reply(reply: Any) -> SubmitResult:
 def read_commit_replies(run: Sequence[Write], reply: Any) -> list[CommitResult]:
     """Return the results of the writes of one `commit_call`."""
     if reply[0] == b"closed":
-        return [CommitClosed(int(reply[1]) if len(reply) > 1 else None)] * len(run)
+        return [LogCutOff(int(reply[1])) if len(reply) > 1 else CommitClosed()] * len(run)
     return [read_commit_reply(write, row) for write, row in zip(run, reply, strict=True)]
 
 
@@ -90,46 +117,97 @@ def commit_call(
 
     The first leaf's index has to be from `least` to `most`.
     """
-    names = [keys.inbox(shard), keys.log(shard), keys.attempts(shard), keys.seed_chain(shard)]
-    names += [keys.due(shard), keys.ended(shard), keys.archived(shard), keys.closed(shard)]
+    names = list(_commit_keys(shard))
     places: dict[int, int] = {}
     args: list[scripts.Arg] = [shards, least, "" if most is None else most]
     for write in run:
-        board = write.board
-        if board not in places:
-            places[board] = len(places) + 1
-            names += [
-                keys.snapshot(shard, board),
-                keys.moves(shard, board),
-                keys.turns(shard, board),
-                keys.events(shard, board),
-                keys.locator(shard, board),
-                keys.outcomes(shard, board),
-                keys.refusals(shard, board),
-                keys.conditional_moves(shard, board),
-            ]
-        args += [write.entry, places[board], write.id, write.head, write.digest, write.tail]
-        args.append(write.refusal_field)
-        if write.snapshot is None:
-            args += ["", "", "", ""]
-        else:
-            args.append(snapshots.with_marks(write.snapshot.state, write.conditional_after))
-            args += [write.snapshot.moves, write.snapshot.turns, "1" if write.rewritten else ""]
-        args += [write.due, write.ended]
-        args += [write.conditional_before, write.conditional_after, write.chain, write.k]
-        args += [len(write.leaves), *write.leaves]
+        if write.board not in places:
+            places[write.board] = len(places) + 1
+            names += _commit_match_keys(shard, write.board)
+        args += _commit_words(write, places[write.board])
+        args += write.leaves
     return scripts.COMMIT, names, args
+
+
+def _commit_keys(shard: int) -> CommitKeys:
+    return CommitKeys(
+        inbox=keys.inbox(shard),
+        log=keys.log(shard),
+        attempts=keys.attempts(shard),
+        seed_chain=keys.seed_chain(shard),
+        due_times=keys.due(shard),
+        ended_matches=keys.ended(shard),
+        archived=keys.archived(shard),
+        closed=keys.closed(shard),
+    )
+
+
+def _commit_match_keys(shard: int, board: int) -> CommitMatchKeys:
+    return CommitMatchKeys(
+        state=keys.snapshot(shard, board),
+        moves=keys.moves(shard, board),
+        turns=keys.turns(shard, board),
+        events=keys.events(shard, board),
+        locator=keys.locator(shard, board),
+        outcomes=keys.outcomes(shard, board),
+        refusals=keys.refusals(shard, board),
+        conditional=keys.conditional_moves(shard, board),
+    )
+
+
+def _commit_words(write: Write, match: int) -> CommitWords:
+    new = write.snapshot
+    return CommitWords(
+        entry=write.entry,
+        match=match,
+        id=write.id,
+        decided_on=write.head,
+        digest=write.digest,
+        tail=write.tail,
+        refusal=write.refusal_field,
+        snapshot=snapshots.with_marks(new.state, write.conditional_after) if new else "",
+        more_moves=new.moves if new else "",
+        more_turns=new.turns if new else "",
+        rewritten="1" if new and write.rewritten else "",
+        due=write.due,
+        ended=write.ended,
+        conditional_before=write.conditional_before,
+        conditional_after=write.conditional_after,
+        chain=write.chain,
+        k=write.k,
+        leaves=len(write.leaves),
+    )
+
+
+def anchor_call(
+    shard: int, chain: int, anchor: bytes, leaf: bytes, least: int, most: int | None = None
+) -> scripts.Call:
+    """Return the call that anchors the chain with that number; `least` and `most` as for `commit_call`."""
+    names = AnchorKeys(
+        log=keys.log(shard), seed_chain=keys.seed_chain(shard), closed=keys.closed(shard)
+    )
+    words = AnchorWords(
+        before=chain - 1,
+        chain=chain,
+        anchor=anchor.hex(),
+        leaf=leaf,
+        least=least,
+        most="" if most is None else most,
+    )
+    return scripts.ANCHOR_SEED_CHAIN, names, words
 
 
 def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts.Call:
     """Return the call that removes a match which is in the archive."""
     shard = keys.shard_of(board, shards)
-    names = [
-        keys.snapshot(shard, board),
-        keys.locator(shard, board),
-        keys.ended(shard),
-        keys.archived(shard),
-        keys.chat(shard, board),
+    names = RetireKeys(
+        snapshot=keys.snapshot(shard, board),
+        locator=keys.locator(shard, board),
+        ended_matches=keys.ended(shard),
+        archived=keys.archived(shard),
+        chat=keys.chat(shard, board),
+    )
+    more = [
         keys.moves(shard, board),
         keys.turns(shard, board),
         keys.events(shard, board),
@@ -138,8 +216,14 @@ def retire_call(shards: int, board: int, head: bytes, locator: bytes) -> scripts
         keys.conditional_moves(shard, board),
         keys.drafts(shard, board),
     ]
-    bit = keys.archive_bit(board, shards)
-    return scripts.RETIRE, names, [head, locator, board, bit, keys.ARCHIVED_CHAT_SECONDS]
+    words = RetireWords(
+        head=head,
+        places=locator,
+        board=board,
+        bit=keys.archive_bit(board, shards),
+        chat_seconds=keys.ARCHIVED_CHAT_SECONDS,
+    )
+    return scripts.RETIRE, [*names, *more], words
 
 
 def repair_due(client: redis.Redis, shards: int, board: int, head: bytes, due: int) -> bool:

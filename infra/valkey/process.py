@@ -105,10 +105,9 @@ def spawn(
     *,
     env: Mapping[str, str] | None = None,
     pass_fds: Sequence[int] = (),
-    death_signal: signal.Signals = signal.SIGKILL,
     output: IO[bytes] | None = None,
 ) -> subprocess.Popen[bytes]:
-    """Start a child that gets `death_signal` when this process ends for any reason.
+    """Start a child that is killed when this process ends for any reason.
 
     The child has its own process group, so a Ctrl-C at the terminal reaches only the parent, which
     ends its children in order. `output` is its standard output and error; None for those of this
@@ -126,19 +125,19 @@ def spawn(
         stderr=output,
         pass_fds=pass_fds,
         process_group=0,
-        preexec_fn=lambda: end_with_parent(parent, death_signal),  # noqa: PLW1509 - no threads here
+        preexec_fn=lambda: end_with_parent(parent),  # noqa: PLW1509 - no threads here
     )
 
 
-def end_with_parent(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
-    """Make the kernel send `death_signal` to this process when its parent, `parent`, ends.
+def end_with_parent(parent: int) -> None:
+    """Make the kernel kill this process when its parent, `parent`, ends.
 
     If the parent has ended already, this process ends at once. On systems without such a signal
     nothing happens.
     """
     if _PRCTL is None:
         return
-    if _PRCTL(_PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0) != 0:
+    if _PRCTL(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     # crash window: for a parent that died before the call above no signal is sent
     if os.getppid() != parent:

@@ -56,14 +56,16 @@ from infra.redis.keys import Lane
 from infra.redis.server_time import ServerTime
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
+from infra.store.async_gateway import gateway_in_thread
 from infra.store.damaged_matches import DamagedMatches
-from infra.store.gateway import CommandGateway, Gateway
+from infra.store.gateway import Gateway
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
 from infra.store.port import Store
 from infra.store.trimmed_leaves import published_logs
 from infra.valkey.queue_server import queue_url
 from infra.valkey.server import socket_url
+from services.app.loop_connections import open_gateway
 
 if TYPE_CHECKING:
     from infra.archive.objects import PageStore, PublishedLeaves
@@ -353,9 +355,10 @@ class App:
     @cached_property
     def lanes(self) -> LaneLeases:
         """The leases of the drains, and their wake-ups."""
-        return LaneLeases(self.queue, self._wake)
+        return LaneLeases(self.queue, self.wake)
 
-    def _wake(self, lane: Lane) -> None:
+    def wake(self, lane: Lane) -> None:
+        """Enqueue the job that drains a lane."""
         from infra.store.rq_wakeup import enqueue_drain  # noqa: PLC0415 - RQ is slow to import, and not always needed
 
         enqueue_drain(self.queue, lane)
@@ -364,11 +367,8 @@ class App:
     def gateway(self) -> Gateway:
         """The gateway for commands; `DurabilityError` when the server can't keep the promise."""
         self.ready()
-        notes = DurabilityNotes(self.queue) if self.durable else None
-        gateway = CommandGateway(
-            self.store, self.lanes, self.queue, notes, confirm=self.durability_watch().confirm
-        )
-        return self._closing.enter_context(gateway)
+        self.queue.ping()  # the gateway would wait for a server of the queue that is away
+        return self._closing.enter_context(gateway_in_thread(open_gateway(self)))
 
     def ready(self) -> None:
         """Check once that the server keeps what is written; `DurabilityError` if it may not.

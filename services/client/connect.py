@@ -6,15 +6,11 @@ with MATCHPOST_TOKEN and never with the token of the login, because that one is 
 
 import os
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from domain.errors import Code, Refusal
 from services.client.login_file import read_login
-
-if TYPE_CHECKING:
-    from services.client import Client
 
 
 class ChosenBy(StrEnum):
@@ -67,11 +63,3 @@ def require_connection(url: str = "") -> Connection:
             "nothing names a server: log in by `matchpost login URL`, or put --url URL first",
         )
     return found
-
-
-def connected_client(url: str = "") -> "Client":
-    """Return a client of the server to talk to, which the caller closes; see `require_connection`."""
-    from services.client import Client  # noqa: PLC0415 - slow to import, and `do` may not need it
-
-    found = require_connection(url)
-    return Client(found.url, found.token)

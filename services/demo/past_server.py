@@ -33,7 +33,11 @@ from infra.store.redis_store import RedisStore
 from infra.store.store_calls import read_submit_reply, submit_call
 from services.app.actor import Actor
 from services.app.context import App
-from workers.commands.drain import BATCH, Drain
+from workers.commands.core import CommandLoop
+from workers.commands.drain import BATCH
+from workers.commands.handle import CommandHandler
+from workers.commands.outcome_publisher import OutcomePublisher
+from workers.commands.start_context import StartContexts
 
 FRONT_END: Final = "demo"
 """The front end in the ids of commands."""
@@ -113,17 +117,17 @@ class PastApp(App):
         ]
         for reply in scripts.call_all(self.data, calls):
             read_submit_reply(reply)
-        lanes = {shape.lane_of(one.submission.board) for one in self._waiting}
         self._waiting = []
-        for lane in sorted(lanes):
-            Drain(
-                *(self.store, self.lanes, self.queue, lane),
-                decider=self._decide,
-                seeds=self.seeds,
-                data=self.data,
-            ).run()
+        while self._loop.run(range(shape.shards), BATCH):
+            pass
         if self._refused:
             raise FillError(f"a command of the demo was refused: {self._refused[0]}")
+
+    @cached_property
+    def _loop(self) -> CommandLoop:
+        contexts = StartContexts(self.seeds, self.data)
+        handler = CommandHandler(self.store, contexts, self._decide)
+        return CommandLoop(self.store, handler, OutcomePublisher(self.queue))
 
     def _decide(
         self, sent: CommandEnvelope, state: MatchState, context: DecisionContext

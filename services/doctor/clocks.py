@@ -8,7 +8,7 @@ from services.doctor.facts import Facts, ServerFacts
 from services.doctor.findings import Finding, bad, count, ok, span, warn
 
 BAD_SKEW_MS: Final = 60_000
-"""Beyond this difference the keeper sends no reminder and lets no flag fall."""
+"""Beyond this difference the scheduler sends no reminder and lets no flag fall."""
 
 WARN_SKEW_MS: Final = 5_000
 

@@ -16,22 +16,18 @@ from domain.errors import Refusal
 from domain.match.events import NO_HASH, leaf_hash
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
 from domain.match.state import MatchState
-from infra.archive.async_store import AsyncStoreWithArchive
 from infra.people.accounts import HASHES_AT_ONCE, HASHES_WAITING
 from infra.people.tokens import AsyncTokens, Token
-from infra.redis.autopipeline import AutoPipeline, raise_errors
-from infra.redis.clients import make_async_client
-from infra.redis.cluster_pipeline import open_pipeline
+from infra.redis.autopipeline import raise_errors
 from infra.store.async_gateway import AsyncCommandGateway, ThreadGateway
 from infra.store.async_store import AsyncStore
-from infra.store.leases import AsyncLaneLeases
 from infra.store.outcomes import CommandOutcome
-from infra.store.rq_wakeup import enqueue_drain
 from services.app import receipts
 from services.app.actor import Actor
 from services.app.commands import Action, MatchCommand, command_of, finish, needs_redis
 from services.app.context import App
 from services.app.damaged_match import UNREADABLE, damaged_match
+from services.app.loop_connections import gateway_on, open_connections
 from services.app.matches import check_exists
 from services.app.receipts import DecidedCommand
 from services.http.anonymous_limit import RequestLimits
@@ -45,12 +41,6 @@ from services.language import Language
 
 API_FRONT_END: Final = "api"
 """Part of each command id, because different front ends may use equal keys."""
-
-_BLOCK_SECONDS: Final = 10.0
-"""The longest that a subscription blocks, in seconds."""
-
-_MAX_CONNECTIONS: Final = 16
-"""Connections of this process's loop to each server; a few subscriptions are all that need one."""
 
 _MAX_THREADS: Final = 32 + HASHES_AT_ONCE + HASHES_WAITING
 """Threads for all blocking calls but command lines.
@@ -202,29 +192,17 @@ async def open_context(
     """Open the context of a process, and close it at the end."""
     parts.ready()
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(_MAX_THREADS, "api"))
-    async with (
-        make_async_client(parts.queue_url, max_connections=_MAX_CONNECTIONS) as queue,
-        open_pipeline(parts.url) as pipe,
-        AutoPipeline(queue) as apart,
-    ):
-        store = AsyncStoreWithArchive(
-            pipe, parts.store.layout(), parts.settings.queue_cap, parts.archive
-        )
-        queue_pipe = pipe if parts.queue_url == parts.url else apart
-        lanes = AsyncLaneLeases(queue_pipe, lambda lane: enqueue_drain(parts.queue, lane))
-        watch = parts.durability_watch()
-        health = HealthCheck(parts.settings, store, pipe, queue_pipe, watch)
+    async with open_connections(parts) as loop:
+        store, watch = loop.store, parts.durability_watch()
+        health = HealthCheck(parts.settings, store, loop.pipe, loop.queue_pipe, watch)
         horizon = NoticeWatermark(parts.store, leaf_counts_of(parts.data), time.monotonic)
         async with (
-            AsyncCommandGateway(
-                *(store, lanes, queue, health.noted_fault),
-                confirm=partial(asyncio.to_thread, watch.confirm),
-            ) as gateway,
-            MatchWatch(store, queue) as watched,
+            gateway_on(loop, watch, durable=parts.durable) as gateway,
+            MatchWatch(store, loop.queue) as watched,
             NoticeStream(parts.notices, horizon) as bulletins,
         ):
             context = ApiContext(
-                *(parts, gateway, store, AsyncTokens(pipe, parts.time), watched, bulletins),
+                *(parts, gateway, store, AsyncTokens(loop.pipe, parts.time), watched, bulletins),
                 health=health,
                 intervals=intervals,
             )

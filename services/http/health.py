@@ -104,10 +104,6 @@ class HealthCheck:
         now, beats = raise_errors(await self._pipe.send([("TIME",), ("HVALS", keys.HEARTBEATS)]))
         return " ".join(faults) or _seeds_fault(beats, to_ms(now))
 
-    async def noted_fault(self) -> str:
-        """Return what the last verification has found; empty if nobody has verified lately."""
-        return (await self._note() or b"").decode()
-
     async def _verified_fault(self) -> str:
         """Return what the last verification has found; verify if there was none."""
         note = await self._note()

@@ -15,10 +15,9 @@ from domain.match.commands import CommandEnvelope, ResignMatch
 from domain.match.history import PackedSnapshot, unpack_snapshot
 from infra.archive.archive import Archive
 from infra.archive.archived_match import ArchivedMatch
-from infra.archive.async_store import AsyncStoreWithArchive
 from infra.archive.directory_pages import DirectoryPage
 from infra.archive.objects import PublishedLeaves
-from infra.archive.store import StoreWithArchive
+from infra.archive.store import AsyncStoreWithArchive, StoreWithArchive
 from infra.durability import Mode
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStoreError
@@ -132,7 +131,7 @@ def test_an_event_loop_reads_the_same(played, valkey):
 
 
 def repeated(board: int, id_: bytes, digest: bytes) -> Submission:
-    return Submission(board, id_, digest, b"payload", b"alice...", 0, "door:1")
+    return Submission(board, id_, digest, b"payload", b"alice...", 0, "reply:1")
 
 
 def submit_by_a_loop(archiving: Archiving, url: str, new: list[Submission]) -> list[Any]:
@@ -333,8 +332,8 @@ def test_a_command_that_waited_while_its_match_was_retired_gets_its_outcome_or_m
     shard = archiving.plain.layout().shard_of(5)
     entries = []
     for order in (known, new):
-        submission = submission_of(order, 0, "door:1")
-        fields = {"c": submission.payload, "t": "1", "d": "door:1"}
+        submission = submission_of(order, 0, "reply:1")
+        fields = {"c": submission.payload, "t": "1", "d": "reply:1"}
         entries.append(archiving.plain._client.xadd(keys.inbox(shard), fields))
     assert archiving.retire(shard) == 1
     writes = [

@@ -10,6 +10,7 @@ from infra.store.port import (
     CommitClosed,
     CommitDone,
     CommitResult,
+    LogCutOff,
     ShardClosedError,
     Store,
     Submission,
@@ -23,7 +24,7 @@ BOARDS = (4, 5)
 
 
 def submission(board: int) -> Submission:
-    return Submission(board, b"%016d" % board, b"digest..", b"payload", ALICE, 0, "door:1")
+    return Submission(board, b"%016d" % board, b"digest..", b"payload", ALICE, 0, "reply:1")
 
 
 def write_of(store: Store, board: int) -> Write:
@@ -42,7 +43,7 @@ def commit(store: Store, *boards: int) -> list[CommitResult]:
 def test_no_commit_is_written_below_the_published_size(store: Store) -> None:
     store.published = lambda shard: 1 if shard == 0 else 0
     closed, done = commit(store, *BOARDS)
-    assert closed == CommitClosed(0)
+    assert closed == LogCutOff(0)
     assert isinstance(done, CommitDone)
     assert store.leaves(0, 0, 10) == []
     assert store.events(BOARDS[0]) == []
@@ -66,7 +67,7 @@ def test_a_closed_shard_commits_nothing(store: Store) -> None:
     store.submit([submission(BOARDS[0] + 4), submission(BOARDS[1] + 4)])
     close(store, 0)
     closed, done = store.commit([write_of(store, BOARDS[0] + 4), write_of(store, BOARDS[1] + 4)])
-    assert closed == CommitClosed(None)
+    assert closed == CommitClosed()
     assert isinstance(done, CommitDone)
     assert len(store.leaves(0, 0, 10)) == 1
     assert store.inbox_size([0]) == 1, "the command waits"

@@ -17,7 +17,7 @@ from infra.store.port import CommitDone, Submission, Write
 from infra.store.redis_store import RedisStore
 
 BOARD = SHARD = 7
-SUBMISSION = Submission(BOARD, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
+SUBMISSION = Submission(BOARD, b"i" * 16, b"digest..", b"payload", b"account.", 0, "reply:1")
 
 
 @pytest.fixture

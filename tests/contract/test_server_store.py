@@ -23,7 +23,7 @@ from infra.store.watermarks import FLOOR_MS, FLOOR_STEP_MS
 from tests.helpers.clusters import Cluster
 from tests.helpers.lanes import LANE
 
-SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "door:1")
+SUBMISSION = Submission(7, b"i" * 16, b"digest..", b"payload", b"account.", 0, "reply:1")
 
 
 def make(client: Redis) -> RedisStore:

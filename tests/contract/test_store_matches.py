@@ -22,9 +22,11 @@ from tests.helpers.writes import (
     BOARD,
     HEADS,
     SHARD,
+    attempts_counted,
     id_of,
     moved,
     queue,
+    refusals_counted,
     refused,
     submission,
 )
@@ -94,18 +96,18 @@ def test_conditional_moves_and_refusals_of_a_match_do_not_hide_each_other(store:
     store.commit([refused(b, 2, before=1)])
     assert store.set_conditional_moves(BOARD, HEADS[1], b"", b"prepared")
     store.commit([refused(c, 3, before=1)])
-    assert store.count_refusals(BOARD, ALICE, 0) == 2
+    assert refusals_counted(store, BOARD, ALICE, 0) == 2
     assert store.commit([moved(d, 4, before=1)]) == [CommitConflict()]
     aware = msgspec.structs.replace(moved(d, 4, before=1), conditional_before=b"prepared")
     assert isinstance(store.commit([aware])[0], CommitDone)
-    assert store.count_refusals(BOARD, ALICE, 0) == 0
+    assert refusals_counted(store, BOARD, ALICE, 0) == 0
     assert store.snapshots_with_conditional_moves([BOARD])[0][1] == b""
 
 
 def test_refusals_before_a_match_begins_are_counted_until_it_does(store: Store) -> None:
     a, b = queue(store, 1, 2)
     store.commit([refused(a, 1, before=0), moved(b, 2, before=0)])
-    assert store.count_refusals(BOARD, ALICE, 0) == 0
+    assert refusals_counted(store, BOARD, ALICE, 0) == 0
 
 
 def test_the_leaves_of_a_match_are_found_in_the_log(store: Store) -> None:
@@ -244,7 +246,7 @@ def test_a_command_that_waited_when_its_match_was_archived_changes_nothing_and_l
     assert store.outcome(BOARD, id_of(2)) is None
     assert store.leaves(SHARD, 0, 10) == before
     assert store.inbox_size([SHARD]) == 0
-    assert store.attempts(SHARD) == {}
+    assert attempts_counted(store, SHARD) == {}
 
 
 def test_of_several_matches_those_that_are_as_they_were_read_are_retired(store: Store) -> None:

@@ -38,13 +38,13 @@ from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
 from infra.store.damaged_matches import DamagedMatches
-from infra.store.gateway import CommandGateway
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
 from services.language import LOCAL, Answer, Language
 from tests.fakes.memory import memory_client
 from tests.fakes.memory_objects import MemoryObjects
 from tests.fakes.memory_store import MemoryStore
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.side import catch_up
 from workers.commands.drain import Drain
 
@@ -89,7 +89,7 @@ class FakeApp:
         self.seen_texts = SeenTexts(self.client)
         self.objects = MemoryObjects()
         self._lanes = LaneLeases(self.client, self._drain)
-        self.gateway = CommandGateway(self.store, self._lanes, self.client)
+        self.gateway = StoreGateway(self.store, self._lanes, self.client)
 
     def _drain(self, lane: Lane) -> None:
         if self.awake:

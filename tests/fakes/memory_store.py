@@ -24,6 +24,7 @@ from infra.store.port import (
     CommitDone,
     CommitResult,
     InboxEntry,
+    LogCutOff,
     NotAccepted,
     Queued,
     SeedChain,
@@ -203,9 +204,9 @@ class MemoryStore:
         ends = {shard: len(self._logs[shard]) for shard in shards}
         lost = {shard for shard in shards if ends[shard] < self.published(shard)}
         return [
-            CommitClosed(ends[one.shard])
+            LogCutOff(ends[one.shard])
             if one.shard in lost
-            else CommitClosed(None)
+            else CommitClosed()
             if one.shard in self.closed
             else self._commit(one)
             for one in writes

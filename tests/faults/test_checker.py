@@ -64,7 +64,7 @@ class Direct:
 
     def send(self, sent: CommandEnvelope, ply: int, seconds: float = 0) -> CommandOutcome:
         del seconds
-        (answer,) = self.store.submit([submission_of(sent, ply, "door:none")])
+        (answer,) = self.store.submit([submission_of(sent, ply, "reply:none")])
         if isinstance(answer, AlreadyDecided):
             return parse(answer.stored)
         assert isinstance(answer, Queued)

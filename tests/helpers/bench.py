@@ -60,7 +60,7 @@ class Bench:
         self._numbers += 1
         return sent(actor, command, self._numbers, board)
 
-    def submit(self, order: CommandEnvelope, door: str = "door:test") -> SubmitResult:
+    def submit(self, order: CommandEnvelope, door: str = "reply:test") -> SubmitResult:
         """Hand a command in."""
         (answer,) = self.store.submit([submission_of(order, 0, door)])
         return answer

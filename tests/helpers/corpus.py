@@ -121,7 +121,7 @@ class Corpus:
 
     def _new(self, board: int, actor: bytes, command: Command) -> Submission:
         self.commands[type(command).__name__.lower()] += 1
-        return submission_of(self._bench.order(actor, command, board), 0, "door:test")
+        return submission_of(self._bench.order(actor, command, board), 0, "reply:test")
 
     def _going_on(self) -> Iterator[tuple[int, MatchState]]:
         pairs = self._read(self._boards)

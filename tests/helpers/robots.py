@@ -12,12 +12,12 @@ from domain.match.state import position_of
 from domain.rules import rules_by_id
 from infra.redis.keys import Lane
 from infra.settings import Settings
-from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
 from infra.store.robot_failures import RobotFailures
 from services.app.context import App
 from services.app.robot_groups import RobotGroup
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE
 
 EASY, MEDIUM, HARD = (ROBOT_ACCOUNTS[level] for level in RobotLevel)
@@ -29,7 +29,7 @@ class RobotBench(Bench):
     def __init__(self, client: Redis, folder: Path) -> None:
         super().__init__(client, folder / "seeds")
         self.lanes = LaneLeases(client, self._drain_lane)
-        self.gateway = CommandGateway(self.store, self.lanes, client)
+        self.gateway = StoreGateway(self.store, self.lanes, client)
         self.app = App(
             Settings(data=folder),
             data=client,

@@ -22,7 +22,7 @@ from domain.match.state import MatchState
 from infra.durability import Mode
 from infra.redis.addresses import unix_url
 from infra.redis.clients import make_client
-from infra.store.gateway import CommandGateway, OutcomePending
+from infra.store.gateway import OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import CommandOutcome
 from infra.store.redis_store import RedisStore
@@ -30,6 +30,7 @@ from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.directory import DataDirectory
 from infra.valkey.queue_server import FOLDER
 from infra.valkey.server import EmbeddedError, socket_url
+from tests.helpers.gateways import StoreGateway
 
 SCRIPT = Path(sys.executable).with_name("matchpost")
 SERVE = (str(SCRIPT), "serve")
@@ -211,11 +212,11 @@ def queue_of(client: redis.Redis) -> redis.Redis:
     return make_client(unix_url(str(DataDirectory(folder).known_socket())), blocking_timeout=5)
 
 
-def gateway(client: redis.Redis) -> CommandGateway:
+def gateway(client: redis.Redis) -> StoreGateway:
     """A gateway to the server."""
     queue = queue_of(client)
     store = RedisStore(client, Mode.FSYNC)
-    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
+    return StoreGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
 
 
 def order(game: PlannedGame, number: int) -> CommandEnvelope:

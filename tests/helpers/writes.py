@@ -1,7 +1,10 @@
 """Commands and writes of one match, as the contract of the stores needs them."""
 
-from domain.match.events import NO_HASH
+from typing import Any
+
+from domain.match.events import NO_HASH, AccountId
 from domain.match.history import PackedSnapshot
+from infra.redis import keys
 from infra.store.outcomes import tail
 from infra.store.port import (
     InboxEntry,
@@ -11,6 +14,7 @@ from infra.store.port import (
     Write,
     refusal_field,
 )
+from tests.fakes.memory_store import MemoryStore
 
 BOARD = 7
 
@@ -29,7 +33,7 @@ def id_of(number: int) -> bytes:
 
 
 def submission(number: int, board: int = BOARD, digest: bytes = b"digest..") -> Submission:
-    return Submission(board, id_of(number), digest, b"payload %d" % number, ALICE, 0, "door:1")
+    return Submission(board, id_of(number), digest, b"payload %d" % number, ALICE, 0, "reply:1")
 
 
 def moved(entry: InboxEntry, number: int, before: int, leaves: int = 1) -> Write:
@@ -68,3 +72,21 @@ def queue(store: Store, *numbers: int) -> list[InboxEntry]:
     for answer in store.submit([submission(number) for number in numbers]):
         assert isinstance(answer, Queued)
     return store.read_inbox([SHARD], 10)
+
+
+def refusals_counted(store: Store, board: int, actor: AccountId, ply: int) -> int:
+    """Return the number of a player's refusals at a ply."""
+    if isinstance(store, MemoryStore):
+        return store.count_refusals(board, actor, ply)
+    client: Any = store._client  # type: ignore[attr-defined]
+    name = keys.refusals(store.layout().shard_of(board), board)
+    return int(client.hget(name, refusal_field(actor, ply)) or 0)
+
+
+def attempts_counted(store: Store, shard: int) -> dict[str, int]:
+    """Return the attempts at the suspects of a shard, by their inbox entries."""
+    if isinstance(store, MemoryStore):
+        return dict(store.attempts(shard))
+    client: Any = store._client  # type: ignore[attr-defined]
+    found = client.hgetall(keys.attempts(shard))
+    return {entry.decode(): int(count) for entry, count in found.items()}

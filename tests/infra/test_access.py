@@ -52,7 +52,7 @@ ALLOWED = {
     "publisher": ["{s07.a1y}:published", "{s07.a1y}:log"],
     "scheduler": ["{s07.a1y}:in", "{c:x}", "{clock}"],
     "robots": ["{s07.a1y}:in", "{robots}:failed"],
-    "maintenance": ["{scrub}", "{p:lists:b0}:1:at", "{s07.a1y}:gone"],
+    "maintenance": ["{scrub}", "{p:lists:b0}:1:at", "{s07.a1y}:archived"],
 }
 
 DENIED = {

@@ -21,9 +21,9 @@ from infra.durability_watch import (
 )
 from infra.redis import keys
 from infra.redis.clients import make_client
-from infra.store.gateway import CommandGateway
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE
 from tests.helpers.lanes import LANE
 from workers.commands.drain import Drain
@@ -196,7 +196,7 @@ def test_a_gateway_refuses_commands_by_the_note(bench: Bench, watched: Watched) 
     bench.start(1)
     watched.notes.write("the disk is on fire")
     order = bench.order(ALICE, PlayMove(text="m13-m9"))
-    with CommandGateway(bench.store, bench.lanes, bench.client, watched.notes) as gateway:
+    with StoreGateway(bench.store, bench.lanes, bench.client, watched.notes) as gateway:
         with pytest.raises(Refusal) as refused:
             gateway.send(order, 0, 0)
         assert refused.value.code is Code.UNAVAILABLE

@@ -9,8 +9,8 @@ from domain.errors import Code, Refusal
 from domain.match import commands
 from domain.match.commands import PlayMove, ResignMatch, StartMatch
 from infra.redis import keys
-from infra.store import gateway
-from infra.store.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, CommandGateway, OutcomePending
+from infra.store import async_gateway, gateway
+from infra.store.gateway import MOST_PLIES, NOT_ACCEPTED_TEXT, OutcomePending
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import encode_stored, parse, tail
 from infra.store.port import (
@@ -23,6 +23,7 @@ from infra.store.port import (
 )
 from tests.fakes.app import FakeApp
 from tests.fakes.memory import memory_client
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.metrics import value
@@ -40,7 +41,7 @@ def app() -> Iterator[FakeApp]:
 
 def test_an_outcome_whose_announcement_was_lost_is_found_in_the_store(app: FakeApp) -> None:
     with memory_client() as elsewhere:
-        deaf = CommandGateway(app.store, LaneLeases(app.client, app._drain), elsewhere)
+        deaf = StoreGateway(app.store, LaneLeases(app.client, app._drain), elsewhere)
         assert deaf.send(sent(ALICE, PlayMove(text="m13-j7"), 1), 0, seconds=10).accepted
         deaf.close()
 
@@ -111,7 +112,7 @@ def test_a_move_passes_the_fault_points_in_order(
     app: FakeApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     passed: list[str] = []
-    monkeypatch.setattr("infra.store.gateway.failpoint", passed.append)
+    monkeypatch.setattr(async_gateway, "failpoint", passed.append)
     assert app.gateway.send(MOVE, 0).accepted
     assert passed == ["submit.ready", "submit.queued", "submit.woken", "submit.heard"]
 
@@ -129,7 +130,7 @@ def break_connections(
             raise LostConnectionError("the node was killed")
         return answers
 
-    monkeypatch.setattr(gateway, "REPEAT_SECONDS", 0)
+    monkeypatch.setattr(async_gateway, "REPEAT_SECONDS", 0)
     monkeypatch.setattr(app.store, "submit", submit_and_break)
     return asked
 

@@ -24,7 +24,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{s07.a1y}:log",
         "{s07.a1y}:published",
         "{s07.a1y}:shown",
-        "{s07.a1y}:gone",
+        "{s07.a1y}:archived",
         "{s07.a1y}:m:<board>:texts",
         "{s07.a1y}:draws",
         "{s07.a1y}:floor",

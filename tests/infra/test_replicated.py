@@ -20,12 +20,13 @@ from infra.durability_watch import DurabilityWatch
 from infra.replicas import read_replicas, read_settings
 from infra.settings import Settings
 from infra.store import durable_scripts
-from infra.store.gateway import CommandGateway, OutcomePending
+from infra.store.gateway import OutcomePending
 from infra.store.port import NotDurable
 from infra.store.redis_store import RedisStore
 from infra.valkey.server import EmbeddedServer
 from services.doctor import Finding, Level, gather, judge
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.replicas import COUNTED, Pair, enlist
 from tests.helpers.served import until
@@ -192,9 +193,7 @@ def test_a_replica_that_hangs_in_the_middle_leaves_moves_pending_until_it_is_bac
         with impatient(), pytest.raises(NotDurable):
             bench.drain()
         assert bench.outcome(order).accepted, "it is on the primary, where readers see it"
-        with CommandGateway(
-            bench.store, bench.lanes, pair.client, confirm=watch.confirm
-        ) as gateway:
+        with StoreGateway(bench.store, bench.lanes, pair.client, confirm=watch.confirm) as gateway:
             with impatient(), pytest.raises(OutcomePending):
                 gateway.send(order, 0, 1.0)
             os.kill(pair.replica.pid or 0, signal.SIGCONT)

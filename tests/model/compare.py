@@ -10,9 +10,10 @@ from domain.match.audit import verify
 from domain.match.events import decode_event, decode_refusal
 from domain.match.history import unpack_snapshot
 from infra.redis.keys import shard_of
-from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import parse
 from infra.store.port import Store
+from tests.helpers.gateways import OutcomeListener
+from tests.helpers.writes import attempts_counted, refusals_counted
 from tests.model.plain import TRIES, Match, Outcome, Server, Waiting
 
 Place = tuple[int, str]
@@ -59,7 +60,7 @@ class Comparison:
         self._tried = {
             (shard, entry): tries
             for shard in range(self._shards)
-            for entry, tries in self._store.attempts(shard).items()
+            for entry, tries in attempts_counted(self._store, shard).items()
         }
 
     def check_told(self, wanted: Collection[bytes] = ()) -> None:
@@ -91,7 +92,7 @@ class Comparison:
             if at == board:
                 self.check_outcome(self._store.outcome(board, id_), expected)
         for (actor, ply), count in match.refusals.items():
-            assert self._store.count_refusals(board, actor, ply) == count
+            assert refusals_counted(self._store, board, actor, ply) == count
 
     def _check_state(self, board: int, match: Match) -> None:
         state = unpack_snapshot(self._store.snapshots([board])[0]).state

@@ -29,9 +29,9 @@ from infra.redis.keys import Lane, all_lanes, lane_of, shard_of
 from infra.store.gateway import submission_of
 from infra.store.layout import Layout
 from infra.store.leases import LEASE_MS, LaneLeases
-from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import AlreadyDecided, CommitResult, NotAccepted, Queued, Write
 from infra.store.redis_store import RedisStore
+from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.model.compare import Comparison, Place
 from tests.model.plain import Outcome, Server, Waiting
@@ -39,7 +39,7 @@ from workers.commands.drain import Drain
 from workers.commands.handle import Decider
 
 SHARDS, LANES, CAP = 4, 2, 30
-DOOR = "door:model"
+DOOR = "reply:model"
 
 BOARDS = st.integers(1, 5)
 LANE = st.sampled_from(all_lanes(LANES))

@@ -1,6 +1,8 @@
 import pytest
+from redis import ConnectionError as LostConnectionError
 from redis import Redis
 
+from domain.match.commands import StartMatch
 from infra.durability import DurabilityError, Mode
 from infra.heartbeats import Heartbeat, Role
 from infra.people.accounts import Accounts
@@ -14,8 +16,11 @@ from services.app.context import App
 from services.cli.scheduler import _ticks
 from services.language import LOCAL, Language
 from tests.fakes.app import CHEAP, FakeApp
+from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import until
+
+START = sent(ALICE, StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB)))
 
 
 @pytest.fixture
@@ -54,7 +59,7 @@ def test_a_command_takes_the_whole_way_through_a_real_server(valkey, redis_clien
             assert Language(parts, origin=LOCAL).do(line).code == ""
         assert Language(parts, origin=LOCAL).do("pow2 challenge alice bob", "k", 0.0).pending
         assert parts.store.inbox_size(range(4)) == 1
-        assert parts.queue.llen(queue_key(COMMANDS)) == 1
+        until(lambda: parts.queue.llen(queue_key(COMMANDS)) == 1)
 
 
 def test_a_queue_of_its_own_is_used_for_wake_ups_only(valkey, redis_client, settings):
@@ -117,3 +122,23 @@ def test_what_was_made_is_closed(valkey, redis_client: Redis, settings):
         assert parts.gateway
         assert connections() > before
     until(lambda: connections() == before)
+
+
+def test_a_drain_is_asked_for_although_nobody_waits_for_the_outcome(
+    valkey, redis_client: Redis, settings
+):
+    with App(Settings(data=settings.data, redis_url=valkey.url)) as parts:
+        parts.store.create(Layout(shards=4, lanes=1))
+        parts.gateway.submit_all([START])
+    assert redis_client.llen(queue_key(COMMANDS)) == 1
+
+
+def test_a_server_of_the_queue_that_is_away_is_an_error_and_no_wait(valkey, settings):
+    away = Settings(
+        data=settings.data,
+        redis_url=valkey.url,
+        queue_url="redis://127.0.0.1:1",
+        durability=Mode.NONE,
+    )
+    with App(away) as parts, pytest.raises(LostConnectionError):
+        _ = parts.gateway

@@ -41,7 +41,7 @@ from tests.helpers.served import Served, until
 from tests.helpers.side import catch_up
 
 OPERATING = Path(__file__).parents[2] / "docs" / "operating.md"
-SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "door:1")
+SUBMISSION = Submission(1, b"i" * 16, b"digest..", b"payload", ALICE, 0, "reply:1")
 
 
 @pytest.fixture

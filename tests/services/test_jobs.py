@@ -29,15 +29,16 @@ from infra.redis import keys
 from infra.redis.keys import Lane
 from infra.rq_jobs import COMMANDS
 from infra.store import queue_figures
-from infra.store.gateway import CommandGateway
 from infra.store.layout import Layout
 from infra.store.leases import LaneLeases
+from infra.store.outcome_pubsub import decode
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
 from infra.valkey.queue_server import queue_server
 from infra.valkey.server import EmbeddedServer
 from services import jobs
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB, sent
 from tests.helpers.lanes import LANE
 from tests.helpers.served import gateway
@@ -294,12 +295,15 @@ def test_the_queue_may_be_on_another_server(
         server.client(blocking_timeout=5) as queue,
     ):
         bench.lanes = LaneLeases(queue, bench.woken.append)
-        with CommandGateway(bench.store, bench.lanes, queue) as door:
+        with StoreGateway(bench.store, bench.lanes, queue) as door, queue.pubsub() as heard:
+            heard.psubscribe("reply:*")
+            heard.get_message(timeout=5)
             door.submit_all([START, MOVE])
             bench.queue = queue
             assert bench.drain() == 2
             assert bench.outcome(MOVE) is not None
-            assert [id_ for id_, _ in door._listener.poll(5)] == [START.id, MOVE.id]
+            published = decode(heard.get_message(timeout=5)["data"])
+            assert [id_ for id_, _ in published] == [START.id, MOVE.id]
 
 
 def test_a_worker_of_two_queues_serves_the_first_one_first_and_takes_each_job_with_a_copy(

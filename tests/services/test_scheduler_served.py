@@ -18,10 +18,10 @@ from infra.durability import Mode
 from infra.heartbeats import Role, read_heartbeats
 from infra.people.accounts import Accounts
 from infra.people.challenges import ChallengeState, ChallengeStore, Proposal
-from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
 from infra.store.redis_store import RedisStore
 from infra.store.rq_wakeup import enqueue_drain
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.proposals import new_command
 from tests.helpers.served import SCRIPT, Served, queue_of, until
 
@@ -62,7 +62,7 @@ def begin(client: Redis, board: int, days: float, nag: float, forfeit: int) -> N
     lanes = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
     terms = TimeControl(nag=int(nag), forfeit=forfeit)
     (start,) = starts([PlannedGame(board, (b"L%07d" % board, b"D%07d" % board), ())], terms)
-    with CommandGateway(store, lanes, queue) as gateway:
+    with StoreGateway(store, lanes, queue) as gateway:
         assert gateway.send(start, 0).accepted
 
 

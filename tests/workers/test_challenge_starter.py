@@ -115,7 +115,7 @@ def test_a_kill_between_the_start_and_its_note_leaves_one_match(rig: Rig) -> Non
 def test_a_match_that_another_process_started_is_noted(rig: Rig) -> None:
     challenge = rig.full()
     sent = challenge_start(challenge, rig.bench.store, rig.words)
-    rig.bench.store.submit([submission_of(sent, 0, "door:web")])
+    rig.bench.store.submit([submission_of(sent, 0, "reply:web")])
     rig.bench.drain()
     rig.starter().tick()
     assert rig.now(challenge).board == sent.match

@@ -13,11 +13,10 @@ from domain.match.state import cache_position, position_of
 from domain.rules import rules_by_id
 from infra.redis import keys
 from infra.store import locators
-from infra.store.gateway import CommandGateway
-from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.outcomes import parse
 from infra.store.port import ARCHIVED_TEXT
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import OutcomeListener, StoreGateway
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.leaves import event_place
 
@@ -169,7 +168,7 @@ def test_a_command_that_waits_while_its_match_is_archived_is_answered_and_leaves
     bench: Bench,
 ) -> None:
     end(bench)
-    listener = OutcomeListener(bench.queue, "door:test")
+    listener = OutcomeListener(bench.queue, "reply:test")
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
     retire(bench)
     assert bench.drain() == 1
@@ -187,7 +186,7 @@ def test_a_gateway_refuses_a_command_for_a_match_in_the_archive(bench: Bench) ->
     end(bench)
     retire(bench)
     with (
-        CommandGateway(bench.store, bench.lanes, bench.queue) as gateway,
+        StoreGateway(bench.store, bench.lanes, bench.queue) as gateway,
         pytest.raises(Refusal) as caught,
     ):
         gateway.send(bench.order(ALICE, PlayMove(text="m13-m9")), 0)

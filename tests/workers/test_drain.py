@@ -13,10 +13,10 @@ from infra.durability import Mode
 from infra.redis import keys
 from infra.store.board_channel import board_of
 from infra.store.log_channel import LogListener
-from infra.store.outcome_pubsub import OutcomeListener
 from infra.store.port import AlreadyDecided, CommitResult, Write
 from infra.store.redis_store import RedisStore
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import OutcomeListener
 from tests.helpers.given import ALICE, BOB, CAROL
 from tests.helpers.lanes import LANE
 from workers.commands.drain import SMALL_BACKLOG, SMALL_BATCH
@@ -97,12 +97,12 @@ def test_an_id_used_again_for_another_command_gets_the_first_ones_outcome(bench:
 def test_the_doors_are_told_each_its_own_outcomes(bench: Bench) -> None:
     bench.start(1)
     web, mail = (
-        OutcomeListener(bench.queue, "door:web"),
-        OutcomeListener(bench.queue, "door:mail"),
+        OutcomeListener(bench.queue, "reply:web"),
+        OutcomeListener(bench.queue, "reply:mail"),
     )
     first, second = bench.order(ALICE, PlayMove(text="m13-m9")), bench.order(CAROL, ResignMatch())
-    bench.submit(first, "door:web")
-    bench.submit(second, "door:mail")
+    bench.submit(first, "reply:web")
+    bench.submit(second, "reply:mail")
     bench.drain()
     assert [id_ for id_, _ in web.poll(5)] == [first.id]
     assert [id_ for id_, _ in mail.poll(5)] == [second.id]

@@ -29,7 +29,7 @@ def test_an_entry_that_can_not_be_decoded_is_set_aside_with_an_alarm(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     bench.start(1)
-    bench.store.submit([Submission(1, b"i" * 16, b"digest..", b"garbage", ALICE, 0, "door:1")])
+    bench.store.submit([Submission(1, b"i" * 16, b"digest..", b"garbage", ALICE, 0, "reply:1")])
     order = bench.send(ALICE, PlayMove(text="m13-m9"))
     with caplog.at_level(logging.ERROR):
         assert bench.drain() == 1
@@ -135,7 +135,7 @@ def test_commands_a_dead_drain_left_are_worked_one_by_one_and_none_is_lost(
 ) -> None:
     bench.start(1, 2)
     orders = [bench.send(ALICE, PlayMove(text="m13-m9"), board) for board in (1, 2)]
-    assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.FREE
+    assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.ACQUIRED
     bench.queue.delete(keys.lease(LANE))
     with caplog.at_level(logging.WARNING):
         assert bench.drain() == 2

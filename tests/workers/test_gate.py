@@ -12,10 +12,10 @@ from domain.match.commands import PlayMove, StartMatch
 from infra.redis import keys
 from infra.redis.clients import make_client
 from infra.store.closed_shards import ClosedKind, ClosedShards, forked
-from infra.store.gateway import CommandGateway
 from infra.store.log_gate import LOOK_SECONDS, LogGate
 from infra.store.published_sizes import PublishedSizes
 from tests.helpers.bench import Bench
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.given import ALICE, BOB
 from tests.helpers.lanes import LANE
 from tests.helpers.rollback import copy_of, put_back
@@ -103,7 +103,7 @@ def test_a_shard_that_is_closed_after_a_command_came_commits_nothing(
 def test_a_refused_commit_closes_no_shard_that_is_opened_meanwhile(bench: Bench) -> None:
     now = 0.0
     gate = LogGate(bench.client, bench.client, lambda: now)
-    gate.close(SHARD, None)
+    gate.note_closed(SHARD)
     assert gate.closed_among([SHARD]) == {SHARD}
     now += LOOK_SECONDS
     assert gate.closed_among([SHARD]) == set()
@@ -156,7 +156,7 @@ def test_a_closed_shard_refuses_commands_and_shows_its_matches(bench: Bench) -> 
     played = bench.send(ALICE, MOVE)
     bench.drain()
     ClosedShards(bench.client).close(SHARD, forked(SHARD, 7))
-    with CommandGateway(bench.store, bench.lanes, bench.client) as gateway:
+    with StoreGateway(bench.store, bench.lanes, bench.client) as gateway:
         with pytest.raises(Refusal) as refused:
             gateway.send(bench.order(ALICE, MOVE), 0, 0)
         assert refused.value.code is Code.UNAVAILABLE

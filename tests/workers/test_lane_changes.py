@@ -39,7 +39,7 @@ def test_a_worker_that_read_the_lanes_before_drains_all_shards_of_the_lanes_now(
     lanes = LaneLeases(redis_client, requested.append)
     RedisStore(redis_client, Mode.FSYNC).change_lanes(after)
     orders = [sent(ALICE, START, board, board) for board in range(1, 9)]
-    worker.submit([submission_of(order, 0, "door:test") for order in orders])
+    worker.submit([submission_of(order, 0, "reply:test") for order in orders])
     Scheduler(RedisStore(redis_client, Mode.FSYNC), lanes).tick()
     for lane in requested:
         Drain(worker, lanes, redis_client, lane).run()
@@ -59,7 +59,7 @@ def test_a_gateway_that_knows_the_lanes_before_still_has_its_shard_drained(
     worker.change_lanes(after)
     for board in range(1, 9):
         order = sent(ALICE, START, board, board)
-        gateway.submit([submission_of(order, 0, "door:test")])
+        gateway.submit([submission_of(order, 0, "reply:test")])
         lanes.request(Layout(8, before).lane_of(board))
         while requested:
             Drain(worker, lanes, redis_client, requested.pop()).run()
@@ -77,7 +77,7 @@ def test_a_scheduler_learns_of_the_lanes_without_a_restart(
     RedisStore(redis_client, Mode.FSYNC).change_lanes(8)
     later = time.monotonic() + LAYOUT_SECONDS
     monkeypatch.setattr(time, "monotonic", lambda: later)
-    store.submit([submission_of(sent(ALICE, START, 1, 5), 0, "door:test")])
+    store.submit([submission_of(sent(ALICE, START, 1, 5), 0, "reply:test")])
     scheduler.tick()
     assert requested == [Layout(8, 8).lane_of(5)]
 

@@ -46,7 +46,7 @@ def store(bench: Bench) -> Counting:
 
 def cut_off(bench: Bench) -> None:
     """Leave the lane as a drain does that is killed."""
-    assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.FREE
+    assert bench.lanes.acquire(LANE, "a drain that is killed") is LeaseResult.ACQUIRED
     bench.queue.delete(keys.lease(LANE))
 
 

@@ -102,7 +102,7 @@ def test_what_comes_while_a_drain_leaves_wakes_the_next(bench: Bench) -> None:
 def test_a_wake_up_is_sent_once_until_a_drain_has_come(bench: Bench) -> None:
     assert [bench.lanes.request(LANE) for _ in range(3)] == [True, False, False]
     assert bench.woken == [LANE]
-    assert bench.lanes.acquire(LANE, "a") is LeaseResult.FREE
+    assert bench.lanes.acquire(LANE, "a") is LeaseResult.ACQUIRED
 
 
 def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) -> None:
@@ -115,7 +115,7 @@ def test_a_lease_lasts_its_time_and_is_renewed_by_its_holder_only(bench: Bench) 
     assert not bench.lanes.renew(LANE, "b")
     assert not bench.lanes.release(LANE, "b")
     assert bench.lanes.release(LANE, "a")
-    assert bench.lanes.acquire(LANE, "b") is LeaseResult.FREE
+    assert bench.lanes.acquire(LANE, "b") is LeaseResult.ACQUIRED
 
 
 def test_a_lease_that_vanished_is_taken_back(bench: Bench) -> None:
@@ -250,8 +250,8 @@ def test_a_drain_does_not_linger_while_another_job_waits_for_a_worker(bench: Ben
 
 def test_two_kinds_of_leases_do_not_meet(bench: Bench) -> None:
     others = Leases(bench.queue, lambda _: None, queue="other")
-    assert others.acquire("mail", "a") is LeaseResult.FREE
-    assert bench.lanes.acquire(LANE, "b") is LeaseResult.FREE
+    assert others.acquire("mail", "a") is LeaseResult.ACQUIRED
+    assert bench.lanes.acquire(LANE, "b") is LeaseResult.ACQUIRED
     assert others.acquire("mail", "c") is LeaseResult.BUSY
     assert others.release("mail", "a", b"a mark")
     assert others.acquire("mail", "c") is LeaseResult.EXPIRED

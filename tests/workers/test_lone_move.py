@@ -69,7 +69,7 @@ def test_a_lone_move_costs_few_commands(
                 token, _ = await checked.check_and_read(tokens[seat], [store.snapshot_command(1)])
                 assert token is not None
                 sent = bench.order((ALICE, BOB)[seat], move)
-                await store.submit([submission_of(sent, state.ply, "door:test")])
+                await store.submit([submission_of(sent, state.ply, "reply:test")])
                 assert bench.drain() == 1
                 await store.leaf(1, publisher._shards[1].size)
                 side._feed.wait(side._live, side._news, 0.5)

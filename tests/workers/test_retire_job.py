@@ -274,6 +274,6 @@ def check(settings: Settings, bench: Bench, before: Mapping[int, Mapping[str, An
     start = StartMatch(rules="pow2/1", options=(), seats=(ALICE, BOB))
     for number, board in enumerate(BOARDS, 1):
         order = CommandEnvelope(board, number.to_bytes(16, "big"), ALICE, start)
-        (answer,) = store.submit([submission_of(order, 0, "door:1")])
+        (answer,) = store.submit([submission_of(order, 0, "reply:1")])
         assert answer == AlreadyDecided(before[board]["outcomes"][order.id])
     assert bench.store.inbox_size(range(4)) == 0

@@ -1,4 +1,4 @@
-"""The drain: reads the inboxes of a lane, commits what is decided, and publishes the outcomes.
+"""The drain: takes the steps of `workers.commands.core` for a lane, as long as commands wait there.
 
 One batch crosses all shards of the lane, so that few fsyncs serve everything that waits. A large batch
 is committed in chunks, and while one is committed the next is decided. An entry stays in its inbox until
@@ -16,12 +16,10 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from operator import itemgetter
 from struct import Struct
-from typing import Final, NamedTuple
+from typing import Final
 
-import msgspec
 import redis
 
-from domain.match import commands
 from domain.match.decide import Rejection, decide
 from domain.match.events import AccountId
 from infra.durability_watch import DurabilityWatch
@@ -29,19 +27,17 @@ from infra.failpoints import failpoint
 from infra.metrics import count_decision, measured_commit
 from infra.redis.keys import Lane
 from infra.seed_chains import SeedChains
-from infra.store import outcomes
 from infra.store.leases import LaneLeases
 from infra.store.log_gate import LogGate
-from infra.store.outcomes import CommandOutcome
 from infra.store.port import (
     CommitClosed,
-    CommitConflict,
     CommitDone,
     CommitResult,
-    InboxEntry,
+    LogCutOff,
     Store,
     Write,
 )
+from workers.commands.core import CommandLoop, Decided
 from workers.commands.handle import CommandHandler, Decider, Task, Undecided
 from workers.commands.outcome_publisher import OutcomePublisher
 from workers.commands.start_context import StartContexts
@@ -78,14 +74,6 @@ _AT_WORK: Final = b"w"
 """First byte of the mark of a drain that began a large batch."""
 
 
-class _Decided(NamedTuple):
-    """The write of a command, its kind, and the channel on which its sender listens."""
-
-    write: Write
-    kind: str
-    reply_to: str
-
-
 class Drain:
     """Drains one lane; `queue` publishes the outcomes, `stopping` asks the drain to end early.
 
@@ -113,8 +101,10 @@ class Drain:
         self._lane = lane
         self._shards = lane.shards(shape.shards)
         self._gate = gate
-        self._contexts = StartContexts(seeds, queue if data is None else data, gate)
-        self._handler = CommandHandler(store, self._contexts, decider)
+        contexts = StartContexts(seeds, queue if data is None else data, gate)
+        self._handler = CommandHandler(store, contexts, decider)
+        self._publisher = OutcomePublisher(queue)
+        self._loop = CommandLoop(store, self._handler, self._publisher)
         self._suspects = Suspects(store)
         may_run = durability.check if durability else lambda: True
         self._run = LeasedRun("drain", lanes, lane, stopping, linger=linger, may_run=may_run)
@@ -127,7 +117,6 @@ class Drain:
         """Whether the last batch was the only command that waited, so that the next comes with a wake-up."""
         self._left = 0
         """Commands of those matches among what was last read."""
-        self._publisher = OutcomePublisher(queue)
         self.batches = 0
         """How many batches were committed."""
 
@@ -145,7 +134,7 @@ class Drain:
 
         Its small batches were the first in turn; of a large one the mark has the commands.
         """
-        tasks = self._read_tasks(self._store.read_inbox(self._shards, BATCH))
+        tasks = self._loop.read(self._store.read_inbox(self._shards, BATCH))
         released, marked = _read_mark(mark)
         ordered = sorted(tasks, key=_age)
         # commands that came since may have changed the turns
@@ -171,7 +160,7 @@ class Drain:
         # more in each shard than are postponed, because they must not hide those that came after them
         count = BATCH + 2 * self._left * len(self._shards)
         entries = self._store.read_inbox(self._shards, count)
-        tasks = self._read_tasks(entries)
+        tasks = self._loop.read(entries)
         closed = self._gate.closed_among({entry.shard for entry in entries}) if self._gate else ()
         waiting = [
             task
@@ -198,21 +187,6 @@ class Drain:
         if not self._left:
             return bool(self._store.read_inbox(self._shards, 1))
         return self._store.inbox_size(self._shards) > self._left
-
-    def _read_tasks(self, entries: Sequence[InboxEntry]) -> list[Task]:
-        return [task for entry in entries if (task := self._read_task(entry))]
-
-    def _read_task(self, entry: InboxEntry) -> Task | None:
-        try:
-            return Task(entry, commands.decode_command(entry.payload))
-        except msgspec.MsgspecError:
-            logger.exception(
-                "ALARM: inbox entry %s of shard %d can't be decoded; it is set aside",
-                entry.id,
-                entry.shard,
-            )
-            self._store.dead_letter(entry)
-            return None
 
     def _work(self, tasks: Sequence[Task]) -> int:
         """Work on commands, the suspects first and each alone; return the number of outcomes."""
@@ -254,7 +228,7 @@ class Drain:
             self._run.write_mark(_mark(may_kill, released=False))
         self._handler.load({task.sent.match for task in tasks})
         failpoint("drain.loaded")
-        decided: list[_Decided] = []
+        decided: list[Decided] = []
         results: list[CommitResult] = []
         under_way: Future[list[CommitResult]] | None = None
         with ThreadPoolExecutor(1) as committer:
@@ -265,7 +239,7 @@ class Drain:
                     under_way = None
                 if not chunk:
                     continue
-                self._contexts.record_seeds()
+                self._handler.record_seeds()
                 decided += chunk
                 writes = [one.write for one in chunk]
                 if start + CHUNK < len(tasks):
@@ -279,57 +253,46 @@ class Drain:
         pairs = list(zip(decided, results, strict=True))
         self._handler.remember((one.write, result) for one, result in pairs)
         self.batches += 1
-        return sum(self._keep_outcome(one, result) for one, result in pairs)
+        return sum(self._add(one, result) for one, result in pairs)
 
     def _decide(
         self, tasks: Sequence[Task], blocked_matches: set[int], verdict: Rejection | None
-    ) -> list[_Decided]:
+    ) -> list[Decided]:
         """Decide commands in order, or give all the same verdict; what can't be decided is left."""
         decided = []
-        for task in tasks:
-            if task.sent.match in blocked_matches:
-                continue
-            write = self._handler.handle(task, verdict)
-            if isinstance(write, Undecided):
-                self._leave(task, write)
-                blocked_matches.add(task.sent.match)
+        for task, one in self._loop.decide(tasks, blocked_matches, verdict):
+            if isinstance(one, Undecided):
+                self._leave(task, one)
                 continue
             if verdict is None and task in self._suspects:
                 self._suspects.forgive(task)
-            decided.append(_Decided(write, commands.tag_of(task.sent.command), task.entry.reply_to))
+            decided.append(one)
         failpoint("drain.decided")
         return decided
 
     def _commit(self, writes: Sequence[Write]) -> list[CommitResult]:
         with measured_commit(len(writes)):
-            results = self._store.commit(writes)
+            results = self._loop.commit(writes)
         failpoint("drain.committed")
         return results
 
-    def _keep_outcome(self, decided: _Decided, result: CommitResult) -> bool:
-        """Keep an outcome until it is published; return False for a conflict, which has none."""
-        if isinstance(result, CommitConflict):
-            return False
-        write, kind, channel = decided
-        if isinstance(result, CommitClosed):
-            if self._gate:
-                self._gate.close(write.shard, result.end)
+    def _add(self, decided: Decided, result: CommitResult) -> bool:
+        """Add an outcome to the next messages; return False if there is none."""
+        write = decided.write
+        outcome = self._loop.add(decided, result)
+        if self._gate and isinstance(result, LogCutOff):
+            self._gate.close(write.shard, result.end)
+        elif self._gate and isinstance(result, CommitClosed):
+            self._gate.note_closed(write.shard)
+        if outcome is None:
             return False
         self._suspects.discard(write.board, write.id)
-        self._publisher.add_outcome(channel, write, result.stored)
         if isinstance(result, CommitDone):
-            outcome = outcomes.parse(result.stored)
-            count_decision(kind, outcome.code)
-            self._note_growth(write, outcome)
+            count_decision(decided.kind, outcome.code)
+            if self._gate:
+                end = outcome.index + len(write.leaves)
+                self._gate.note_commit(write.shard, outcome.index, end)
         return True
-
-    def _note_growth(self, write: Write, outcome: CommandOutcome) -> None:
-        end = outcome.index + len(write.leaves)
-        self._publisher.add_end(write.shard, end)
-        if self._gate:
-            self._gate.note_commit(write.shard, outcome.index, end)
-        if write.snapshot is not None:
-            self._publisher.add_change(write.board, outcome.seq + len(write.leaves) - 1)
 
     def _leave(self, task: Task, why: Undecided) -> None:
         """Leave a command in its inbox, and with it those of its match that came later."""

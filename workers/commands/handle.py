@@ -1,6 +1,6 @@
 """The command handler: load the match, decide the command, chain the events, return the write.
 
-It changes nothing in the store: `workers.commands.drain` commits the writes.
+It changes no match: `workers.commands.core` commits the writes.
 """
 
 import logging
@@ -67,6 +67,20 @@ class Task(msgspec.Struct, frozen=True):
 
     entry: InboxEntry
     sent: CommandEnvelope
+
+
+def read_task(store: Store, entry: InboxEntry) -> Task | None:
+    """Return the command of an inbox entry; one that can't be decoded is set aside for an operator."""
+    try:
+        return Task(entry, commands.decode_command(entry.payload))
+    except msgspec.MsgspecError:
+        logger.exception(
+            "ALARM: inbox entry %s of shard %d can't be decoded; it is set aside",
+            entry.id,
+            entry.shard,
+        )
+        store.dead_letter(entry)
+        return None
 
 
 class _LoadedMatch(msgspec.Struct, frozen=True):
@@ -154,6 +168,10 @@ class CommandHandler:
             return Undecided.FAILED
         self._matches[sent.match] = after
         return write
+
+    def record_seeds(self) -> None:
+        """Record outside of the store, synced, which seeds the batch uses; before its commit."""
+        self._contexts.record_seeds()
 
     def remember(self, writes: Iterable[tuple[Write, CommitResult]]) -> None:
         """Cache the matches of which everything was written as it was decided."""

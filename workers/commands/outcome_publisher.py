@@ -7,6 +7,7 @@ from infra.store.board_channel import add_news
 from infra.store.log_channel import add_log_news
 from infra.store.lost_leaves import add_log_ends
 from infra.store.outcome_pubsub import OutcomeMessage, add_outcomes
+from infra.store.outcomes import CommandOutcome
 from infra.store.port import Write
 
 
@@ -29,13 +30,11 @@ class OutcomePublisher:
         self._outcomes.setdefault(channel, []).append((write.id, stored))
         self._grown.add(write.shard)
 
-    def add_end(self, shard: int, end: int) -> None:
-        """Add where a shard's log ended after a commit."""
-        self._ends[shard] = end
-
-    def add_change(self, board: int, seq: int) -> None:
-        """Add that a match has events up to `seq`."""
-        self._changed[board] = seq
+    def add_growth(self, write: Write, outcome: CommandOutcome) -> None:
+        """Add where the log of a write's shard ends after it, and that its match has changed, if it has."""
+        self._ends[write.shard] = outcome.index + len(write.leaves)
+        if write.snapshot is not None:
+            self._changed[write.board] = outcome.seq + len(write.leaves) - 1
 
     def publish(self) -> None:
         """Publish what was added since the last time."""

@@ -141,9 +141,8 @@ class Witnessing:
 class WitnessThread:
     """Runs the rounds beside the publisher until it is stopped."""
 
-    def __init__(self, witnessing: Witnessing, seconds: float = WITNESS_SECONDS) -> None:
+    def __init__(self, witnessing: Witnessing) -> None:
         self._witnessing = witnessing
-        self._seconds = seconds
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="witnesses", daemon=True)
 
@@ -154,11 +153,11 @@ class WitnessThread:
     def stop(self) -> None:
         """Stop after the request that goes on."""
         self._stopping.set()
-        self._thread.join(2 * self._seconds)
+        self._thread.join(2 * WITNESS_SECONDS)
         self._witnessing.close()
 
     def _run(self) -> None:
-        while not self._stopping.wait(self._seconds):
+        while not self._stopping.wait(WITNESS_SECONDS):
             try:
                 self._witnessing.round()
             except Exception:

@@ -6,17 +6,20 @@
 -- Returns  1 | 0 (another process has anchored a chain) | -1 (the log's next index is another, or the
 --          shard is closed and nothing is restored); nothing is written but with 1
 
-if (redis.call('HGET', KEYS[2], 'chain') or '0') ~= ARGV[1] then
+local log, seed_chain, closed = unpack(KEYS)
+local before, chain, anchor, leaf, least, most = unpack(ARGV)
+
+if (redis.call('HGET', seed_chain, 'chain') or '0') ~= before then
   return 0
 end
-local index = next_index(KEYS[1])
-if index < tonumber(ARGV[5]) or (ARGV[6] ~= '' and index > tonumber(ARGV[6])) then
+local index = next_index(log)
+if index < tonumber(least) or (most ~= '' and index > tonumber(most)) then
   return -1
 end
-if ARGV[6] == '' and redis.call('EXISTS', KEYS[3]) == 1 then
+if most == '' and redis.call('EXISTS', closed) == 1 then
   return -1
 end
-redis.call('XADD', KEYS[1], string.format('%d-1', index), 'l', ARGV[4])
-redis.call('HSET', KEYS[2], 'chain', ARGV[2], 'k', '0', 'anchor', ARGV[3],
-  'index:' .. ARGV[2], string.format('%d', index))
+redis.call('XADD', log, string.format('%d-1', index), 'l', leaf)
+redis.call('HSET', seed_chain, 'chain', chain, 'k', '0', 'anchor', anchor,
+  'index:' .. chain, string.format('%d', index))
 return 1

@@ -1,8 +1,8 @@
 -- Commits a run of decided commands of one shard, in inbox order. Each applies whole or not at all.
 --
--- KEYS  1 inbox  2 log  3 tries  4 draws  5 due  6 ended matches  7 archived matches  8 why the
---       shard is closed; then for each match of the run: snapshot, moves, turns, events, locator,
---       outcomes, refusals, conditional moves
+-- KEYS  inbox, log, attempts, chain of seeds, due times, ended matches, archived matches, why the shard is
+--       closed; then for each match of the run: state, moves, turns, events, locator, outcomes, refusals,
+--       conditional moves
 -- ARGV  1 number of shards  2 least index of the first leaf  3 most, '' for any; then for each
 --       command its words, as below, then the bytes of its leaves
 -- Returns  {'closed', index} if the log's next index is another, {'closed'} if the shard is closed:
@@ -21,7 +21,7 @@
 -- The snapshot's marks, the byte after its head, say whether the match has conditional moves (1) and
 -- refusals counted (2), so that most commands need not look.
 --
--- The words of a command:
+-- The words of a command; infra/store/script_words.py has the same names:
 --   entry                id of the inbox entry
 --   match                which match of KEYS, from 1
 --   id                   command id
@@ -46,9 +46,9 @@ local FIELDS = 18
 local MATCH_KEYS, SHARD_KEYS = 8, 8
 local NO_HASH = string.rep('\0', 32)
 local MOST_IDS = 1000  -- that one XDEL names: a call has a limited number of words
-local inbox, log, tries, draws, dues, over, gone, closed =
-  KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]
-local shards = tonumber(ARGV[1])
+local inbox, log, attempts, seed_chain, due_times, ended_matches, archived, closed =
+  unpack(KEYS, 1, SHARD_KEYS)
+local shards, least, most = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
 
 -- The bytes of a log index in a locator: see infra/store/locators.py
 local function varint(number)
@@ -104,22 +104,22 @@ local function write_checked(locator, places, moves, more_moves, turns, more_tur
   append(turns, more_turns)
   -- the last, because it can't be undone
   if due == '0' then
-    redis.call('ZREM', dues, board)
+    redis.call('ZREM', due_times, board)
   else
-    redis.call('ZADD', dues, due, board)
+    redis.call('ZADD', due_times, due, board)
   end
 end
 
 -- mostly only the log is there, which counts three times, so that one call is enough
-local there = redis.call('EXISTS', tries, closed, log, log, log)
+local there = redis.call('EXISTS', attempts, closed, log, log, log)
 local unusual = there % 3 > 0
-local suspected = unusual and redis.call('HLEN', tries) > 0
+local suspected = unusual and redis.call('HLEN', attempts) > 0
 local index = there < 3 and 0 or index_after(log)
-if index < tonumber(ARGV[2]) or (ARGV[3] ~= '' and index > tonumber(ARGV[3])) then
+if index < least or (most ~= '' and index > tonumber(most)) then
   return {'closed', index}
 end
 -- with a most index it is restored, for which it is closed meanwhile
-if unusual and ARGV[3] == '' and redis.call('EXISTS', closed) == 1 then
+if unusual and most == '' and redis.call('EXISTS', closed) == 1 then
   return {'closed'}
 end
 
@@ -148,8 +148,8 @@ while at <= #ARGV do
     prepared = redis.call('GET', conditional) or ''
   end
 
-  local draws_other = k > 0 and (redis.call('HGET', draws, 'chain') ~= chain
-    or redis.call('HGET', draws, 'k') ~= string.format('%d', k - 1))
+  local draws_other = k > 0 and (redis.call('HGET', seed_chain, 'chain') ~= chain
+    or redis.call('HGET', seed_chain, 'k') ~= string.format('%d', k - 1))
   local conflict = head ~= decided_on or draws_other
     or (snapshot ~= '' and prepared ~= conditional_before)
   local stored = digest .. string.format('%d', index) .. ':' .. tail
@@ -159,7 +159,7 @@ while at <= #ARGV do
   local known = not noted and redis.call('HGET', outcomes, id)
 
   -- of a match in the archive nothing else is left
-  if current == '' and redis.call('GETBIT', gone, math.floor(tonumber(board) / shards)) == 1 then
+  if current == '' and redis.call('GETBIT', archived, math.floor(tonumber(board) / shards)) == 1 then
     decided[#decided + 1] = entry
     results[#results + 1] = {'archived'}
   elseif known then
@@ -181,7 +181,7 @@ while at <= #ARGV do
       end
     else
       if ended ~= '0' or rewritten ~= '' then
-        redis.call('ZCARD', over)
+        redis.call('ZCARD', ended_matches)
       end
       local pushed = redis.pcall('RPUSH', events, unpack(ARGV, first, first + leaves - 1))
       if type(pushed) == 'table' then
@@ -204,12 +204,12 @@ while at <= #ARGV do
       end
       redis.call('SET', state, snapshot)
       if k > 0 then
-        redis.call('HSET', draws, 'k', string.format('%d', k))
+        redis.call('HSET', seed_chain, 'k', string.format('%d', k))
       end
       if ended ~= '0' then
-        redis.call('ZADD', over, ended, board)
+        redis.call('ZADD', ended_matches, ended, board)
       elseif whole then
-        redis.call('ZREM', over, board)
+        redis.call('ZREM', ended_matches, board)
       end
       if conditional_after ~= conditional_before then
         replace(conditional, conditional_after)
@@ -233,7 +233,7 @@ for i = 1, #decided, MOST_IDS do
   local last = math.min(i + MOST_IDS - 1, #decided)
   redis.call('XDEL', inbox, unpack(decided, i, last))
   if suspected then
-    redis.call('HDEL', tries, unpack(decided, i, last))
+    redis.call('HDEL', attempts, unpack(decided, i, last))
   end
 end
 return results

@@ -10,17 +10,20 @@
 --          | {'closed'}
 --          | {'queued', entry id, received ms}
 
+local inbox, outcomes, refusals, floor, archived, closed = unpack(KEYS)
+local id, digest, payload, reply_to, at, cap, refusal, most_refusals, most_ahead, bit = unpack(ARGV)
+
 -- a key counts as often as it is named: 1 for outcomes, 2 for a closed shard, 4 for refusals; of a match in the
 -- archive there are none of its own
-local there = redis.call('EXISTS', KEYS[2], KEYS[6], KEYS[6], KEYS[3], KEYS[3], KEYS[3], KEYS[3])
-if there % 2 == 0 and redis.call('GETBIT', KEYS[5], ARGV[10]) == 1 then
+local there = redis.call('EXISTS', outcomes, closed, closed, refusals, refusals, refusals, refusals)
+if there % 2 == 0 and redis.call('GETBIT', archived, bit) == 1 then
   return {'archived'}
 end
-local known = there % 2 == 1 and redis.call('HGET', KEYS[2], ARGV[1])
+local known = there % 2 == 1 and redis.call('HGET', outcomes, id)
 if known then
-  local digest = string.sub(known, 1, 8)
+  local first = string.sub(known, 1, 8)
   -- that of an outcome which was restored from the log is not known: see ANY_DIGEST
-  if digest ~= ARGV[2] and digest ~= string.rep('\0', 8) then
+  if first ~= digest and first ~= string.rep('\0', 8) then
     return {'reused'}
   end
   return {'known', known}
@@ -29,24 +32,24 @@ if there % 4 >= 2 then
   return {'closed'}
 end
 if there >= 4 then
-  local refused = redis.call('HGET', KEYS[3], ARGV[7])
-  if refused and tonumber(refused) >= tonumber(ARGV[8]) then
+  local refused = redis.call('HGET', refusals, refusal)
+  if refused and tonumber(refused) >= tonumber(most_refusals) then
     return {'refused-too-often'}
   end
 end
-local waiting = redis.call('XLEN', KEYS[1])
-if waiting >= tonumber(ARGV[6]) then
+local waiting = redis.call('XLEN', inbox)
+if waiting >= tonumber(cap) then
   return {'full'}
 end
-local now, most = tonumber(time_ms(ARGV[5])), tonumber(ARGV[9])
-local received = math.max(now, floor_ms(KEYS[4], now, most))
+local now, most = tonumber(time_ms(at)), tonumber(most_ahead)
+local received = math.max(now, floor_ms(floor, now, most))
 if waiting > 0 then
   -- a watermark promises the time of the oldest entry, so none is older than the one before it
-  local newest = received_ms(redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1))
+  local newest = received_ms(redis.call('XREVRANGE', inbox, '+', '-', 'COUNT', 1))
   if newest <= now + most then
     received = math.max(received, newest)
   end
 end
 received = string.format('%d', received)
-local entry = redis.call('XADD', KEYS[1], '*', 'c', ARGV[3], 't', received, 'd', ARGV[4])
+local entry = redis.call('XADD', inbox, '*', 'c', payload, 't', received, 'd', reply_to)
 return {'queued', entry, received}

@@ -14,7 +14,7 @@ from domain.clocks.time_control import TimeControl
 from domain.match.commands import CommandEnvelope, FlagPlayer
 from domain.match.events import SERVER_ACCOUNT, command_id
 from infra.durability import Mode
-from infra.store.gateway import CommandGateway, submission_of
+from infra.store.gateway import submission_of
 from infra.store.leases import LaneLeases
 from infra.store.outcomes import parse
 from infra.store.redis_store import RedisStore
@@ -30,6 +30,7 @@ from tests.faults.harness.station import (
     progress,
     since,
 )
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.served import queue_of, until
 from workers.scheduler import SENDER
 
@@ -113,13 +114,13 @@ def _at_a_sending(station: Station, number: int, once: Path) -> Settle:
     return settle
 
 
-def _door_of_long_ago(client: Redis) -> CommandGateway:
+def _door_of_long_ago(client: Redis) -> StoreGateway:
     """A door whose commands are received long ago."""
     queue = queue_of(client)
     store = RedisStore(client, Mode.FSYNC)
     ago = int(store.now()) - _AGO_MS
     store = RedisStore(client, Mode.FSYNC, clock=lambda: ago)
-    return CommandGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
+    return StoreGateway(store, LaneLeases(queue, lambda lane: enqueue_drain(queue, lane)), queue)
 
 
 def _flagged(station: Station, board: int, began: int) -> None:

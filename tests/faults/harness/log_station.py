@@ -13,7 +13,6 @@ from infra.failpoints import VARIABLE
 from infra.log.key_files import FOLDER_NAME, read_public_keys
 from infra.log.names import shard_key
 from infra.redis import keys
-from infra.store.gateway import CommandGateway
 from infra.store.leases import LaneLeases
 from infra.store.published_sizes import read_published_sizes
 from infra.store.rq_wakeup import enqueue_drain
@@ -28,6 +27,7 @@ from tests.faults.harness.published import (
     read_objects,
 )
 from tests.faults.harness.station import Station
+from tests.helpers.gateways import StoreGateway
 from tests.helpers.served import SCRIPT, queue_of, until
 from workers.log.job import LEASE, publish_leases
 
@@ -116,7 +116,7 @@ class LogStation(Station):
 
         until(published, seconds)
 
-    def gateway(self, client: Redis, *, ago_ms: int = 0) -> CommandGateway:
+    def gateway(self, client: Redis, *, ago_ms: int = 0) -> StoreGateway:
         """Return a gateway that answers from the archive, too; its commands are received so long ago."""
         queue = queue_of(client)
         store = store_with_archive(client, self.data)
@@ -124,7 +124,7 @@ class LogStation(Station):
             at = store.now() - ago_ms
             store._clock = lambda: at
         leases = LaneLeases(queue, lambda lane: enqueue_drain(queue, lane))
-        return CommandGateway(store, leases, queue)
+        return StoreGateway(store, leases, queue)
 
     def play(self, **options: object) -> Load:
         """Return a load whose players see the archive."""

@@ -83,7 +83,7 @@ def test_wherever_it_is_killed_nothing_is_lost_and_nothing_begins_twice(
         fresh = Archiving(bench.client, bench.store, archiving.objects._root).store  # type: ignore[attr-defined]
         for board in boards:
             assert reads(fresh, board) == before[board], (kills, board)
-            (answer,) = fresh.submit([submission_of(starts[board], 0, "door:1")])
+            (answer,) = fresh.submit([submission_of(starts[board], 0, "reply:1")])
             assert isinstance(answer, AlreadyDecided)
             assert answer.stored == before[board]["outcomes"][starts[board].id]
     assert kills > 5
