@@ -1,36 +1,4 @@
-"""The keys of mail in Redis.
-
-| key | what |
-|---|---|
-| `{mail}:letters` | hash: id of an e-mail -> packed entry, until it is sent or given up |
-| `{mail}:due` | sorted set: id by the ms at which it is tried next |
-| `{mail}:tries` | hash: id -> how often it was tried |
-| `{mail}:known:<id>` | mark that an e-mail of that id was queued, kept a week |
-| `{mail}:rest` | until when the relay is not tried, and why |
-| `{mail}:read` | per shard, how many leaves of the log the mailer has read |
-| `{mail}:first:<board>:<seat>` | Message-ID of the first e-mail of a match to a player, 400 days |
-| `{mail}:named` | set: accounts with new addresses to verify |
-| `{mail}:naming` | set: those of them that the mailer is working on |
-| `{mail}:written` | list of messages to mail, packed |
-| `{mail}:chat:due` | sorted set: `<account>:<board>` by the ms at which chat is mailed: `infra.mail.chat_queue` |
-| `{mail}:chat:first` | the same, by the time of the first line that is not mailed |
-| `{mail}:chat:last` | the same, by the time of the newest line |
-| `{mail}:daily` | sorted set: account by the ms at which its digest is due |
-| `{mail}:news:<account>` | sorted set: items for a digest, by time |
-| `{mail}:resets` | list of requests for a new password: `infra.people.password_resets` |
-| `{mail}:push:read` | per shard, how many leaves were read for notifications in browsers |
-| `{mail}:push:due` | sorted set: packed notifications by the ms at which they are tried next |
-| `{mail}:owners:<address>` | set: accounts that have proven an address, which is hashed |
-| `{mail}:key` | fingerprint of the mail key in use: `infra.secret_record` |
-| `{mail}:codes:<address>` | codes for a mailbox, or a network, within a day; hashed |
-| `{mail}:taken:<mail>` | mark that a mail was processed, kept 30 days: `infra.mail.processed` |
-| `answers:sent/<hash>/<most>/1/hour` | replies to an address within an hour; written by `limits` |
-| `answers:unproven/<hash>/<most>/1/day` | replies within a day to senders of whom nothing is known |
-| `{a:<hex>}:codes` | hash: address -> the code that verifies it |
-| `{a:<hex>}:withheld` | mark that no codes were sent, because too many were asked for; a day at most |
-
-All are in one slot of a cluster but the last two, which are in the slot of their account.
-"""
+"""The names of the keys of mail in Redis; `infra.redis.key_table` explains each."""
 
 from hashlib import sha256
 from typing import Any, Final

@@ -1,15 +1,17 @@
 """Access control of the servers: one user a role, with the commands and the keys that it needs.
 
-A server reads the lines from its `aclfile`. Two limits are Redis' own: a script needs every key that it names for
-writing, also those that it only reads; and RQ's keys are common to all that enqueue jobs and work on them. A role
-may therefore do more than it does, and less than all other roles together.
+A server reads the lines from its `aclfile`; the keys of each role are in `infra.redis.key_table`. Two limits are Redis'
+own: a script needs every key that it names for writing, also those that it only reads; and RQ's keys are common to all
+that enqueue jobs and work on them. A role may therefore do more than it does, and less than all other roles together.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
 import msgspec
+
+from infra.redis.key_table import KEYS, Key
 
 USER_PREFIX: Final = "matchpost-"
 
@@ -26,43 +28,8 @@ SETTINGS_READERS: Final = ("scheduler", "operator")
 An ACL can't leave single settings out. The others read what the scheduler has noted: `infra.durability`.
 """
 
-_OF_MATCHES: Final = "{s*}:m:*"
-
-_SUBMITTING: Final = (
-    "{s*}:in", "{s*}:floor", "{s*}:archived", "{s*}:closed", f"{_OF_MATCHES}:out", f"{_OF_MATCHES}:refusals",
-)  # fmt: skip
-"""The keys of a command on its way into an inbox."""
-
-_NUMBERING: Final = (
-    "{boards}",
-    "{boards}:id:*",
-    "{boards}:ids",
-    "{s*}:boards",
-    "{s*}:ids",
-    "{s*}:given:*",
-)
-
-# no other key of a match ends in a digit than its snapshot, and the script of conditional moves names it
-_PLAYING: Final = (
-    *_SUBMITTING, *_NUMBERING, f"{_OF_MATCHES}[0-9]", f"{_OF_MATCHES}:conditional", f"{_OF_MATCHES}:draft",
-    "{damaged}", "{analysis:*}",
-)  # fmt: skip
-
-_FOLLOWING: Final = ("{s*}:in", "{s*}:log", "{s*}:floor", "{s*}:shown")
-"""The keys of a follower of logs. The script that promises a watermark reads inbox and log, and raises the floor."""
-
-_CHALLENGES: Final = ("{c:*}", "{challenges}:*", "{a:*}:opened", "{a:*}:joined")
-
-_PEOPLE: Final = (
-    "{a:*}*", "{u:*}", "{l:*}", "{users}", "{arbiters}", "{t:*}", "{w:*}", *_CHALLENGES, "{broadcast}*", "{boards}:words",
-    f"{_OF_MATCHES}:chat", f"{_OF_MATCHES}:texts", "{mail}:*", "logins:*", "answers:*", "{p:*}*",
-)  # fmt: skip
-"""Keys of accounts; an account that is erased leaves the projections, too."""
-
-_OF_ROBOTS: Final = ("{u:robot-*}", "{users}", "{a:726f626f74*}*")
+_OF_ROBOTS: Final = ("{u:robot-*}", "{a:726f626f74*}*")
 """The accounts of robots, whose ids begin with these bytes."""
-
-_EVERY_ROLE: Final = ("{beats}*", "{beats:*}:barrier", "{boards}:secrets", "{mail}:key")
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -75,45 +42,53 @@ class Access(msgspec.Struct, frozen=True):
     """More than all have."""
 
 
-_PUBLIC: Final = (
-    "{s*}:*",
-    "{boards}*",
-    "{p:*}*",
-    "{beats}*",
-    "{clock}",
-    "{damaged}",
-    "{scrub}*",
-    "{robots}:*",
-    "{mail}:key",
-    "{mail}:read",
-    "{mail}:push:read",
-)
-"""Keys without passwords, tokens and messages."""
+def _families() -> Mapping[str, Sequence[Key]]:
+    """Return the keys of the table by their hash tag; a key without one is alone."""
+    found: dict[str, list[Key]] = {}
+    for key in KEYS:
+        tag, end, _ = key.pattern.partition("}")
+        found.setdefault(f"{tag}{end}", []).append(key)
+    return found
+
+
+_FAMILIES: Final = _families()
+
+
+def _patterns(chosen: Callable[[Key], bool]) -> tuple[str, ...]:
+    """Return the patterns of keys, with a single one for all keys of a tag."""
+    found: list[str] = []
+    for tag, family in _FAMILIES.items():
+        patterns = [key.pattern for key in family if chosen(key)]
+        if len(patterns) == len(family) > 1:
+            patterns = [f"{tag}*" if tag in patterns else f"{tag}:*"]
+        found += patterns
+    return tuple(found)
+
+
+def _access(role: str, *more: str, commands: str = "", reads_all: bool = False) -> Access:
+    """Return the rights of a role by the table, with some patterns more."""
+    writes = _patterns(lambda key: role in key.roles.writers.split())
+    reads = _patterns(lambda key: role in f"{key.roles.writers} {key.roles.readers}".split())
+    only_reads = ("*",) if reads_all else tuple(one for one in reads if one not in writes)
+    return Access((*writes, *more), only_reads, commands)
+
 
 ROLES: Final[Mapping[str, Access]] = {
-    "web": Access((*_PLAYING, *_PEOPLE)),
-    "mail": Access((*_PLAYING, *_PEOPLE)),
-    "mailer": Access((*_FOLLOWING, "{mail}:*", "{a:*}*", "logins:*", "answers:*")),
-    "worker": Access(("{s*}:*", "{boards}*", "{damaged}"), (*_PUBLIC, "{a:*}", "{a:*}:seen")),
-    "side": Access((*_FOLLOWING, "{p:*}*"), _PUBLIC),
-    "publisher": Access(("{s*}:*", "{boards}*"), _PUBLIC),
-    "scheduler": Access(
-        (*_FOLLOWING, *_SUBMITTING, *_NUMBERING, *_CHALLENGES, f"{_OF_MATCHES}[0-9]", "{s*}:due", "{clock}",
-         "{damaged}", "{mail}:*", "{boards}:words"),
-        (*_PUBLIC, *_CHALLENGES, "{mail}:*", "{robots}:*"),
-        commands="+config|get",
-    ),
-    "robots": Access((*_PLAYING, "{robots}:*", *_OF_ROBOTS)),
-    "maintenance": Access(
-        ("{s*}:*", "{p:*}*", "{scrub}*", "{damaged}", "{boards}*", "{a:*}*", "{l:*}", "{users}", "{arbiters}"),
-        commands="+scan",
-    ),
+    "web": _access("web", reads_all=True),
+    "mail": _access("mail", reads_all=True),
+    "mailer": _access("mailer", reads_all=True),
+    "worker": _access("worker"),
+    "side": _access("side"),
+    "publisher": _access("publisher"),
+    "scheduler": _access("scheduler", commands="+config|get"),
+    "robots": _access("robots", *_OF_ROBOTS, reads_all=True),
+    "maintenance": _access("maintenance", commands="+scan", reads_all=True),
     "operator": Access(("*",), commands="+scan +config|get +acl|dryrun"),
-}  # fmt: skip
+}
 """The operator's is for `matchpost prepare`, `doctor`, `do` and the other subcommands that end."""
 
-_ON_QUEUE: Final = "~rq:* ~{lease:* ~durable* ~{s*}:published ~{beats}* &* "
-"""The queue's server: jobs, leases, and channels, which all roles have in common."""
+_ON_QUEUE: Final = ("rq:*", *_patterns(lambda key: key.on_queue))
+"""The keys of the queue's server: jobs, leases and notes, which all roles have in common."""
 
 
 def acl_lines(passwords: Mapping[str, str], *, queue: bool) -> list[str]:
@@ -125,9 +100,9 @@ def acl_lines(passwords: Mapping[str, str], *, queue: bool) -> list[str]:
     for role, access in ROLES.items():
         more = f"{_COMMANDS} {access.commands}".strip()
         if queue:
-            where = f"{_ON_QUEUE}{_COMMANDS} +client|list +scan"
+            where = f"{_rules(_ON_QUEUE)} &* {_COMMANDS} +client|list +scan"
         else:
-            where = f"resetchannels {_patterns(access)} {more}"
+            where = f"resetchannels {_rules(access.writes, access.reads)} {more}"
         lines.append(f"{_user(role, passwords[role])} {where}")
     if not queue:
         replica = passwords["replica"]
@@ -140,8 +115,7 @@ def _user(role: str, password: str) -> str:
     return f"user {USER_PREFIX}{role} on #{digest} resetkeys -@all"
 
 
-def _patterns(access: Access) -> str:
-    if "*" in access.writes:
+def _rules(writes: Sequence[str], reads: Sequence[str] = ()) -> str:
+    if "*" in writes:
         return "~*"
-    writes = [f"~{pattern}" for pattern in (*access.writes, *_EVERY_ROLE)]
-    return " ".join([*writes, *(f"%R~{pattern}" for pattern in access.reads)])
+    return " ".join([*(f"~{one}" for one in writes), *(f"%R~{one}" for one in reads)])

@@ -86,3 +86,6 @@ async def show_log_object(
             headers["Content-Encoding"] = "gzip"
             data = await asyncio.to_thread(gzip.compress, data, 6, mtime=0)
     return Response(data, media_type=_BYTES, headers=headers)
+
+
+LOG_ROUTES: Final = (show_log_keys, show_receipts_keys, show_log_object)

@@ -1,26 +1,16 @@
-"""The tables of keys as patterns, to find the row of a key on a server."""
+"""The table of keys as patterns, to find the row of a key on a server."""
 
 import re
 from functools import cache
-from types import ModuleType
 
-from infra.mail import keys as mail_keys
-from infra.redis import keys
+from infra.redis.key_table import KEYS
 
 OF_RQ = re.compile(r"rq:.*")
 
 
-def rows_of(module: ModuleType) -> list[str]:
-    """The keys that a module's table names."""
-    assert module.__doc__ is not None
-    return re.findall(r"^\| `([^`]+)`", module.__doc__, re.MULTILINE)
-
-
 def all_rows() -> list[str]:
-    """The keys of all tables, without those that stand for others."""
-    of_codes = "`{mail}:...`"
-    named = [*rows_of(keys), *rows_of(mail_keys)]
-    return [row for row in dict.fromkeys(named) if f"`{row}`" != of_codes]
+    """The names in the table of keys."""
+    return [key.name for key in KEYS]
 
 
 @cache

@@ -250,6 +250,10 @@ class WebPlayer:
         """Start a match, and return its board."""
         return int(self.send("POST", "/api/matches", {"game": game, "players": players})["board"])
 
+    def accept(self, board: int) -> None:
+        """Accept a match to which the player is invited."""
+        self.send("POST", f"/api/matches/{board}/commands", {"do": "accept"})
+
     def move(self, board: int, text: str, ply: int) -> None:
         """Play a move."""
         body = {"do": "move", "move": text, "ply": ply}

@@ -67,6 +67,12 @@ def test_the_fixed_paths_are_there(document):
     } <= document["paths"].keys()
 
 
+def test_the_methods_of_a_path_come_in_the_same_order_in_every_process(document):
+    order = ["get", "post", "put", "patch", "delete"]
+    for item in document["paths"].values():
+        assert list(item) == sorted(item, key=order.index)
+
+
 def test_the_examples_are_of_the_exchange_that_still_takes_place(api, document):
     make_api = load_make_api()
     stored = json.loads(make_api.FILE.read_text())

@@ -47,14 +47,19 @@ class PlayedGame:
         """The userids of the players."""
         return [player.name for player in self.players]
 
+    def _begin(self, game: str) -> int:
+        board = self.players[0].start(game, *self.names)
+        self.players[1].accept(board)
+        return board
+
     def _play(self) -> None:
         try:
-            self.board = self.players[0].start(self._game, *self.names)
+            self.board = self._begin(self._game)
             movers = cycle(self.players)
             for ply, move in enumerate(whole_game(self._game)):
                 next(movers).move(self.board, move, ply)
                 if ply % 10 == 0:
-                    self.players[0].start("powerdrain", *self.names)
+                    self._begin("powerdrain")
             assert self.players[0].match(self.board)["state"] == "over"
         except BaseException as error:  # noqa: BLE001 - the test's thread raises it
             self.failure = error

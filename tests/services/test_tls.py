@@ -70,6 +70,7 @@ def test_moves_are_played_over_tls_and_another_certificate_is_refused(
     for player in (ann, bob):
         player.sign_up()
     board = ann.start("torere", "ann", "bob")
+    bob.accept(board)
     assert ann.match(board)["state"] == "active"
     ann.close()
     bob.close()

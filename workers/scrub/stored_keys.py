@@ -9,7 +9,7 @@ from redis.exceptions import ResponseError
 
 from infra.redis import keys
 from infra.redis.cluster import in_cluster, servers_of
-from infra.redis.key_lives import ENDLESS_KEYS, KEY_LIVES
+from infra.redis.key_table import KEYS
 from workers.scrub.accounts import AccountCheck
 from workers.scrub.matches import MatchCheck
 from workers.scrub.section import ScrubFault, ScrubParts, Step
@@ -25,9 +25,7 @@ _NAME: Final = re.compile(r"\{u:([^}]+)\}")
 _OF_SHARD: Final = "{s07.a1y}:"
 _OF_MATCH: Final = "m:<board>"
 _PATTERNS: Final = [
-    row.key.removeprefix(_OF_SHARD)
-    for row in (*KEY_LIVES, *ENDLESS_KEYS)
-    if row.key.startswith(_OF_SHARD)
+    key.name.removeprefix(_OF_SHARD) for key in KEYS if key.name.startswith(_OF_SHARD)
 ]
 """The keys of a shard, as their table has them."""
 

@@ -1,12 +1,13 @@
 """Authentication by the bearer token in a request's header.
 
-A route declares the scope that it needs once, as its `security`. The OpenAPI document shows it, and
-`authenticate` checks it before the body of a request is read.
+A route declares once what scope it needs (`declared`). The OpenAPI document shows it, and
+`authenticate` checks it before the body of a request is read. A function that acts for the account
+takes a parameter `own`, whose scope has been checked.
 """
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 from uuid import uuid4
 
 import msgspec
@@ -20,6 +21,7 @@ from domain.errors import Code, Refusal
 from domain.match.events import AccountId
 from infra.people.tokens import Scope, Token
 from services.app.actor import Actor
+from services.app.context import App
 from services.http.anonymous_limit import note_budget, request_weight
 from services.http.context import API_FRONT_END, ApiContext
 
@@ -27,11 +29,6 @@ AnyRequest = Request[Any, Any, Any]
 
 SCHEME: Final = "token"
 """The name of the security scheme."""
-
-ANY_SCOPE: Final[tuple[dict[str, list[str]], ...]] = ({SCHEME: []},)
-READ_SCOPE: Final = ({SCHEME: [str(Scope.READ)]},)
-PLAY_SCOPE: Final = ({SCHEME: [str(Scope.PLAY)]},)
-ACCOUNT_SCOPE: Final = ({SCHEME: [str(Scope.ACCOUNT)]},)
 
 QUERY_PARAMETERS: Final = "query"
 """The `opt` key of the query parameters that a route accepts: by name, each with its form."""
@@ -61,10 +58,16 @@ FAILED: Final = "failed"
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """An account, and the token of its request."""
+    """The account in whose name a request comes, and the request's token."""
 
+    context: ApiContext
     account: AccountId
     token: Token
+
+    @property
+    def app(self) -> App:
+        """The context of the use cases."""
+        return self.context.app
 
     def require(self, scope: Scope) -> AccountId:
         """Return the account; `missing-scope` if the token lacks the scope."""
@@ -75,9 +78,16 @@ class Caller(msgspec.Struct, frozen=True):
             )
         return self.account
 
-    def actor(self, scope: Scope, key: str | None = None) -> Actor:
-        """Return the actor of a command, with a random key by default; raise `missing-scope`."""
-        return Actor(self.require(scope), API_FRONT_END, key or uuid4().hex)
+    def actor(self, key: str | None = None) -> Actor:
+        """Return the actor of a command, with a random key by default."""
+        return Actor(self.account, API_FRONT_END, key or uuid4().hex)
+
+
+Context: TypeAlias = NamedDependency[ApiContext]
+"""The type of a function's parameter `context`."""
+
+Own: TypeAlias = NamedDependency[Caller]
+"""The type of a function's parameter `own`: its caller, who has the scope that the route needs."""
 
 
 async def authenticate(request: AnyRequest) -> None:
@@ -146,7 +156,7 @@ async def _caller_of(header: str | None, context: ApiContext) -> Caller | None:
     token = await context.token(_token_text(header))
     if token is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the token is unknown, or no longer valid")
-    return Caller(token.account, token)
+    return Caller(context, token.account, token)
 
 
 async def token_still_valid(request: AnyRequest, context: ApiContext) -> bool:
@@ -159,8 +169,8 @@ def _token_text(header: str) -> str:
     return header[len(BEARER) :].strip()
 
 
-def caller(request: AnyRequest, context: NamedDependency[ApiContext]) -> Caller:
-    """Return the caller, for routes that take it as a parameter."""
+def own(request: AnyRequest, context: Context) -> Caller:
+    """Return the caller, for functions that take it as a parameter."""
     # a parameter because the framework resolves two in sequence faster than in parallel
     del context
     found: Caller = request.auth

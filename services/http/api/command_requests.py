@@ -1,18 +1,18 @@
 """Requests that are one command in a match: what they have in common, from the token to the answer."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeAlias
 
 import msgspec
 from litestar.di import NamedDependency
 from litestar.params import HeaderParameter, QueryParameter
 
 from domain.errors import Refusal
-from infra.people.tokens import Scope
 from services.app.actor import Actor
 from services.app.answered import Answered, answered
 from services.app.commands import WAIT_SECONDS, MatchCommand, finish
+from services.app.context import App
 from services.app.receipts import DecidedCommand
-from services.http.api.auth import Caller
+from services.http.api.auth import Own
 from services.http.api.pending import outcome_at
 from services.http.api.problem_details import RecordedRefusal
 from services.http.context import ApiContext
@@ -39,26 +39,30 @@ Key = Annotated[
 ]
 
 
-class CommandRequest(msgspec.Struct, frozen=True):
-    """A request of a player for a command, and how many seconds it waits for the outcome."""
+class CommandSender(msgspec.Struct, frozen=True):
+    """A player who sends a command, and how many seconds the request waits for the outcome."""
 
     context: ApiContext
     actor: Actor
     wait: float
+
+    @property
+    def app(self) -> App:
+        """The context of the use cases."""
+        return self.context.app
 
     async def send(self, command: MatchCommand) -> Answered:
         """Submit the command, and return its outcome; otherwise as `send`."""
         return await send(self.context, command, self.wait)
 
 
-def command_request(
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-    wait: Wait = WAIT_SECONDS,
-) -> CommandRequest:
-    """Return the request, for routes that take it as a parameter."""
-    return CommandRequest(context, caller.actor(Scope.PLAY, key), wait)
+Sender: TypeAlias = NamedDependency[CommandSender]
+"""The type of a function's parameter `sender`; its route needs the scope `play`."""
+
+
+def sender(own: Own, key: Key = None, wait: Wait = WAIT_SECONDS) -> CommandSender:
+    """Return the sender of a command, for functions that take it as a parameter."""
+    return CommandSender(own.context, own.actor(key), wait)
 
 
 async def send(context: ApiContext, command: MatchCommand, wait: float) -> Answered:

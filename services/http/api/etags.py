@@ -1,6 +1,6 @@
 """Entity tags, by which an unchanged answer need not be sent again."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, Final, TypeVar
 
@@ -34,3 +34,14 @@ class ETag:
     def not_modified(self) -> Response[Any]:
         """Return a 304: the client's copy is current."""
         return Response(b"", status_code=_NOT_MODIFIED, headers=self.headers)
+
+    def answer(
+        self,
+        request: Request[Any, Any, Any],
+        make: Callable[[], Content],
+        media_type: str | None = None,
+    ) -> Response[Content]:
+        """Return what `make` returns, with this tag, unless the client already has it."""
+        if self.is_current(request):
+            return self.not_modified()
+        return Response(make(), media_type=media_type, headers=self.headers)

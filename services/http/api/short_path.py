@@ -100,7 +100,9 @@ async def _carry_out(
     if token is None:
         return None
     note_budget(scope, "commands", context.app.pace.check(token.account))
-    actor = Caller(token.account, token).actor(TokenScope.PLAY, usual.key)
+    caller = Caller(context, token.account, token)
+    caller.require(TokenScope.PLAY)
+    actor = caller.actor(usual.key)
     state = (await context.read_snapshot(usual.board, replies)).state
     return _encode(await carry_out(context, actor, usual.board, state, asked, WAIT_SECONDS))
 

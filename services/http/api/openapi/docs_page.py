@@ -10,8 +10,6 @@ from markupsafe import Markup, escape
 
 Document = Mapping[str, Any]
 
-_METHODS: Final = ("get", "post", "put", "patch", "delete")
-
 _MAX_EXAMPLE: Final = 4_000
 """The maximum length of an example, in characters."""
 
@@ -34,9 +32,9 @@ def make_page(document: Document) -> str:
 def _operations(document: Document, tag: str) -> Iterator[tuple[str, str, Document]]:
     """Yield method, path and operation for each operation with a tag."""
     for path, item in document["paths"].items():
-        for method in _METHODS:
-            if method in item and tag in item[method]["tags"]:
-                yield method, path, item[method]
+        for method, operation in item.items():
+            if tag in operation["tags"]:
+                yield method, path, operation
 
 
 def _to_html(text: object) -> Markup:

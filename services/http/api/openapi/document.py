@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import msgspec
-from litestar import Litestar, Response
+from litestar import Litestar, MediaType, Response
 from litestar.handlers import HTTPRouteHandler
 from litestar.params import ParameterKwarg
 from litestar.routes import HTTPRoute
@@ -22,7 +22,7 @@ from services import __version__
 from services.app.error_codes import CODE_INFO
 from services.http.api.auth import SCHEME, parameters_of
 from services.http.api.bodies import JSON, TEXT
-from services.http.api.declared_errors import (
+from services.http.api.declared import (
     ERROR_CODES,
     HAS_ETAG,
     HAS_LOCATION,
@@ -58,10 +58,8 @@ _ABOUT: Final = """A correspondence match server. Each command is carried out ex
 with an `Idempotency-Key`, and repeat it with that key if you get no answer. An error is a problem
 document (RFC 9457) with a stable `code`. docs/api.md has more."""
 
-_TEXT_ROUTES: Final = (
-    *("show_text", "show_svg", "show_help", "do_line"),
-    *("event_receipt", "event_proof", "command_receipt", "command_proof"),
-)
+_METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+"""In their order in the document."""
 
 _STATUS_TEXTS: Final = {200: "done", 201: "created", 202: "accepted", 204: "done; no body"}
 
@@ -101,7 +99,9 @@ def _operations(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler, Any
     for route in app.routes:
         if not isinstance(route, HTTPRoute):
             continue
-        for method, (handler, model) in route.route_handler_map.items():
+        # in a fixed order, because the framework has them in one that differs between processes
+        for method in sorted(route.route_handler_map, key=_METHODS.index):
+            handler, model = route.route_handler_map[method]
             if handler.resolve_include_in_schema() and ERROR_CODES in handler.opt:
                 yield route.path_format, method.lower(), handler, model
 
@@ -181,11 +181,11 @@ def _responses(
 ) -> Document:
     status = handler.status_code
     responses: Document = {str(status): _success(handler, status, known, example)}
-    if handler.opt[MAY_BE_PENDING]:
+    if handler.opt.get(MAY_BE_PENDING):
         responses["202"] = _pending_response()
     if (progress := handler.opt.get(PROGRESS)) is not None:
         responses["202"] = _progress_response(known[repr(progress)])
-    if handler.opt[HAS_ETAG]:
+    if handler.opt.get(HAS_ETAG):
         responses["304"] = {"description": "your copy is current"}
     if handler.handler_name == "show_events":
         responses["204"] = {"description": "the match is over, and nothing more will come"}
@@ -203,15 +203,15 @@ def _success(
 ) -> Document:
     response: Document = {"description": _STATUS_TEXTS[status]}
     answer = _answer_type(handler)
-    if handler.opt[HAS_ETAG]:
+    if handler.opt.get(HAS_ETAG):
         response["headers"] = {"ETag": {"schema": {"type": "string"}}}
-    if handler.opt[HAS_LOCATION]:
+    if handler.opt.get(HAS_LOCATION):
         response["headers"] = {"Location": _header("string", "path of what was made")}
     if handler.handler_name == "show_events":
         response["content"] = _event_contents(known, example)
     elif handler.handler_name == "follow_account":
         response["content"] = {SSE: _text_content(example)}
-    elif handler.handler_name in _TEXT_ROUTES:
+    elif handler.media_type not in ("", MediaType.JSON):
         response["content"] = {str(handler.media_type): _text_content(example)}
     elif answer is not None:
         response["content"] = {JSON: {"schema": known[repr(answer)], **_example_of(example)}}

@@ -3,8 +3,6 @@
 from typing import Annotated, Final, Literal
 
 import msgspec
-from litestar import delete, get, patch, post, put
-from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter
 from msgspec.structs import replace
 
@@ -13,13 +11,13 @@ from domain.match.events import AccountId
 from infra.people.accounts import Profile
 from infra.people.tokens import USUAL_DAYS, Scope, Token
 from services.app import accounts, preferences
+from services.app.context import App
 from services.app.recent_password import check_recent_password
-from services.http.api.auth import ACCOUNT_SCOPE, ANY_SCOPE, READ_SCOPE, Caller
+from services.http.api.auth import Context, Own
 from services.http.api.bodies import RequestBody
-from services.http.api.declared_errors import declare_errors
-from services.http.context import ApiContext
+from services.http.api.declared import ANY_TOKEN, ANYBODY, ApiRoutes, refuses
 
-ACCOUNTS_TAG = "accounts"
+api = ApiRoutes("accounts")
 
 Userid = Annotated[str, msgspec.Meta(max_length=24, examples=["alice"])]
 Password = Annotated[str, msgspec.Meta(max_length=200, examples=["mad-hatter"])]
@@ -159,54 +157,30 @@ class IssuedToken(msgspec.Struct, frozen=True):
     revoked."""
 
 
-@post(
-    "/api/accounts",
-    sync_to_thread=True,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(
-        Code.BAD_NAME,
-        Code.BAD_PASSWORD,
-        Code.BAD_ADDRESS,
-        Code.NAME_TAKEN,
-        Code.SIGNUPS_CLOSED,
-        Code.BUSY,
-    ),
-    summary="Sign up",
+@api.post("/api/accounts", "Sign up", ANYBODY, status_code=201)
+@refuses(
+    Code.BAD_NAME,
+    Code.BAD_PASSWORD,
+    Code.BAD_ADDRESS,
+    Code.NAME_TAKEN,
+    Code.SIGNUPS_CLOSED,
+    Code.BUSY,
 )
-def sign_up(data: JSONBody[Signup], context: NamedDependency[ApiContext]) -> OwnAccount:
+def sign_up(data: JSONBody[Signup], context: Context) -> OwnAccount:
     """Create an account."""
     account = accounts.sign_up(context.app, data.userid, data.password, data.addresses)
-    return _with_notice(context, account)
+    return _with_notice(context.app, account)
 
 
-@get(
-    "/api/account",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(),
-    summary="Your account",
-)
-def show_account(
-    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> OwnAccount:
+@api.get("/api/account", "Your account", Scope.READ)
+def show_account(own: Own) -> OwnAccount:
     """Return the account of the token."""
-    return _with_notice(context, caller.require(Scope.READ))
+    return _with_notice(own.app, own.account)
 
 
-@patch(
-    "/api/account",
-    sync_to_thread=True,
-    security=ACCOUNT_SCOPE,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.BAD_OPTION, Code.UNKNOWN_GAME, *RECENT_PASSWORD),
-    summary="Change preferences",
-)
-def change_account(
-    data: JSONBody[Preferences],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> OwnAccount:
+@api.patch("/api/account", "Change preferences", Scope.ACCOUNT)
+@refuses(Code.BAD_OPTION, Code.UNKNOWN_GAME, *RECENT_PASSWORD)
+def change_account(data: JSONBody[Preferences], own: Own) -> OwnAccount:
     """Change the language of help, mail, receipts in mail, challenges by name, and displays.
 
     For mail and challenges a token alone is enough for ten minutes after it was made; later the password
@@ -215,111 +189,67 @@ def change_account(
     wanted = preferences.PreferenceChanges(
         data.language, data.notify, data.challenges, data.displays, receipts=data.receipts
     )
-    account = caller.require(Scope.ACCOUNT)
+    account = own.account
     if data.notify is not None or data.challenges is not None:
-        check_recent_password(context.app, account, data.password, caller.token.created)
-    return _account_json(preferences.change_preferences(context.app, account, wanted))
+        check_recent_password(own.app, account, data.password, own.token.created)
+    return _account_json(preferences.change_preferences(own.app, account, wanted))
 
 
-@put(
-    "/api/account/addresses",
-    sync_to_thread=True,
-    security=ACCOUNT_SCOPE,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.BAD_ADDRESS, *RECENT_PASSWORD),
-    summary="Replace the mail addresses",
-)
-def change_addresses(
-    data: JSONBody[NewAddresses],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> OwnAccount:
+@api.put("/api/account/addresses", "Replace the mail addresses", Scope.ACCOUNT)
+@refuses(Code.BAD_ADDRESS, *RECENT_PASSWORD)
+def change_addresses(data: JSONBody[NewAddresses], own: Own) -> OwnAccount:
     """Replace the mail addresses; the old ones get a mail about it.
 
     A token alone is enough for ten minutes after it was made; later the password is required, too.
     """
-    account = caller.require(Scope.ACCOUNT)
-    check_recent_password(context.app, account, data.password, caller.token.created)
-    accounts.replace_addresses(context.app, account, data.addresses)
-    return _with_notice(context, account)
+    account = own.account
+    check_recent_password(own.app, account, data.password, own.token.created)
+    accounts.replace_addresses(own.app, account, data.addresses)
+    return _with_notice(own.app, account)
 
 
-@post(
-    "/api/account/password",
-    status_code=204,
-    sync_to_thread=True,
-    security=ACCOUNT_SCOPE,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.BAD_PASSWORD, Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
-    summary="Change the password",
-)
-def change_password(
-    data: JSONBody[NewPassword],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> None:
+@api.post("/api/account/password", "Change the password", Scope.ACCOUNT)
+@refuses(Code.BAD_PASSWORD, Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY)
+def change_password(data: JSONBody[NewPassword], own: Own) -> None:
     """Replace the password, and end all browser sessions and, unless they are to be kept, all tokens.
 
     Notifications of browsers end with the session or the token that allowed them, a link for a new password
     ends, and the e-mails about matches so far can't be answered any more. A mail says so.
     """
-    account, end = caller.require(Scope.ACCOUNT), data.tokens == "end"
-    accounts.change_password(context.app, account, data.old, data.new, tokens=end)
+    account, end = own.account, data.tokens == "end"
+    accounts.change_password(own.app, account, data.old, data.new, tokens=end)
 
 
-@post(
-    "/api/account/logout",
-    status_code=204,
-    sync_to_thread=True,
-    security=ACCOUNT_SCOPE,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.BUSY),
-    summary="Log out everywhere",
-)
-def log_out_everywhere(
-    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
+@api.post("/api/account/logout", "Log out everywhere", Scope.ACCOUNT)
+@refuses(Code.BUSY)
+def log_out_everywhere(own: Own) -> None:
     """End all browser sessions and revoke all tokens, including the one of this request.
 
     Notifications of browsers and a link for a new password end, too, and the e-mails about matches so far
     can't be answered any more.
     """
-    accounts.log_out_everywhere(context.app, caller.require(Scope.ACCOUNT))
+    accounts.log_out_everywhere(own.app, own.account)
 
 
-@post(
-    "/api/account/deletion",
-    status_code=204,
-    sync_to_thread=True,
-    security=ACCOUNT_SCOPE,
-    tags=[ACCOUNTS_TAG],
-    opt=declare_errors(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY),
-    summary="Delete the account",
-)
-def delete_account(
-    data: JSONBody[Confirmed], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
+@api.post("/api/account/deletion", "Delete the account", Scope.ACCOUNT)
+@refuses(Code.WRONG_PASSWORD, Code.TOO_MANY_ATTEMPTS, Code.BUSY)
+def delete_account(data: JSONBody[Confirmed], own: Own) -> None:
     """Delete the account and all personal data for good; matches stay."""
-    name = _profile_of(context, caller.require(Scope.ACCOUNT)).name
-    accounts.delete_account(context.app, name, data.password)
+    name = _profile_of(own.app, own.account).name
+    accounts.delete_account(own.app, name, data.password)
 
 
-@post(
-    "/api/tokens",
-    sync_to_thread=True,
-    tags=["tokens"],
-    opt=declare_errors(
-        Code.UNKNOWN_USER,
-        Code.WRONG_PASSWORD,
-        Code.SUSPENDED,
-        Code.TOO_MANY_ATTEMPTS,
-        Code.TOO_LONG,
-        Code.TOO_MANY,
-        Code.BUSY,
-    ),
-    summary="Make a token",
+@api.post("/api/tokens", "Make a token", ANYBODY, tag="tokens", status_code=201)
+@refuses(
+    Code.UNKNOWN_USER,
+    Code.WRONG_PASSWORD,
+    Code.SUSPENDED,
+    Code.TOO_MANY_ATTEMPTS,
+    Code.TOO_LONG,
+    Code.TOO_MANY,
+    Code.BUSY,
 )
-def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -> IssuedToken:
+def make_token(data: JSONBody[NewToken], context: Context) -> IssuedToken:
     """Return a new token for a userid and its password."""
     account = accounts.authenticate(context.app, data.userid, data.password)
     made = context.app.tokens.issue(account, data.label, data.scopes, data.days)
@@ -327,58 +257,40 @@ def make_token(data: JSONBody[NewToken], context: NamedDependency[ApiContext]) -
     return IssuedToken(made.text, made.id, made.label, made.scopes, made.created, made.expires)
 
 
-@get(
-    "/api/tokens",
-    sync_to_thread=True,
-    security=ACCOUNT_SCOPE,
-    tags=["tokens"],
-    opt=declare_errors(),
-    summary="Your tokens",
-)
-def list_tokens(
-    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> list[ShownToken]:
+@api.get("/api/tokens", "Your tokens", Scope.ACCOUNT, tag="tokens")
+def list_tokens(own: Own) -> list[ShownToken]:
     """Return the account's tokens, the newest first."""
-    return [
-        _token_json(token) for token in context.app.tokens.list_of(caller.require(Scope.ACCOUNT))
-    ]
+    return [_token_json(token) for token in own.app.tokens.list_of(own.account)]
 
 
-@delete(
-    "/api/tokens/{token:str}",
-    sync_to_thread=True,
-    security=ANY_SCOPE,
-    tags=["tokens"],
-    opt=declare_errors(Code.NOT_FOUND),
-    summary="Revoke a token",
-)
+@api.delete("/api/tokens/{token:str}", "Revoke a token", ANY_TOKEN, tag="tokens")
+@refuses(Code.NOT_FOUND)
 def revoke_token(
     token: Annotated[str, PathParameter(pattern="^[0-9a-f]{16}$", description="the token's id")],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
+    own: Own,
 ) -> None:
     """Revoke a token at once.
 
     Revoking another token than that of the request needs the scope `account`.
     """
-    account = caller.account if token == caller.token.id else caller.require(Scope.ACCOUNT)
-    accounts.revoke_token(context.app, account, token)
+    account = own.account if token == own.token.id else own.require(Scope.ACCOUNT)
+    accounts.revoke_token(own.app, account, token)
 
 
 def _token_json(one: Token) -> ShownToken:
     return ShownToken(one.id, one.label, one.scopes, one.created, one.last_used, one.expires)
 
 
-def _profile_of(context: ApiContext, account: AccountId) -> Profile:
-    found = context.app.accounts.record_of(account)
+def _profile_of(app: App, account: AccountId) -> Profile:
+    found = app.accounts.record_of(account)
     if found is None:
         raise Refusal(Code.UNKNOWN_TOKEN, "the account was deleted at this moment")
     return found
 
 
-def _with_notice(context: ApiContext, account: AccountId) -> OwnAccount:
-    profile = _profile_of(context, account)
-    withheld = context.app.accounts.codes.withheld(account)
+def _with_notice(app: App, account: AccountId) -> OwnAccount:
+    profile = _profile_of(app, account)
+    withheld = app.accounts.codes.withheld(account)
     notice = withheld.in_language(profile.language) if withheld else ""
     return replace(_account_json(profile), notice=notice)
 

@@ -1,10 +1,10 @@
 """Analyses of matches: the request for one, and its values, turning points and better lines."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
-from litestar import Request, Response, get, post
-from litestar.di import NamedDependency
+from litestar import Response
 
 from domain.engine.turning_points import TurningPoint, turning_points
 from domain.errors import Code, Refusal
@@ -13,17 +13,15 @@ from infra.analyses import StoredAnalysis
 from infra.people.tokens import Scope
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.app.matches import load_state
-from services.http.anonymous_limit import WEIGHT
-from services.http.api.auth import PLAY_SCOPE, Caller
-from services.http.api.declared_errors import declare_errors, in_progress
+from services.http.api.auth import AnyRequest, Context, Own
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.etags import ETag
 from services.http.api.routes.commands import BoardNumber
-from services.http.context import ApiContext
 
 if TYPE_CHECKING:
     from infra.analysis_jobs import AnalysisProgress
 
-_TAGS: Final = ["analyses"]
+api = ApiRoutes("analyses")
 
 _REFUSED: Final = (
     Code.UNKNOWN_BOARD,
@@ -35,7 +33,6 @@ _REFUSED: Final = (
 
 _AGAIN: Final = {"Retry-After": "1"}
 
-AnyRequest = Request[Any, Any, Any]
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
@@ -89,18 +86,20 @@ class AnalysisUnderWay(msgspec.Struct, frozen=True):
     """How long it takes at the rate seen so far, without its wait for robots; null before a position is done."""
 
 
-@get(
+@api.get(
     "/api/matches/{board:int}/analysis",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt={WEIGHT: 2} | declare_errors(*_REFUSED, tagged=True) | in_progress(AnalysisUnderWay),
-    summary="The analysis of a match",
+    "The analysis of a match",
+    ANYBODY,
+    weight=2,
+    tagged=True,
+    progress=AnalysisUnderWay,
     description="The engine's evaluation of each position of a match that is over, or of a puzzle, with the "
     "moves at which it tipped and better lines. 404 if nobody has asked for it lately (`POST` does), 202 "
     "while it is made, and 409 while people play the match.",
 )
+@refuses(*_REFUSED)
 def show_analysis(
-    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext]
+    request: AnyRequest, board: BoardNumber, context: Context
 ) -> Response[MatchAnalysis]:
     """Return the analysis of a match, or how far it is."""
     state = load_state(context.app, board)
@@ -112,30 +111,21 @@ def show_analysis(
     if not isinstance(found, StoredAnalysis):
         under_way: Any = _under_way(board, found)
         return Response(under_way, status_code=202, headers=_AGAIN)
-    tag = ETag("analysis", found)
-    if tag.is_current(request):
-        return tag.not_modified()
-    return Response(_whole(board, found, score_bound(state)), headers=tag.headers)
+    bound = score_bound(state)
+    return ETag("analysis", found).answer(request, partial(_whole, board, found, bound))
 
 
-@post(
-    "/api/matches/{board:int}/analysis",
-    sync_to_thread=True,
-    status_code=202,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt={WEIGHT: 2} | declare_errors(*_REFUSED, Code.TOO_MANY, Code.BUSY),
-    summary="Analyse a match",
+@api.post(
+    "/api/matches/{board:int}/analysis", "Analyse a match", Scope.PLAY, status_code=202, weight=2
 )
-def request_analysis(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> AnalysisUnderWay:
+@refuses(*_REFUSED, Code.TOO_MANY, Code.BUSY)
+def request_analysis(board: BoardNumber, own: Own) -> AnalysisUnderWay:
     """Ask for the analysis of a match, and return how far it is; `GET` returns it.
 
     A request for one that is there, or is being made, changes nothing. An account has three at a time.
     """
-    account, state = caller.require(Scope.PLAY), load_state(context.app, board)
-    found = start_analysis(context.app, account, board, state)
+    account, state = own.account, load_state(own.app, board)
+    found = start_analysis(own.app, account, board, state)
     if isinstance(found, StoredAnalysis):
         return AnalysisUnderWay(board, state.ply + 1, state.ply + 1)
     return _under_way(board, found)

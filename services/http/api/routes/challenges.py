@@ -1,32 +1,33 @@
-"""Open challenges: matches with seats that any player may take."""
+"""Open challenges, whose seats any player may take, and the robots that take them."""
 
 import asyncio
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
-from litestar import delete, get, post
-from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
+from domain.engine.levels import RobotLevel
 from domain.errors import Code
 from infra.people.challenges import Challenge, ChallengeState
 from infra.people.tokens import Scope
 from services.app import challenges
-from services.app.challenges import mark_started, proposal_of, start_when_full
+from services.app.challenges import fill_with_robot, mark_started, proposal_of, start_when_full
 from services.app.commands import WAIT_SECONDS
+from services.app.context import App
 from services.app.games import read_game
 from services.app.invitations import decline_all
 from services.app.names import userids_of
-from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.app.opponents import games_of_robots, robots_here
+from services.http.api.auth import Context, Own
 from services.http.api.bodies import RequestBody
 from services.http.api.command_requests import Key, Wait, send
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import Cursor, GameFilter, Limit
 from services.http.api.routes.start import Commitment, Words
 from services.http.context import ApiContext
 
-_TAGS: Final = ["challenges"]
+api = ApiRoutes("challenges")
 
 Id = Annotated[str, PathParameter(max_length=24, description="the challenge's id")]
 
@@ -94,40 +95,97 @@ class Challenges(msgspec.Struct, frozen=True):
     """The `cursor` of the next page; null on the last."""
 
 
-@get(
-    "/api/challenges",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME),
-    summary="Challenges that you can join",
-)
+@api.get("/api/challenges", "Challenges that you can join", ANYBODY)
+@refuses(Code.UNKNOWN_GAME)
 def list_challenges(
-    context: NamedDependency[ApiContext],
-    game: GameFilter = None,
-    cursor: Cursor = 0,
-    limit: Limit = 50,
+    context: Context, game: GameFilter = None, cursor: Cursor = 0, limit: Limit = 50
 ) -> Challenges:
     """Return open challenges of all games, or of one game."""
     key = None if game is None else read_game(game).key
     found = context.app.challenges.list_open(key, cursor, limit + 1)
     more = cursor + limit if len(found) > limit else None
-    return Challenges(challenge_json(context, found[:limit]), more)
+    return Challenges(challenge_json(context.app, found[:limit]), more)
 
 
-@get(
-    "/api/account/challenges",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(),
-    summary="Challenges that you have opened or joined",
+@api.post("/api/challenges", "Open a challenge", Scope.PLAY, status_code=201)
+@refuses(
+    Code.UNKNOWN_GAME,
+    Code.UNKNOWN_OPTION,
+    Code.BAD_OPTION,
+    Code.BAD_PLAYERS,
+    Code.TOO_LONG,
+    Code.TOO_MANY,
+    Code.ID_REUSED,
 )
-def own_challenges(
-    context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> Challenges:
-    """Return your challenges that wait for players, and those you have joined; 40 at most."""
-    found = context.app.challenges.of(caller.require(Scope.READ))
-    return Challenges(challenge_json(context, found), None)
+def open_challenge(data: JSONBody[NewChallenge], own: Own, key: Key = None) -> OpenChallenge:
+    """Offer a match to all players, for 30 days.
+
+    A request repeated with its key makes one challenge.
+    """
+    actor = own.actor(key)
+    proposal = proposal_of(
+        read_game(data.game),
+        data.options,
+        data.terms,
+        seats=data.seats,
+        seat=data.seat,
+        note=data.note,
+        listed=data.listed,
+    )
+    made = challenges.propose(own.app, actor, proposal, data.commitment)
+    return challenge_json(own.app, [made])[0]
+
+
+@api.get("/api/challenges/{challenge:str}", "A challenge", ANYBODY)
+@refuses(Code.UNKNOWN_CHALLENGE)
+def show_challenge(challenge: Id, context: Context) -> OpenChallenge:
+    """Return a challenge.
+
+    It stays for some time after the match has started, and then has the number of the match.
+    """
+    return challenge_json(context.app, [context.app.challenges.get(challenge)])[0]
+
+
+@api.post(
+    "/api/challenges/{challenge:str}/accept",
+    "Join a challenge",
+    Scope.PLAY,
+    waits=True,
+)
+@refuses(
+    Code.UNKNOWN_CHALLENGE,
+    Code.OWN_CHALLENGE,
+    Code.NOT_WANTED,
+    Code.BAD_OPTION,
+    Code.TOO_MANY,
+    Code.BUSY,
+)
+async def accept_challenge(
+    challenge: Id,
+    own: Own,
+    wait: Wait = WAIT_SECONDS,
+    commitment: Annotated[
+        str,
+        QueryParameter(
+            pattern="^([0-9A-Fa-f]{64})?$",
+            description="if the match gathers (`--gather`): SHA-256 of a secret text that you "
+            "keep, in hex; without it the server keeps a text for you",
+        ),
+    ] = "",
+) -> OpenChallenge:
+    """Take a free seat; the last one starts the match. The request can be repeated safely."""
+    actor = own.actor()
+    taken = await asyncio.to_thread(challenges.take, own.app, actor, challenge, commitment)
+    if taken.state is ChallengeState.TAKEN:
+        taken = await start(own.context, taken, wait)
+    return (await asyncio.to_thread(challenge_json, own.app, [taken]))[0]
+
+
+@api.delete("/api/challenges/{challenge:str}", "Withdraw a challenge, or leave it", Scope.PLAY)
+@refuses(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.ALREADY_STARTED)
+def withdraw_challenge(challenge: Id, own: Own) -> None:
+    """Withdraw your challenge, or leave another player's."""
+    challenges.withdraw(own.app, own.actor(), challenge)
 
 
 class Challenger(RequestBody, frozen=True):
@@ -143,130 +201,76 @@ class DeclinedMatches(msgspec.Struct, frozen=True):
     """The number of matches."""
 
 
-@post(
+@api.post(
     "/api/account/challenges/decline",
-    status_code=200,
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_USER),
-    summary="Decline all invitations of a player",
+    "Decline all invitations of a player",
+    Scope.PLAY,
 )
-def decline_challenges(
-    data: JSONBody[Challenger],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> DeclinedMatches:
+@refuses(Code.UNKNOWN_USER)
+def decline_challenges(data: JSONBody[Challenger], own: Own) -> DeclinedMatches:
     """Decline all matches to which a player invites you, and that not all have accepted."""
-    return DeclinedMatches(decline_all(context.app, caller.actor(Scope.PLAY), data.userid))
+    return DeclinedMatches(decline_all(own.app, own.actor(), data.userid))
 
 
-@get(
-    "/api/challenges/{challenge:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_CHALLENGE),
-    summary="A challenge",
+class ListedRobot(msgspec.Struct, frozen=True):
+    """A robot that you can play with."""
+
+    userid: str
+    level: str
+    """`easy`, `medium` or `hard`."""
+
+
+class Robots(msgspec.Struct, frozen=True):
+    """The robots that play here."""
+
+    robots: tuple[ListedRobot, ...]
+    """The weakest first; empty where no robots play."""
+    games: tuple[str, ...]
+    """The games that each of them plays."""
+
+
+class FreeSeat(RequestBody, frozen=True):
+    """A robot that is to take a free seat."""
+
+    level: RobotLevel
+
+
+@api.post(
+    "/api/challenges/{challenge:str}/robot",
+    "Let a robot join your challenge",
+    Scope.PLAY,
+    waits=True,
 )
-def show_challenge(challenge: Id, context: NamedDependency[ApiContext]) -> OpenChallenge:
-    """Return a challenge.
-
-    It stays for some time after the match has started, and then has the number of the match.
-    """
-    return challenge_json(context, [context.app.challenges.get(challenge)])[0]
-
-
-@post(
-    "/api/challenges",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_GAME,
-        Code.UNKNOWN_OPTION,
-        Code.BAD_OPTION,
-        Code.BAD_PLAYERS,
-        Code.TOO_LONG,
-        Code.TOO_MANY,
-        Code.ID_REUSED,
-    ),
-    summary="Open a challenge",
-)
-def open_challenge(
-    data: JSONBody[NewChallenge],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
+@refuses(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_MANY, Code.BUSY)
+async def add_robot(
+    challenge: Id, data: JSONBody[FreeSeat], own: Own, wait: Wait = WAIT_SECONDS
 ) -> OpenChallenge:
-    """Offer a match to all players, for 30 days.
+    """Let a robot take a free seat; the last one starts the match, which is unrated.
 
-    A request repeated with its key makes one challenge.
+    Only the player who opened the challenge can. The request can be repeated safely.
     """
-    actor = caller.actor(Scope.PLAY, key)
-    proposal = proposal_of(
-        read_game(data.game),
-        data.options,
-        data.terms,
-        seats=data.seats,
-        seat=data.seat,
-        note=data.note,
-        listed=data.listed,
-    )
-    made = challenges.propose(context.app, actor, proposal, data.commitment)
-    return challenge_json(context, [made])[0]
-
-
-@post(
-    "/api/challenges/{challenge:str}/accept",
-    status_code=200,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_CHALLENGE,
-        Code.OWN_CHALLENGE,
-        Code.NOT_WANTED,
-        Code.BAD_OPTION,
-        Code.TOO_MANY,
-        Code.BUSY,
-        waits=True,
-    ),
-    summary="Join a challenge",
-)
-async def accept_challenge(
-    challenge: Id,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    wait: Wait = WAIT_SECONDS,
-    commitment: Annotated[
-        str,
-        QueryParameter(
-            pattern="^([0-9A-Fa-f]{64})?$",
-            description="if the match gathers (`--gather`): SHA-256 of a secret text that you "
-            "keep, in hex; without it the server keeps a text for you",
-        ),
-    ] = "",
-) -> OpenChallenge:
-    """Take a free seat; the last one starts the match. The request can be repeated safely."""
-    actor = caller.actor(Scope.PLAY)
-    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, commitment)
+    actor = own.actor()
+    taken = await asyncio.to_thread(fill_with_robot, own.app, actor, challenge, data.level)
     if taken.state is ChallengeState.TAKEN:
-        taken = await start(context, taken, wait)
-    return (await asyncio.to_thread(challenge_json, context, [taken]))[0]
+        taken = await start(own.context, taken, wait)
+    return (await asyncio.to_thread(challenge_json, own.app, [taken]))[0]
 
 
-@delete(
-    "/api/challenges/{challenge:str}",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_CHALLENGE, Code.NOT_A_PLAYER, Code.ALREADY_STARTED),
-    summary="Withdraw a challenge, or leave it",
-)
-def withdraw_challenge(
-    challenge: Id, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
-    """Withdraw your challenge, or leave another player's."""
-    challenges.withdraw(context.app, caller.actor(Scope.PLAY), challenge)
+@api.get("/api/account/challenges", "Challenges that you have opened or joined", Scope.READ)
+def own_challenges(own: Own) -> Challenges:
+    """Return your challenges that wait for players, and those you have joined; 40 at most."""
+    found = own.app.challenges.of(own.account)
+    return Challenges(challenge_json(own.app, found), None)
+
+
+@api.get("/api/robots", "Robots that play here", ANYBODY, tag="players")
+def list_robots(context: Context) -> Robots:
+    """Return the robots; each accepts any challenge by name at once, and no match with one is rated."""
+    robots = robots_here(context.app)
+    return Robots(
+        tuple(ListedRobot(robot.userid, robot.level) for robot in robots),
+        tuple(rules.key for rules in games_of_robots()) if robots else (),
+    )
 
 
 async def start(context: ApiContext, challenge: Challenge, wait: float) -> Challenge:
@@ -279,9 +283,9 @@ async def start(context: ApiContext, challenge: Challenge, wait: float) -> Chall
     return await asyncio.to_thread(mark_started, context.app, challenge, begun.board)
 
 
-def challenge_json(context: ApiContext, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
+def challenge_json(app: App, found: Sequence[Challenge]) -> tuple[OpenChallenge, ...]:
     """Return challenges as JSON shows them."""
-    names = userids_of(context.app, (account for one in found for account in one.players))
+    names = userids_of(app, (account for one in found for account in one.players))
     return tuple(
         OpenChallenge(
             id=one.id,

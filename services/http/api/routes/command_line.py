@@ -2,12 +2,11 @@
 
 from base64 import b64encode
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 from uuid import uuid4
 
 import msgspec
-from litestar import Request, Response, get, post
-from litestar.di import NamedDependency
+from litestar import Response
 from litestar.params import QueryParameter
 from msgspec.structs import replace
 
@@ -21,20 +20,18 @@ from services.app.games import game_keys, read_game, read_puzzle
 from services.app.names import userids_of
 from services.app.queries import best_scores
 from services.app.receipts import DecidedCommand
-from services.http.api.auth import Caller
+from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT, check_media_type
 from services.http.api.command_requests import Key, Wait
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.problem_details import headers_of_code, receipt_headers
 from services.http.api.routes.players import GameKey
 from services.http.context import ApiContext
 from services.language import Answer, Origin
 
-AnyRequest = Request[Any, Any, Any]
-
 _FINE: Final = 200
 
-_TAGS: Final = ["games"]
+api = ApiRoutes("games")
 
 OUTCOME_HEADER: Final = "Matchpost-Outcome"
 """The header with the outcome of a command as JSON in base64, where the answer itself is text."""
@@ -71,12 +68,61 @@ class Score(msgspec.Struct, frozen=True):
     """Scores compare by these numbers, from the first on; smaller is better."""
 
 
-@post(
+@api.get("/api/puzzles/{game:str}/scores", "The best scores of a puzzle", ANYBODY)
+@refuses(Code.UNKNOWN_GAME, Code.USAGE, Code.UNKNOWN_OPTION, Code.BAD_OPTION)
+def list_scores(
+    game: GameKey,
+    context: Context,
+    options: Annotated[
+        str, QueryParameter(max_length=512, description="the puzzle's options, separated by spaces")
+    ] = "",
+) -> list[Score]:
+    """Return the best score of each player, the best first."""
+    rows = best_scores(context.app, read_puzzle(game), options.split())
+    names = userids_of(context.app, (row.account for row in rows))
+    return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]
+
+
+@api.get("/api/games", "The games and puzzles", ANYBODY)
+async def list_games() -> list[Game]:
+    """Return all games."""
+    return [_game(latest_rules(key)) for key in game_keys()]
+
+
+@api.get("/api/games/{game:str}", "A game", ANYBODY)
+@refuses(Code.UNKNOWN_GAME)
+async def show_game(game: GameKey) -> Game:
+    """Return a game; /api/help?topic= explains its rules."""
+    return _game(read_game(game))
+
+
+def _game(rules: AnyRules) -> Game:
+    return Game(
+        key=rules.key,
+        title=rules.title,
+        rules=f"{rules.key}/{rules.version}",
+        players=tuple(rules.players),
+        sides=tuple(rules.sides),
+        displays=tuple(rules.displays),
+        offers=tuple(rules.offers),
+    )
+
+
+@api.get("/api/help", "Help", ANYBODY, tag="command lines", media_type=TEXT)
+def show_help(
+    context: Context,
+    topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
+    lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
+) -> Response[str]:
+    """Return the general help, the help of a game, or the syntax of a command."""
+    return _text_response(context.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
+
+
+@api.post(
     "/api/do",
-    status_code=200,
-    tags=["command lines"],
-    opt=declare_errors(Code.MISSING_SCOPE),
-    summary="Carry out a command line",
+    "Carry out a command line",
+    ANYBODY,
+    tag="command lines",
     description="The body is a line of the command language in plain UTF-8 (several lines after "
     "`multiple`). The answer is text, with the status of its code. A line that is one command in a "
     "match has its receipt, in base64, in the header `Matchpost-Receipt`, and its outcome, as JSON in "
@@ -84,10 +130,10 @@ class Score(msgspec.Struct, frozen=True):
     "the password in the line.",
     media_type=TEXT,
 )
+@refuses(Code.MISSING_SCOPE)
 async def do_line(
     request: AnyRequest,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller | None],
+    context: Context,
     key: Key = None,
     wait: Wait = WAIT_SECONDS,
     signer: Annotated[
@@ -105,6 +151,7 @@ async def do_line(
     except UnicodeDecodeError:
         raise Refusal(Code.BAD_REQUEST, "the text is not valid UTF-8") from None
     key = key or uuid4().hex
+    caller: Caller | None = request.auth
     origin = _origin(request, context, caller)
     if signer == "token":
         origin = _signing(origin, caller)
@@ -151,76 +198,3 @@ def _text_response(answer: Answer, extra: Mapping[str, str] = _NO_HEADERS) -> Re
     return Response(
         f"{answer.text_with_code}\n", status_code=status, headers=headers, media_type=TEXT
     )
-
-
-@get(
-    "/api/help",
-    sync_to_thread=True,
-    tags=["command lines"],
-    opt=declare_errors(),
-    summary="Help",
-    media_type=TEXT,
-)
-def show_help(
-    context: NamedDependency[ApiContext],
-    topic: Annotated[str, QueryParameter(max_length=64, description="a game or a command")] = "",
-    lang: Annotated[str, QueryParameter(max_length=8, description="such as `de`")] = "en",
-) -> Response[str]:
-    """Return the general help, the help of a game, or the syntax of a command."""
-    return _text_response(context.language.do(f"help {' '.join(topic.split())} --lang={lang}"))
-
-
-@get(
-    "/api/games",
-    sync_to_thread=False,
-    tags=_TAGS,
-    opt=declare_errors(),
-    summary="The games and puzzles",
-)
-def list_games() -> list[Game]:
-    """Return all games."""
-    return [_game(latest_rules(key)) for key in game_keys()]
-
-
-@get(
-    "/api/games/{game:str}",
-    sync_to_thread=False,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME),
-    summary="A game",
-)
-def show_game(game: GameKey) -> Game:
-    """Return a game; /api/help?topic= explains its rules."""
-    return _game(read_game(game))
-
-
-def _game(rules: AnyRules) -> Game:
-    return Game(
-        key=rules.key,
-        title=rules.title,
-        rules=f"{rules.key}/{rules.version}",
-        players=tuple(rules.players),
-        sides=tuple(rules.sides),
-        displays=tuple(rules.displays),
-        offers=tuple(rules.offers),
-    )
-
-
-@get(
-    "/api/puzzles/{game:str}/scores",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE, Code.UNKNOWN_OPTION, Code.BAD_OPTION),
-    summary="The best scores of a puzzle",
-)
-def list_scores(
-    game: GameKey,
-    context: NamedDependency[ApiContext],
-    options: Annotated[
-        str, QueryParameter(max_length=512, description="the puzzle's options, separated by spaces")
-    ] = "",
-) -> list[Score]:
-    """Return the best score of each player, the best first."""
-    rows = best_scores(context.app, read_puzzle(game), options.split())
-    names = userids_of(context.app, (row.account for row in rows))
-    return [Score(row.board, names[row.account], row.at, row.rank) for row in rows]

@@ -4,14 +4,14 @@ from contextlib import suppress
 from typing import Annotated, Final
 
 import msgspec
-from litestar import Response, get, post
-from litestar.di import NamedDependency
+from litestar import Response
 from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code, Refusal
 from domain.match.decide import seat_of
 from domain.match.state import MatchState
 from domain.sentences import LANGUAGES
+from infra.people.tokens import Scope
 from infra.store.outcomes import parse
 from services.app.actor import Actor
 from services.app.answered import Answered, answered
@@ -30,10 +30,10 @@ from services.app.commands import (
 from services.app.draws import DrawPart, read_text, reveal_command
 from services.app.receipts import DecidedCommand
 from services.http.accept_language import headers_of_language, wanted_language
-from services.http.api.auth import PLAY_SCOPE, AnyRequest, Caller
+from services.http.api.auth import AnyRequest, Context, Own
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import CommandRequest, Wait, send
-from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
+from services.http.api.command_requests import Sender, Wait, send
+from services.http.api.declared import ANYBODY, MOVE_ERRORS, ApiRoutes, refuses
 from services.http.api.pending import outcome_at
 from services.http.context import ApiContext
 
@@ -45,6 +45,8 @@ RevealedText = Annotated[
     str, msgspec.Meta(min_length=2, max_length=128, pattern="^([0-9A-Fa-f]{2})+$")
 ]
 """In hex digits."""
+
+api = ApiRoutes("commands")
 
 
 class AskedInMatch(RequestBody, frozen=True, tag_field="do"):
@@ -104,36 +106,25 @@ COMMANDS_PATH: Final = "/api/matches/{board:int}/commands"
 AnyAsked = Move | Offer | Accept | Reveal | Reject | Resign | Decline | Resume
 
 
-@post(
-    COMMANDS_PATH,
-    status_code=200,
-    security=PLAY_SCOPE,
-    tags=["commands"],
-    opt=declare_errors(
-        *MOVE_ERRORS,
-        Code.UNREADABLE_MOVE,
-        Code.UNKNOWN_OFFER,
-        Code.BAD_OPTION,
-        Code.WRONG_TEXT,
-        Code.ALREADY_STARTED,
-        Code.OFFER_STANDS,
-        Code.NO_OFFER,
-        Code.NOT_PAUSED,
-        Code.TOO_EARLY,
-        Code.TOO_LATE,
-        waits=True,
-    ),
-    summary="Send a command",
+@api.post(COMMANDS_PATH, "Send a command", Scope.PLAY, waits=True)
+@refuses(
+    *MOVE_ERRORS,
+    Code.UNREADABLE_MOVE,
+    Code.UNKNOWN_OFFER,
+    Code.BAD_OPTION,
+    Code.WRONG_TEXT,
+    Code.ALREADY_STARTED,
+    Code.OFFER_STANDS,
+    Code.NO_OFFER,
+    Code.NOT_PAUSED,
+    Code.TOO_EARLY,
+    Code.TOO_LATE,
 )
-async def give_command(
-    board: BoardNumber,
-    data: JSONBody[AnyAsked],
-    command_request: NamedDependency[CommandRequest],
-) -> Answered:
+async def give_command(board: BoardNumber, data: JSONBody[AnyAsked], sender: Sender) -> Answered:
     """Carry out a command, and return its outcome once it is durable."""
-    context = command_request.context
+    context = sender.context
     state = (await context.snapshot(board)).state
-    return await carry_out(context, command_request.actor, board, state, data, command_request.wait)
+    return await carry_out(context, sender.actor, board, state, data, sender.wait)
 
 
 async def carry_out(
@@ -155,28 +146,24 @@ class Revealing(RequestBody, frozen=True):
     """The text, in hex."""
 
 
-@post(
+@api.post(
     "/api/matches/{board:int}/reveal",
-    status_code=200,
-    tags=["commands"],
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.MATCH_OVER,
-        Code.TOO_EARLY,
-        Code.TOO_LATE,
-        Code.WRONG_TEXT,
-        Code.TIME_OVER,
-        Code.TOO_MANY_REFUSALS,
-        Code.BUSY,
-        waits=True,
-    ),
-    summary="Reveal a text for a draw",
+    "Reveal a text for a draw",
+    ANYBODY,
+    waits=True,
+)
+@refuses(
+    Code.UNKNOWN_BOARD,
+    Code.MATCH_OVER,
+    Code.TOO_EARLY,
+    Code.TOO_LATE,
+    Code.WRONG_TEXT,
+    Code.TIME_OVER,
+    Code.TOO_MANY_REFUSALS,
+    Code.BUSY,
 )
 async def reveal_text(
-    board: BoardNumber,
-    data: JSONBody[Revealing],
-    context: NamedDependency[ApiContext],
-    wait: Wait = WAIT_SECONDS,
+    board: BoardNumber, data: JSONBody[Revealing], context: Context, wait: Wait = WAIT_SECONDS
 ) -> Answered:
     """Reveal the text that a player has committed to.
 
@@ -187,30 +174,26 @@ async def reveal_text(
     return await send(context, MatchCommand(sent, state.ply), wait)
 
 
-@get(
+@api.get(
     "/api/matches/{board:int}/commands/{command:str}",
-    security=PLAY_SCOPE,
-    tags=["commands"],
-    opt=declare_errors(Code.NOT_FOUND, Code.NOT_A_PLAYER, waits=True),
-    summary="The outcome of a command",
+    "The outcome of a command",
+    Scope.PLAY,
+    waits=True,
 )
+@refuses(Code.NOT_FOUND, Code.NOT_A_PLAYER)
 async def command_outcome(
-    board: BoardNumber,
-    command: CommandNumber,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    request: AnyRequest,
+    board: BoardNumber, command: CommandNumber, own: Own, request: AnyRequest
 ) -> Response[Answered]:
     """Return the outcome of a command, whether it was accepted or refused; 404 until there is one.
 
     Only the players of the match may see it. The Location header of a 202 has this address. The
     message is in the language that `Accept-Language` asks for, English or German.
     """
-    state = (await context.snapshot(board)).state
+    state = (await own.context.snapshot(board)).state
     id_ = bytes.fromhex(command)
-    (stored,) = await context.store.outcomes([(board, id_)])
+    (stored,) = await own.context.store.outcomes([(board, id_)])
     if state.started:
-        seat_of(caller.account, state)
+        seat_of(own.account, state)
     if stored is None:
         raise Refusal(Code.NOT_FOUND, "no command of this id has an outcome in this match")
     outcome = parse(stored)
@@ -219,12 +202,12 @@ async def command_outcome(
     headers = headers_of_language(outcome.text, language)
     if not outcome.accepted:
         with suppress(OutcomePending):  # then it has no receipt yet
-            await context.gateway.confirmed(outcome)
-            return await _with_receipt(context, decided, headers, language)
+            await own.context.gateway.confirmed(outcome)
+            return await _with_receipt(own.context, decided, headers, language)
         return Response(answered(decided, None, language), headers=headers)
     with outcome_at(board, id_):
-        await context.gateway.confirmed(finish(context.app, outcome))
-        return await _with_receipt(context, decided, headers)
+        await own.context.gateway.confirmed(finish(own.app, outcome))
+        return await _with_receipt(own.context, decided, headers)
 
 
 async def _with_receipt(

@@ -1,10 +1,8 @@
 """Conditional moves: the server plays them as soon as it is your turn."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 import msgspec
-from litestar import delete, get, put
-from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
@@ -15,13 +13,12 @@ from services.app.conditional_moves import (
     drop_conditional_moves,
     set_conditional_moves,
 )
-from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared import CHECKED_MOVE_ERRORS, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
-from services.http.context import ApiContext
 
-_TAGS: Final = ["replies"]
+api = ApiRoutes("replies")
 
 _Line = Annotated[
     tuple[Annotated[str, msgspec.Meta(max_length=520)], ...],
@@ -75,83 +72,39 @@ class LaidReady(msgspec.Struct, frozen=True):
     """Why the server did not play some of them, in sentences."""
 
 
-@get(
-    "/api/matches/{board:int}/replies",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
-    summary="Your conditional moves",
-)
-def show_replies(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> LaidReady:
+@api.get("/api/matches/{board:int}/replies", "Your conditional moves", Scope.READ)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER)
+def show_replies(board: BoardNumber, own: Own) -> LaidReady:
     """Return your conditional moves in a match; nobody else can see them."""
-    return _conditional_moves_json(
-        board, conditional_moves_of(context.app, caller.require(Scope.READ), board)
-    )
+    return _conditional_moves_json(board, conditional_moves_of(own.app, own.account, board))
 
 
-@put(
-    "/api/matches/{board:int}/replies",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.NOT_A_PLAYER,
-        Code.UNREADABLE_MOVE,
-        Code.ILLEGAL_MOVE,
-        Code.MATCH_OVER,
-        Code.NOT_STARTED,
-        Code.STALE_PLY,
-        Code.NOT_YOUR_TURN,
-        Code.USAGE,
-        Code.TOO_LONG,
-        Code.BUSY,
-    ),
-    summary="Set conditional moves",
-)
-def lay_replies(
-    board: BoardNumber,
-    data: JSONBody[NewReplies],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> LaidReady:
+@api.put("/api/matches/{board:int}/replies", "Set conditional moves", Scope.PLAY)
+@refuses(*CHECKED_MOVE_ERRORS, Code.UNREADABLE_MOVE, Code.USAGE, Code.BUSY)
+def lay_replies(board: BoardNumber, data: JSONBody[NewReplies], own: Own) -> LaidReady:
     """Replace all your conditional moves in a match."""
-    actor = caller.actor(Scope.PLAY)
+    actor = own.actor()
     return _conditional_moves_json(
-        board, set_conditional_moves(context.app, actor, board, data.lines, next_turn=True)
+        board, set_conditional_moves(own.app, actor, board, data.lines, next_turn=True)
     )
 
 
-@delete(
-    "/api/matches/{board:int}/replies",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.NOT_A_PLAYER,
-        Code.UNREADABLE_MOVE,
-        Code.USAGE,
-        Code.TOO_LONG,
-        Code.BUSY,
-    ),
-    summary="Drop conditional moves",
+@api.delete("/api/matches/{board:int}/replies", "Drop conditional moves", Scope.PLAY)
+@refuses(
+    Code.UNKNOWN_BOARD,
+    Code.NOT_A_PLAYER,
+    Code.UNREADABLE_MOVE,
+    Code.USAGE,
+    Code.TOO_LONG,
+    Code.BUSY,
 )
-def drop_replies(
-    board: BoardNumber,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    line: _DroppedLine = None,
-) -> None:
+def drop_replies(board: BoardNumber, own: Own, line: _DroppedLine = None) -> None:
     """Drop your conditional moves in a match, or those that begin with a line."""
-    actor = caller.actor(Scope.PLAY)
+    actor = own.actor()
     if line is None:
-        set_conditional_moves(context.app, actor, board, ())
+        set_conditional_moves(own.app, actor, board, ())
     else:
-        drop_conditional_moves(context.app, actor, board, line.split())
+        drop_conditional_moves(own.app, actor, board, line.split())
 
 
 def _conditional_moves_json(board: int, stored: ConditionalMoves) -> LaidReady:

@@ -5,8 +5,7 @@ from functools import partial
 from typing import Annotated, Final, cast
 
 import msgspec
-from litestar import MediaType, Response, get, post
-from litestar.di import NamedDependency
+from litestar import MediaType, Response
 from litestar.params import JSONBody, PathParameter
 
 from domain.errors import Code
@@ -20,27 +19,19 @@ from services.app.disputes import AppealAction, ClaimAction, DisputeAction, Rule
 from services.app.evidence import evidence_of
 from services.app.names import userids_of
 from services.app.rulings import Verdict
-from services.http.anonymous_limit import WEIGHT
-from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import CommandRequest, answer_decided
-from services.http.api.declared_errors import declare_errors
+from services.http.api.command_requests import CommandSender, Sender, answer_decided
+from services.http.api.declared import COMMAND_ERRORS, ApiRoutes, refuses
 from services.http.api.pending import outcome_at
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
-from services.http.context import ApiContext
 
-_TAGS: Final = ["disputes"]
+api = ApiRoutes("disputes")
 
 _ERRORS: Final = (
-    Code.UNKNOWN_BOARD,
-    Code.NOT_A_PLAYER,
-    Code.TOO_LONG,
-    Code.TOO_MANY,
-    Code.MATCH_OVER,
-    Code.ID_REUSED,
-    Code.TOO_MANY_REFUSALS,
-    Code.BUSY,
+    *(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_LONG, Code.TOO_MANY, Code.MATCH_OVER),
+    *COMMAND_ERRORS,
 )
 """The error codes of each command of a dispute."""
 
@@ -177,133 +168,57 @@ class WaitingCases(msgspec.Struct, frozen=True):
     """The `cursor` of the next page; null on the last."""
 
 
-@post(
-    "/api/matches/{board:int}/claim",
-    status_code=200,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(*_ERRORS, Code.UNKNOWN_PLY, Code.CLAIM_STANDS, waits=True),
-    summary="Make a claim",
-)
-async def make_claim(
-    board: BoardNumber,
-    data: JSONBody[NewClaim],
-    command_request: NamedDependency[CommandRequest],
-) -> Answered:
+@api.post("/api/matches/{board:int}/claim", "Make a claim", Scope.PLAY, waits=True)
+@refuses(*_ERRORS, Code.UNKNOWN_PLY, Code.CLAIM_STANDS)
+async def make_claim(board: BoardNumber, data: JSONBody[NewClaim], sender: Sender) -> Answered:
     """Ask an arbiter to look at a match, as one of its players or as an arbiter."""
-    return await _carry_out(command_request, board, ClaimAction(data.ply, data.text))
+    return await _carry_out(sender, board, ClaimAction(data.ply, data.text))
 
 
-@post(
+@api.post(
     "/api/matches/{board:int}/appeal",
-    status_code=200,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        *_ERRORS,
-        Code.UNKNOWN_CLAIM,
-        Code.ALREADY_APPEALED,
-        Code.TOO_EARLY,
-        Code.TOO_LATE,
-        waits=True,
-    ),
-    summary="Appeal against a ruling",
+    "Appeal against a ruling",
+    Scope.PLAY,
+    waits=True,
 )
-async def make_appeal(
-    board: BoardNumber,
-    data: JSONBody[NewAppeal],
-    command_request: NamedDependency[CommandRequest],
-) -> Answered:
+@refuses(*_ERRORS, Code.UNKNOWN_CLAIM, Code.ALREADY_APPEALED, Code.TOO_EARLY, Code.TOO_LATE)
+async def make_appeal(board: BoardNumber, data: JSONBody[NewAppeal], sender: Sender) -> Answered:
     """Object to a ruling, once, within 14 days; another arbiter rules on it."""
-    return await _carry_out(command_request, board, AppealAction(data.text, data.case))
+    return await _carry_out(sender, board, AppealAction(data.text, data.case))
 
 
-@post(
-    "/api/matches/{board:int}/rule",
-    status_code=200,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        *_ERRORS,
-        Code.NOT_AN_ARBITER,
-        Code.UNKNOWN_CLAIM,
-        Code.UNKNOWN_PLY,
-        Code.ALREADY_RULED,
-        Code.BAD_RULING,
-        waits=True,
-    ),
-    summary="Rule on a case",
+@api.post("/api/matches/{board:int}/rule", "Rule on a case", Scope.PLAY, waits=True)
+@refuses(
+    *_ERRORS,
+    Code.NOT_AN_ARBITER,
+    Code.UNKNOWN_CLAIM,
+    Code.UNKNOWN_PLY,
+    Code.ALREADY_RULED,
+    Code.BAD_RULING,
 )
-async def give_ruling(
-    board: BoardNumber,
-    data: JSONBody[NewRuling],
-    command_request: NamedDependency[CommandRequest],
-) -> Answered:
+async def give_ruling(board: BoardNumber, data: JSONBody[NewRuling], sender: Sender) -> Answered:
     """Rule on the case of a match that waits, or of your own motion, as an arbiter who does not play in it."""
     grants = tuple((one.player, one.ms) for one in data.time)
     verdict = Verdict(data.verdict.lower(), data.ply, data.winners, grants)
     action = RuleAction(verdict, data.text, data.case, data.own_motion)
-    return await _carry_out(command_request, board, action)
+    return await _carry_out(sender, board, action)
 
 
-@get(
-    "/api/matches/{board:int}/cases",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
-    summary="The cases of a match",
-)
-def list_cases(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> DisputeCases:
+@api.get("/api/matches/{board:int}/cases", "The cases of a match", Scope.READ)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER)
+def list_cases(board: BoardNumber, own: Own) -> DisputeCases:
     """Return the claims and rulings of a match with their texts, to its players and to arbiters."""
-    _, found = cases_of(context.app, caller.require(Scope.READ), board)
-    names = userids_of(context.app, [step.event.actor for case in found for step in case.steps])
+    _, found = cases_of(own.app, own.account, board)
+    names = userids_of(own.app, [step.event.actor for case in found for step in case.steps])
     return DisputeCases(board, tuple(_case_json(case, names.__getitem__) for case in found))
 
 
-@get(
-    "/api/matches/{board:int}/cases/{case:int}/evidence",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt={WEIGHT: 20}
-    | declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.UNKNOWN_CLAIM, Code.NOT_PUBLISHED),
-    summary="The evidence of a case",
-)
-def show_evidence(
-    board: BoardNumber,
-    case: Annotated[int, PathParameter(ge=1, le=10**9, description="the number of the case")],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> Response[MatchDocument]:
-    """Return the match document of a match as it was at the claim, to its players and to arbiters.
-
-    It is frozen once the published log has the claim, and proves each of its leaves; before that it is
-    404 with `not-published`. Texts and userids that were erased are not in it.
-    """
-    line = evidence_of(context.app, caller.require(Scope.READ), board, case)
-    return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
-
-
-@get(
-    "/api/cases",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.NOT_AN_ARBITER),
-    summary="The cases that wait for a ruling",
-)
-def list_waiting_cases(
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    cursor: Cursor = 0,
-    limit: Limit = 50,
-) -> WaitingCases:
+@api.get("/api/cases", "The cases that wait for a ruling", Scope.READ)
+@refuses(Code.NOT_AN_ARBITER)
+def list_waiting_cases(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> WaitingCases:
     """Return the cases of all matches that wait for a ruling; arbiters only."""
-    found = queue_of(context.app, caller.require(Scope.READ), cursor, limit)
-    count = context.app.cases.count()
+    found = queue_of(own.app, own.account, cursor, limit)
+    count = own.app.cases.count()
     return WaitingCases(
         count,
         tuple(WaitingCase(one.case.board, one.case.claim, one.case.since) for one in found),
@@ -311,11 +226,32 @@ def list_waiting_cases(
     )
 
 
-async def _carry_out(request: CommandRequest, board: int, action: DisputeAction) -> Answered:
-    context, actor = request.context, request.actor
+@api.get(
+    "/api/matches/{board:int}/cases/{case:int}/evidence",
+    "The evidence of a case",
+    Scope.READ,
+    weight=20,
+)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.UNKNOWN_CLAIM, Code.NOT_PUBLISHED)
+def show_evidence(
+    board: BoardNumber,
+    case: Annotated[int, PathParameter(ge=1, le=10**9, description="the number of the case")],
+    own: Own,
+) -> Response[MatchDocument]:
+    """Return the match document of a match as it was at the claim, to its players and to arbiters.
+
+    It is frozen once the published log has the claim, and proves each of its leaves; before that it is
+    404 with `not-published`. Texts and userids that were erased are not in it.
+    """
+    line = evidence_of(own.app, own.account, board, case)
+    return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
+
+
+async def _carry_out(sender: CommandSender, board: int, action: DisputeAction) -> Answered:
+    context, actor = sender.context, sender.actor
     with outcome_at(board, actor.command_id()):
         decided = await context.wait(
-            partial(carry_out, context.app, actor, board, action, request.wait)
+            partial(carry_out, context.app, actor, board, action, sender.wait)
         )
         return await answer_decided(context, decided)
 

@@ -1,11 +1,9 @@
 """Drafts: moves that a player submits for a look, and plays by confirming them."""
 
 import asyncio
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import msgspec
-from litestar import delete, get, post, put
-from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
 from domain.errors import Code
@@ -15,14 +13,13 @@ from infra.people.tokens import Scope
 from services.app import drafts
 from services.app.answered import Answered
 from services.app.matches import load_state
-from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import CommandRequest
-from services.http.api.declared_errors import MOVE_ERRORS, declare_errors
+from services.http.api.command_requests import Sender
+from services.http.api.declared import CHECKED_MOVE_ERRORS, MOVE_ERRORS, ApiRoutes, refuses
 from services.http.api.routes.commands import BoardNumber
-from services.http.context import ApiContext
 
-_TAGS: Final = ["drafts"]
+api = ApiRoutes("drafts")
 
 
 class NewDraft(RequestBody, frozen=True):
@@ -50,96 +47,48 @@ class PreviewedDraft(OwnDraft, frozen=True):
     """The position after the move, in the game's own JSON form."""
 
 
-@get(
-    "/api/matches/{board:int}/draft",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NO_DRAFT),
-    summary="Your draft",
-)
-def show_draft(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> OwnDraft:
+@api.get("/api/matches/{board:int}/draft", "Your draft", Scope.READ)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NO_DRAFT)
+def show_draft(board: BoardNumber, own: Own) -> OwnDraft:
     """Return your draft, if it can still be played; nobody else can see it."""
-    account, state = caller.require(Scope.READ), load_state(context.app, board)
+    account, state = own.account, load_state(own.app, board)
     seat_of(account, state)
-    draft = drafts.draft_of(context.app, account, board, state)
+    draft = drafts.draft_of(own.app, account, board, state)
     if draft is None:
         raise drafts.no_draft(board)
     return OwnDraft(board, draft.text, draft.ply)
 
 
-@put(
-    "/api/matches/{board:int}/draft",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.NOT_A_PLAYER,
-        Code.UNREADABLE_MOVE,
-        Code.ILLEGAL_MOVE,
-        Code.TOO_LONG,
-        Code.USAGE,
-        Code.MATCH_OVER,
-        Code.NOT_STARTED,
-        Code.STALE_PLY,
-        Code.NOT_YOUR_TURN,
-    ),
-    summary="Submit a move",
-)
-def submit_draft(
-    board: BoardNumber,
-    data: JSONBody[NewDraft],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-) -> PreviewedDraft:
+@api.put("/api/matches/{board:int}/draft", "Submit a move", Scope.PLAY)
+@refuses(*CHECKED_MOVE_ERRORS, Code.UNREADABLE_MOVE, Code.USAGE)
+def submit_draft(board: BoardNumber, data: JSONBody[NewDraft], own: Own) -> PreviewedDraft:
     """Save a move as your draft, and return the position after it; nothing is played yet.
 
     It replaces an earlier draft in the match.
     """
-    actor, state = caller.actor(Scope.PLAY), load_state(context.app, board)
-    draft = drafts.submit(context.app, actor, board, state, data.move)
+    actor, state = own.actor(), load_state(own.app, board)
+    draft = drafts.submit(own.app, actor, board, state, data.move)
     position = rules_by_id(state.rules).public_json(draft.position)
     return PreviewedDraft(board, draft.text, draft.ply, position)
 
 
-@delete(
-    "/api/matches/{board:int}/draft",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
-    summary="Drop your draft",
-)
-def drop_draft(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
+@api.delete("/api/matches/{board:int}/draft", "Drop your draft", Scope.PLAY)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER)
+def drop_draft(board: BoardNumber, own: Own) -> None:
     """Drop your draft, if there is one."""
-    drafts.drop(context.app, caller.actor(Scope.PLAY), board, load_state(context.app, board))
+    drafts.drop(own.app, own.actor(), board, load_state(own.app, board))
 
 
-@post(
+@api.post(
     "/api/matches/{board:int}/draft/confirm",
-    status_code=200,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(
-        *MOVE_ERRORS,
-        Code.NO_DRAFT,
-        waits=True,
-    ),
-    summary="Play your draft",
+    "Play your draft",
+    Scope.PLAY,
+    waits=True,
 )
-async def confirm_draft(
-    board: BoardNumber,
-    command_request: NamedDependency[CommandRequest],
-) -> Answered:
+@refuses(*MOVE_ERRORS, Code.NO_DRAFT)
+async def confirm_draft(board: BoardNumber, sender: Sender) -> Answered:
     """Play your draft, and return the outcome of the move once it is durable."""
-    context = command_request.context
+    context = sender.context
     state = (await context.match(board)).state
-    command = await asyncio.to_thread(
-        drafts.confirm, context.app, command_request.actor, board, state
-    )
-    return await command_request.send(command)
+    command = await asyncio.to_thread(drafts.confirm, context.app, sender.actor, board, state)
+    return await sender.send(command)

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
-from litestar import Request, Response, get
-from litestar.di import NamedDependency
+from litestar import Response
 from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage, Stream
 
@@ -19,14 +18,12 @@ from domain.match.history import Snapshot
 from infra.people.tokens import Scope
 from infra.projections.notices import NoticePosition, position_of
 from services.app.damaged_match import UNREADABLE
-from services.http.api.auth import READ_SCOPE, Caller, token_still_valid
-from services.http.api.declared_errors import declare_errors
+from services.http.api.auth import AnyRequest, Caller, Context, Own, token_still_valid
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.etags import ETag
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
 from services.http.streams.notice_stream import NoticeGap
-
-AnyRequest = Request[Any, Any, Any]
 
 Messages: TypeAlias = AsyncGenerator[ServerSentEventMessage, None]
 
@@ -37,7 +34,7 @@ SSE: Final = "text/event-stream"
 MAX_EVENTS: Final = 1_000
 """The maximum number of events in one answer."""
 
-_TAGS: Final = ["events"]
+api = ApiRoutes("events")
 
 _MAY_BE_LAST: Final = Ended | ResultChanged | Claimed | Ruled | Appealed
 
@@ -71,23 +68,22 @@ class Event(msgspec.Struct, frozen=True):
     """The stored bytes, in base64."""
 
 
-@get(
+@api.get(
     "/api/matches/{board:int}/events",
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY, tagged=True
-    ),
-    summary="The events of a match",
+    "The events of a match",
+    ANYBODY,
+    tagged=True,
     description="By `Accept`, a JSON list, one event a line (application/x-ndjson), or server-sent "
     "events as they come (text/event-stream). The id of a server-sent event is its seq, and "
     "Last-Event-ID continues after it. The stream ends with the match; 204 means that nothing more "
     "will come. A stream can't start later than with the next event: it is refused as `beyond-end`, "
     "because a client that has seen later events saw data that the server has lost since.",
 )
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_ACCEPTABLE, Code.BEYOND_END, Code.BUSY)
 async def show_events(
     request: AnyRequest,
     board: BoardNumber,
-    context: NamedDependency[ApiContext],
+    context: Context,
     start: Annotated[
         int, QueryParameter(name="from", ge=1, le=10**9, description="the seq of the first event")
     ] = 1,
@@ -233,22 +229,20 @@ def _json_value(value: Any) -> Any:
     return value
 
 
-@get(
+@api.get(
     "/api/account/events",
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.BUSY),
-    summary="Notices of your matches and messages, as they come",
+    "Notices of your matches and messages, as they come",
+    Scope.READ,
     description="Server-sent events without end. The stream begins with an event `hello`, "
     "which is no notice and only has an id. "
     "Last-Event-ID continues after the event with that id, as far back as /api/notices goes; an "
     "event `gap` says that older notices are no longer kept. Without Last-Event-ID the stream begins "
     "with what happens from now on.",
 )
+@refuses(Code.BUSY)
 async def follow_account(
     request: AnyRequest,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
+    own: Own,
     last: Annotated[
         str | None,
         HeaderParameter(
@@ -259,9 +253,11 @@ async def follow_account(
     ] = None,
 ) -> ServerSentEvent:
     """Send the caller's notices as they come."""
-    account = caller.require(Scope.READ)
-    after = _parse_id(last) if last else (await asyncio.to_thread(context.app.store.now), 0, 0, "-")
-    return _open_stream(request, context, account, _notice_messages(context, account, after))
+    account = own.account
+    after = _parse_id(last) if last else (await asyncio.to_thread(own.app.store.now), 0, 0, "-")
+    return _open_stream(
+        request, own.context, account, _notice_messages(own.context, account, after)
+    )
 
 
 def _parse_id(text: str) -> NoticePosition:

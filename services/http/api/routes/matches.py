@@ -1,10 +1,9 @@
 """Viewing a match: the match at any ply, and its board as a picture and as text."""
 
 import asyncio
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Final, cast
 
-from litestar import MediaType, Request, Response, get
-from litestar.di import NamedDependency
+from litestar import MediaType, Response
 from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code
@@ -13,6 +12,7 @@ from domain.match.state import MatchState
 from domain.rules import rules_by_id
 from infra.evidence.match_document import MatchDocument
 from infra.people.tokens import Scope
+from services.app.context import App
 from services.app.exports import DocumentReader, export_match
 from services.app.games import read_display
 from services.app.matches import (
@@ -24,20 +24,17 @@ from services.app.matches import (
     text_board,
 )
 from services.app.names import names_by_seat
-from services.http.anonymous_limit import WEIGHT
-from services.http.api.auth import Caller
+from services.http.api.auth import AnyRequest, Caller, Context
 from services.http.api.bodies import TEXT
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.etags import ETag
 from services.http.api.routes.commands import BoardNumber
 from services.http.context import ApiContext
 from services.http.match_json import Match, Place, match_json, ply_json
 
-AnyRequest = Request[Any, Any, Any]
-
 SVG_MEDIA_TYPE: Final = "image/svg+xml"
 
-_TAGS: Final = ["matches"]
+api = ApiRoutes("matches")
 
 Ply = Annotated[
     int | None,
@@ -52,16 +49,12 @@ Display = Annotated[
 Legal = Annotated[bool, QueryParameter(description="whether to list the legal moves")]
 
 
-@get(
-    "/api/matches/{board:int}",
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, tagged=True),
-    summary="A match",
-)
+@api.get("/api/matches/{board:int}", "A match", ANYBODY, tagged=True)
+@refuses(Code.UNKNOWN_BOARD)
 async def show_match(
     request: AnyRequest,
     board: BoardNumber,
-    context: NamedDependency[ApiContext],
+    context: Context,
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Match]:
     """Return a match: players, position, legal moves, clocks, offers, result."""
@@ -79,27 +72,26 @@ def _match_response(
     names = context.app.accounts.name_of(snapshot.state.seats)
     # without the running clocks, because the client can compute them from its copy
     tag = ETag("match", snapshot.head, names, legal)
-    if tag.is_current(request):
-        return tag.not_modified()
-    shown = match_json(board, snapshot, names, context.app.store.now(), legal=legal)
-    return Response(shown, headers=tag.headers)
+    return tag.answer(
+        request,
+        lambda: match_json(board, snapshot, names, context.app.store.now(), legal=legal),
+    )
 
 
-@get(
+@api.get(
     "/api/matches/{board:int}/export",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt={WEIGHT: 20}
-    | declare_errors(Code.UNKNOWN_BOARD, Code.DAMAGED, Code.UNAVAILABLE, Code.TOO_LONG),
-    summary="A match as a match document, with proofs",
+    "A match as a match document, with proofs",
+    ANYBODY,
+    weight=20,
     description="All events and refusals of the match as they are in the log, with proofs that a signed "
     "checkpoint covers them: docs/formats.md. `matchpost verify FILE` checks it without a server, and "
     "`matchpost referee` judges it as it is. The outcome of a refused command is left out, unless the "
     "token is its sender's and may read; so are the texts of claims and rulings, unless it is a player's or an "
     "arbiter's.",
 )
+@refuses(Code.UNKNOWN_BOARD, Code.DAMAGED, Code.UNAVAILABLE, Code.TOO_LONG)
 def export_document(
-    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext]
+    request: AnyRequest, board: BoardNumber, context: Context
 ) -> Response[MatchDocument]:
     """Return a match as a match document, one line of JSON."""
     caller: Caller | None = request.auth
@@ -110,101 +102,81 @@ def export_document(
     return Response(cast("MatchDocument", line), media_type=MediaType.JSON)
 
 
-@get(
-    "/api/matches/{board:int}/plies/{ply:int}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
-    summary="A match at one ply",
-)
+@api.get("/api/matches/{board:int}/plies/{ply:int}", "A match at one ply", ANYBODY, tagged=True)
+@refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED)
 def show_ply(
     request: AnyRequest,
     board: BoardNumber,
     ply: Annotated[
         int, PathParameter(ge=0, le=1_000_000, description="the number of moves played")
     ],
-    context: NamedDependency[ApiContext],
+    context: Context,
     legal: Legal = True,  # noqa: FBT002
 ) -> Response[Place]:
     """Return the position after `ply` moves; 0 is the start."""
     state = load_state(context.app, board)
     at = check_ply(board, state, ply)
     tag = ETag("ply", _etag_of_ply(state, at), legal)
-    if tag.is_current(request):
-        return tag.not_modified()
-    return Response(ply_json(state, at, legal=legal), headers=tag.headers)
+    return tag.answer(request, lambda: ply_json(state, at, legal=legal))
 
 
-@get(
+@api.get(
     "/api/matches/{board:int}/board.svg",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt={WEIGHT: 2}
-    | declare_errors(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, tagged=True),
-    summary="A board as a picture (SVG)",
+    "A board as a picture (SVG)",
+    ANYBODY,
+    weight=2,
+    tagged=True,
     media_type=SVG_MEDIA_TYPE,
 )
+@refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED)
 def show_svg(
-    request: AnyRequest, board: BoardNumber, context: NamedDependency[ApiContext], ply: Ply = None
+    request: AnyRequest, board: BoardNumber, context: Context, ply: Ply = None
 ) -> Response[str]:
     """Draw a board at the present or an earlier ply, with the last move marked."""
-    state, at = _load_at(context, board, ply)
+    state, at = _load_at(context.app, board, ply)
     names = names_by_seat(context.app, state.seats)
     tag = ETag("svg", _etag_of_ply(state, at), names)
-    if tag.is_current(request):
-        return tag.not_modified()
-    return Response(board_svg(state, at, names), media_type=SVG_MEDIA_TYPE, headers=tag.headers)
+    return tag.answer(request, lambda: board_svg(state, at, names), SVG_MEDIA_TYPE)
 
 
-@get(
-    "/api/matches/{board:int}/board.txt",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, Code.BAD_OPTION, tagged=True
-    ),
-    summary="A board as text",
-    media_type=TEXT,
+@api.get(
+    "/api/matches/{board:int}/board.txt", "A board as text", ANYBODY, tagged=True, media_type=TEXT
 )
+@refuses(Code.UNKNOWN_BOARD, Code.UNKNOWN_PLY, Code.NOT_STARTED, Code.BAD_OPTION)
 def show_text(
     request: AnyRequest,
     board: BoardNumber,
-    context: NamedDependency[ApiContext],
+    context: Context,
     ply: Ply = None,
     display: Display = "",
 ) -> Response[str]:
     """Draw a board at the present or an earlier ply as text."""
-    state, at = _load_at(context, board, ply)
+    state, at = _load_at(context.app, board, ply)
     names = names_by_seat(context.app, state.seats)
     display = display and read_display(rules_by_id(state.rules), display)
     tag = ETag("text", _etag_of_ply(state, at), names, display)
-    if tag.is_current(request):
-        return tag.not_modified()
-    return Response(
-        f"{board_text(state, at, names, display)}\n", media_type=TEXT, headers=tag.headers
-    )
+    return tag.answer(request, lambda: f"{board_text(state, at, names, display)}\n", TEXT)
 
 
-@get(
+@api.get(
     "/api/matches/{board:int}/board.json",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt={WEIGHT: 2}
-    | declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.UNKNOWN_PLY,
-        Code.NOT_STARTED,
-        Code.BAD_OPTION,
-        Code.UNREADABLE_MOVE,
-        Code.ILLEGAL_MOVE,
-        tagged=True,
-    ),
-    summary="A board as text, with its places",
+    "A board as text, with its places",
+    ANYBODY,
+    weight=2,
+    tagged=True,
+)
+@refuses(
+    Code.UNKNOWN_BOARD,
+    Code.UNKNOWN_PLY,
+    Code.NOT_STARTED,
+    Code.BAD_OPTION,
+    Code.UNREADABLE_MOVE,
+    Code.ILLEGAL_MOVE,
 )
 def show_text_board(
     request: AnyRequest,
     board: BoardNumber,
-    context: NamedDependency[ApiContext],
+    context: Context,
     ply: Ply = None,
     display: Display = "",
     move: Annotated[
@@ -215,12 +187,10 @@ def show_text_board(
     ] = "",
 ) -> Response[TextBoard]:
     """Draw a board as text, and say where its places are, for a program that lets a player choose them."""
-    state, at = _load_at(context, board, ply)
+    state, at = _load_at(context.app, board, ply)
     names = names_by_seat(context.app, state.seats)
     tag = ETag("text-board", _etag_of_ply(state, at), names, display, move)
-    if tag.is_current(request):
-        return tag.not_modified()
-    return Response(text_board(state, at, names, display, move), headers=tag.headers)
+    return tag.answer(request, lambda: text_board(state, at, names, display, move))
 
 
 def _etag_of_ply(state: MatchState, at: int) -> tuple[object, ...]:
@@ -232,6 +202,6 @@ def _etag_of_ply(state: MatchState, at: int) -> tuple[object, ...]:
     return *played, state.result if at == state.ply else None
 
 
-def _load_at(context: ApiContext, board: int, ply: int | None) -> tuple[MatchState, int]:
-    state = load_state(context.app, board)
+def _load_at(app: App, board: int, ply: int | None) -> tuple[MatchState, int]:
+    state = load_state(app, board)
     return state, check_ply(board, state, state.ply if ply is None else ply)

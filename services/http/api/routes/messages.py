@@ -1,12 +1,10 @@
 """Messages between players, and the chat of a match."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated
 from uuid import uuid4
 
 import msgspec
-from litestar import delete, get, post, put
-from litestar.di import NamedDependency
 from litestar.params import JSONBody, QueryParameter
 
 from domain.errors import Code
@@ -14,16 +12,17 @@ from domain.match.events import command_id
 from infra.people.messages import CHAT_LIMIT, MOST_RECIPIENTS, PlayerMessage
 from infra.people.tokens import Scope
 from services.app import messages
-from services.http.api.auth import PLAY_SCOPE, READ_SCOPE, Caller
+from services.app.context import App
+from services.http.api.auth import Own
 from services.http.api.bodies import RequestBody
 from services.http.api.command_requests import Key
-from services.http.api.declared_errors import declare_errors
+from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber
 from services.http.api.routes.players import Cursor, Limit
-from services.http.context import API_FRONT_END, ApiContext
+from services.http.context import API_FRONT_END
 
-_TAGS: Final = ["letters"]
+api = ApiRoutes("letters")
 
 # without a maximum, because `messages` checks the length
 Text = Annotated[str, msgspec.Meta(min_length=1, examples=["Good luck!"])]
@@ -91,84 +90,11 @@ class Chat(msgspec.Struct, frozen=True):
     lines: tuple[Line, ...]
 
 
-@get(
-    "/api/messages",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(),
-    summary="Read messages",
-)
-def list_messages(
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    cursor: Cursor = 0,
-    limit: Limit = 50,
-) -> Messages:
-    """Return your messages; this does not mark them as read."""
-    account = caller.require(Scope.READ)
-    inbox = messages.inbox(context.app, account)
-    shown = inbox[cursor : cursor + limit]
-    names = _userids(context, shown)
-    return Messages(
-        context.app.messages.unread(account),
-        tuple(
-            Message(message.at, name, str(message.kind), message.text)
-            for message, name in zip(shown, names, strict=True)
-        ),
-        cursor + limit if len(inbox) > cursor + limit else None,
-    )
-
-
-@post(
-    "/api/messages",
-    status_code=204,
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG, Code.TOO_MANY),
-    summary="Write to players",
-)
-def send_message(
-    data: JSONBody[NewMessage],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-) -> None:
-    """Send a message to up to 20 players. A request repeated with its key sends it once."""
-    account = caller.require(Scope.PLAY)
-    to = messages.find_recipients(context.app, data.to)
-    messages.send_message(context.app, account, to, data.text, _command_id(account, key))
-
-
-@post(
-    "/api/messages/read",
-    status_code=204,
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(),
-    summary="Mark messages as read",
-)
-def mark_messages(
-    data: JSONBody[ReadUntil], context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
-    """Mark all messages up to a time as read; a time before an earlier mark changes nothing."""
-    messages.mark_read_until(context.app, caller.require(Scope.READ), data.until)
-
-
-@get(
-    "/api/matches/{board:int}/chat",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
-    summary="Read the chat of a match",
-)
+@api.get("/api/matches/{board:int}/chat", "Read the chat of a match", Scope.READ)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER)
 def show_chat(
     board: BoardNumber,
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
+    own: Own,
     limit: Annotated[
         int,
         QueryParameter(
@@ -177,71 +103,73 @@ def show_chat(
     ] = 50,
 ) -> Chat:
     """Return the chat of a match, and mark it as read; only its players can see it."""
-    lines = messages.read_chat(context.app, board, caller.require(Scope.READ), limit)
+    lines = messages.read_chat(own.app, board, own.account, limit)
     return Chat(
         board,
         tuple(
             Line(line.at, name, line.text)
-            for line, name in zip(lines, _userids(context, lines), strict=True)
+            for line, name in zip(lines, _userids(own.app, lines), strict=True)
         ),
     )
 
 
-@post(
-    "/api/matches/{board:int}/chat",
-    status_code=204,
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG),
-    summary="Write in the chat of a match",
-)
-def say(
-    board: BoardNumber,
-    data: JSONBody[NewLine],
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    key: Key = None,
-) -> None:
+@api.post("/api/matches/{board:int}/chat", "Write in the chat of a match", Scope.PLAY)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.NOT_WANTED, Code.TOO_LONG)
+def say(board: BoardNumber, data: JSONBody[NewLine], own: Own, key: Key = None) -> None:
     """Write to the other players. A request repeated with its key writes it once."""
-    account = caller.require(Scope.PLAY)
-    messages.write_chat(context.app, board, account, data.text, _command_id(account, key))
+    account = own.account
+    messages.write_chat(own.app, board, account, data.text, _command_id(account, key))
 
 
-@put(
-    "/api/matches/{board:int}/chat/mute",
-    status_code=204,
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_MANY),
-    summary="Mute the chat of a match",
-)
-def mute_chat(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
+@api.get("/api/messages", "Read messages", Scope.READ)
+def list_messages(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> Messages:
+    """Return your messages; this does not mark them as read."""
+    account = own.account
+    inbox = messages.inbox(own.app, account)
+    shown = inbox[cursor : cursor + limit]
+    names = _userids(own.app, shown)
+    return Messages(
+        own.app.messages.unread(account),
+        tuple(
+            Message(message.at, name, str(message.kind), message.text)
+            for message, name in zip(shown, names, strict=True)
+        ),
+        cursor + limit if len(inbox) > cursor + limit else None,
+    )
+
+
+@api.post("/api/messages", "Write to players", Scope.PLAY)
+@refuses(Code.UNKNOWN_USER, Code.NOT_WANTED, Code.TOO_LONG, Code.TOO_MANY)
+def send_message(data: JSONBody[NewMessage], own: Own, key: Key = None) -> None:
+    """Send a message to up to 20 players. A request repeated with its key sends it once."""
+    account = own.account
+    to = messages.find_recipients(own.app, data.to)
+    messages.send_message(own.app, account, to, data.text, _command_id(account, key))
+
+
+@api.post("/api/messages/read", "Mark messages as read", Scope.READ)
+def mark_messages(data: JSONBody[ReadUntil], own: Own) -> None:
+    """Mark all messages up to a time as read; a time before an earlier mark changes nothing."""
+    messages.mark_read_until(own.app, own.account, data.until)
+
+
+@api.put("/api/matches/{board:int}/chat/mute", "Mute the chat of a match", Scope.PLAY)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER, Code.TOO_MANY)
+def mute_chat(board: BoardNumber, own: Own) -> None:
     """Get no notices, mails and counts of new lines; the other players do not learn of it."""
-    messages.mute_chat(context.app, board, caller.require(Scope.PLAY))
+    messages.mute_chat(own.app, board, own.account)
 
 
-@delete(
-    "/api/matches/{board:int}/chat/mute",
-    sync_to_thread=True,
-    security=PLAY_SCOPE,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER),
-    summary="End the muting of a chat",
-)
-def unmute_chat(
-    board: BoardNumber, context: NamedDependency[ApiContext], caller: NamedDependency[Caller]
-) -> None:
+@api.delete("/api/matches/{board:int}/chat/mute", "End the muting of a chat", Scope.PLAY)
+@refuses(Code.UNKNOWN_BOARD, Code.NOT_A_PLAYER)
+def unmute_chat(board: BoardNumber, own: Own) -> None:
     """Get notices of the chat again; one that is not muted is no error."""
-    messages.unmute_chat(context.app, board, caller.require(Scope.PLAY))
+    messages.unmute_chat(own.app, board, own.account)
 
 
 def _command_id(account: bytes, key: str | None) -> bytes:
     return command_id(API_FRONT_END, account, key or uuid4().hex)
 
 
-def _userids(context: ApiContext, shown: Sequence[PlayerMessage]) -> list[str | None]:
-    return context.app.accounts.name_of([message.sender for message in shown])
+def _userids(app: App, shown: Sequence[PlayerMessage]) -> list[str | None]:
+    return app.accounts.name_of([message.sender for message in shown])

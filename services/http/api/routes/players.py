@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
 
 import msgspec
-from litestar import get
-from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
 from domain.errors import Code, Refusal
@@ -13,17 +11,17 @@ from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from infra.people.tokens import Scope
 from infra.projections.match_lists import MatchFilter, MatchListRow
+from services.app.context import App
 from services.app.games import read_game
 from services.app.names import userids_of
 from services.app.queries import find_player, ratings_of
-from services.http.api.auth import READ_SCOPE, Caller
-from services.http.api.declared_errors import declare_errors
-from services.http.context import ApiContext
+from services.http.api.auth import Context, Own
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 
 MAX_ROWS: Final = 100
 """Rows of a page."""
 
-_TAGS: Final = ["players"]
+api = ApiRoutes("players")
 
 Limit = Annotated[int, QueryParameter(ge=1, le=MAX_ROWS, description="the maximum number of rows")]
 Cursor = Annotated[
@@ -132,15 +130,10 @@ class Notices(msgspec.Struct, frozen=True):
     """Counts of unread messages and chat."""
 
 
-@get(
-    "/api/matches",
-    sync_to_thread=True,
-    tags=["matches"],
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
-    summary="List matches",
-)
+@api.get("/api/matches", "List matches", ANYBODY, tag="matches")
+@refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER)
 def list_matches(
-    context: NamedDependency[ApiContext],
+    context: Context,
     player: UseridFilter = None,
     game: GameFilter = None,
     which: Annotated[
@@ -159,39 +152,27 @@ def list_matches(
         raise Refusal(Code.BAD_REQUEST, "name a player, or a game whose active matches are wanted")
     else:
         rows = context.app.lists.playing(game, cursor, limit + 1)
-    return Matches(_rows_json(context, rows[:limit]), next_cursor(cursor, limit, len(rows)))
+    return Matches(_rows_json(context.app, rows[:limit]), next_cursor(cursor, limit, len(rows)))
 
 
-@get(
+@api.get(
     "/api/account/invitations",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=["matches"],
-    opt=declare_errors(),
-    summary="Matches that not all players have accepted",
+    "Matches that not all players have accepted",
+    Scope.READ,
+    tag="matches",
 )
-def list_invitations(
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    cursor: Cursor = 0,
-    limit: Limit = 50,
-) -> Matches:
+def list_invitations(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> Matches:
     """Return the matches to which you are invited, and those to which you have invited others.
 
     Only their players have them in a list. The newest come first.
     """
-    rows = context.app.lists.proposed(caller.require(Scope.READ))[cursor:]
-    return Matches(_rows_json(context, rows[:limit]), next_cursor(cursor, limit, len(rows)))
+    rows = own.app.lists.proposed(own.account)[cursor:]
+    return Matches(_rows_json(own.app, rows[:limit]), next_cursor(cursor, limit, len(rows)))
 
 
-@get(
-    "/api/players/{userid:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_USER),
-    summary="A player",
-)
-def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
+@api.get("/api/players/{userid:str}", "A player", ANYBODY)
+@refuses(Code.UNKNOWN_USER)
+def show_player(userid: Userid, context: Context) -> Player:
     """Return the public profile of a player."""
     account, profile = find_player(context.app, userid)
     counts = context.app.lists.counts(account)
@@ -209,28 +190,16 @@ def show_player(userid: Userid, context: NamedDependency[ApiContext]) -> Player:
     )
 
 
-@get(
-    "/api/notices",
-    sync_to_thread=True,
-    security=READ_SCOPE,
-    tags=["events"],
-    opt=declare_errors(),
-    summary="Your notices",
-)
-def list_notices(
-    context: NamedDependency[ApiContext],
-    caller: NamedDependency[Caller],
-    cursor: Cursor = 0,
-    limit: Limit = 50,
-) -> Notices:
+@api.get("/api/notices", "Your notices", Scope.READ, tag="events")
+def list_notices(own: Own, cursor: Cursor = 0, limit: Limit = 50) -> Notices:
     """Return notices of your matches and messages, the newest first.
 
     The server keeps the newest 200 of matches, and the newest 200 of chat and messages for 90 days.
     """
-    account = caller.require(Scope.READ)
-    rows = context.app.notices.of(account, cursor, limit + 1)
+    account = own.account
+    rows = own.app.notices.of(account, cursor, limit + 1)
     shown = tuple(Notice(row.board, row.seq, row.at, row.kind) for row in rows[:limit])
-    unread = context.app.unread.counts(account)
+    unread = own.app.unread.counts(account)
     return Notices(
         shown, next_cursor(cursor, limit, len(rows)), Unread(unread.messages, unread.boards)
     )
@@ -241,8 +210,8 @@ def next_cursor(cursor: int, limit: int, found: int) -> int | None:
     return cursor + limit if found > limit else None
 
 
-def _rows_json(context: ApiContext, rows: Sequence[MatchListRow]) -> tuple[Listed, ...]:
-    names = userids_of(context.app, (account for row in rows for account in row.seats))
+def _rows_json(app: App, rows: Sequence[MatchListRow]) -> tuple[Listed, ...]:
+    names = userids_of(app, (account for row in rows for account in row.seats))
     return tuple(_match_row_json(row, names) for row in rows)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-from litestar import get
-from litestar.di import NamedDependency
 
 from domain.errors import Code
 from domain.match.events import AccountId
@@ -13,7 +11,8 @@ from infra.projections.finished_matches import FinishedMatchRow
 from services.app.games import read_game, read_multiplayer_game
 from services.app.names import userids_of
 from services.app.queries import finished_matches, head_to_head, rating_series
-from services.http.api.declared_errors import declare_errors
+from services.http.api.auth import Context
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.routes.players import (
     Cursor,
     GameKey,
@@ -22,9 +21,8 @@ from services.http.api.routes.players import (
     UseridFilter,
     next_cursor,
 )
-from services.http.context import ApiContext
 
-_TAGS: Final = ["players"]
+api = ApiRoutes("players")
 
 _MAX_POINTS: Final = 1_000
 """The maximum number of points in a series of ratings."""
@@ -142,16 +140,9 @@ class HeadToHead(msgspec.Struct, frozen=True):
     """Matches won by `opponent`, counted in the same way."""
 
 
-@get(
-    "/api/ratings/{game:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE),
-    summary="The ratings of a game",
-)
-def list_ratings(
-    game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
-) -> Ratings:
+@api.get("/api/ratings/{game:str}", "The ratings of a game", ANYBODY)
+@refuses(Code.UNKNOWN_GAME, Code.USAGE)
+def list_ratings(game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50) -> Ratings:
     """Return the rated players of a game, the best first."""
     key = read_multiplayer_game(game).key
     rows = context.app.ratings.of(key, cursor, limit + 1)
@@ -162,16 +153,9 @@ def list_ratings(
     return Ratings(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
 
 
-@get(
-    "/api/ratings/{game:str}/{userid:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE),
-    summary="A player's rating",
-)
-def show_rating(
-    game: GameKey, userid: Userid, context: NamedDependency[ApiContext]
-) -> RatingSeries:
+@api.get("/api/ratings/{game:str}/{userid:str}", "A player's rating", ANYBODY)
+@refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE)
+def show_rating(game: GameKey, userid: Userid, context: Context) -> RatingSeries:
     """Return a player's rating, now and after each of the last 1,000 rated matches."""
     key, account = read_multiplayer_game(game).key, context.app.accounts.id_of(userid)
     now, series = rating_series(context.app, key, account, _MAX_POINTS)
@@ -180,15 +164,10 @@ def show_rating(
     return RatingSeries(key, userid.lower(), now.display_value, place, tuple(points))
 
 
-@get(
-    "/api/standings/{game:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.USAGE),
-    summary="The standings of a game",
-)
+@api.get("/api/standings/{game:str}", "The standings of a game", ANYBODY)
+@refuses(Code.UNKNOWN_GAME, Code.USAGE)
 def list_standings(
-    game: GameKey, context: NamedDependency[ApiContext], cursor: Cursor = 0, limit: Limit = 50
+    game: GameKey, context: Context, cursor: Cursor = 0, limit: Limit = 50
 ) -> Standings:
     """Return the standings of a game, most points first.
 
@@ -203,16 +182,11 @@ def list_standings(
     return Standings(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
 
 
-@get(
-    "/api/history/{game:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER),
-    summary="Finished matches",
-)
+@api.get("/api/history/{game:str}", "Finished matches", ANYBODY)
+@refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER)
 def list_history(
     game: GameKey,
-    context: NamedDependency[ApiContext],
+    context: Context,
     player: UseridFilter = None,
     opponent: UseridFilter = None,
     cursor: Cursor = 0,
@@ -227,15 +201,14 @@ def list_history(
     return History(key, tuple(shown), next_cursor(cursor, limit, len(rows)))
 
 
-@get(
+@api.get(
     "/api/head-to-head/{game:str}/{userid:str}/{opponent:str}",
-    sync_to_thread=True,
-    tags=_TAGS,
-    opt=declare_errors(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS),
-    summary="Two players against each other",
+    "Two players against each other",
+    ANYBODY,
 )
+@refuses(Code.UNKNOWN_GAME, Code.UNKNOWN_USER, Code.USAGE, Code.BAD_PLAYERS)
 def show_head_to_head(
-    game: GameKey, userid: Userid, opponent: Userid, context: NamedDependency[ApiContext]
+    game: GameKey, userid: Userid, opponent: Userid, context: Context
 ) -> HeadToHead:
     """Return how often each of two players has won against the other."""
     key = read_multiplayer_game(game).key

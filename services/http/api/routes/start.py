@@ -5,19 +5,18 @@ from functools import partial
 from typing import Annotated
 
 import msgspec
-from litestar import Response, post
-from litestar.di import NamedDependency
+from litestar import Response
 from litestar.params import JSONBody
 
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
+from infra.people.tokens import Scope
 from services.app.answered import Answered
 from services.app.rematch import rematch
 from services.app.start import start_by_name
-from services.http.api.auth import PLAY_SCOPE
 from services.http.api.bodies import RequestBody
-from services.http.api.command_requests import CommandRequest
-from services.http.api.declared_errors import declare_errors
+from services.http.api.command_requests import Sender
+from services.http.api.declared import ApiRoutes, refuses
 from services.http.api.routes.accounts import Userid
 from services.http.api.routes.commands import BoardNumber
 
@@ -27,6 +26,8 @@ Words = Annotated[
 
 
 Commitment = Annotated[str, msgspec.Meta(pattern="^([0-9A-Fa-f]{64})?$")]
+
+api = ApiRoutes("matches")
 
 
 class NewMatch(RequestBody, frozen=True):
@@ -44,41 +45,31 @@ class NewMatch(RequestBody, frozen=True):
     players have committed. If it is empty, the server keeps a text for you."""
 
 
-@post(
-    "/api/matches",
-    security=PLAY_SCOPE,
-    tags=["matches"],
-    opt=declare_errors(
-        Code.UNKNOWN_GAME,
-        Code.UNKNOWN_USER,
-        Code.UNKNOWN_OPTION,
-        Code.BAD_OPTION,
-        Code.BAD_PLAYERS,
-        Code.NOT_WANTED,
-        Code.TOO_MANY,
-        Code.ID_REUSED,
-        Code.BUSY,
-        waits=True,
-        located=True,
-    ),
-    summary="Start a match",
+@api.post("/api/matches", "Start a match", Scope.PLAY, waits=True, located=True, status_code=201)
+@refuses(
+    Code.UNKNOWN_GAME,
+    Code.UNKNOWN_USER,
+    Code.UNKNOWN_OPTION,
+    Code.BAD_OPTION,
+    Code.BAD_PLAYERS,
+    Code.NOT_WANTED,
+    Code.TOO_MANY,
+    Code.ID_REUSED,
+    Code.BUSY,
 )
-async def start_match(
-    data: JSONBody[NewMatch],
-    command_request: NamedDependency[CommandRequest],
-) -> Response[Answered]:
+async def start_match(data: JSONBody[NewMatch], sender: Sender) -> Response[Answered]:
     """Challenge players by name; the match starts at once, or waits for their consent."""
     command = await asyncio.to_thread(
         start_by_name,
-        command_request.context.app,
-        command_request.actor,
+        sender.app,
+        sender.actor,
         latest_rules(data.game.lower()),
         data.players,
         options=data.options,
         terms=data.terms,
         commitment=data.commitment,
     )
-    return _created(await command_request.send(command))
+    return _created(await sender.send(command))
 
 
 def _created(answered: Answered) -> Response[Answered]:
@@ -93,42 +84,40 @@ class Rematch(RequestBody, frozen=True):
     empty, the server keeps a text for you."""
 
 
-@post(
+@api.post(
     "/api/matches/{board:int}/rematch",
-    security=PLAY_SCOPE,
-    tags=["matches"],
-    opt=declare_errors(
-        Code.UNKNOWN_BOARD,
-        Code.DAMAGED,
-        Code.NOT_A_PLAYER,
-        Code.TOO_EARLY,
-        Code.BAD_PLAYERS,
-        Code.UNKNOWN_USER,
-        Code.NOT_WANTED,
-        Code.TOO_MANY,
-        Code.ID_REUSED,
-        Code.BUSY,
-        waits=True,
-        located=True,
-    ),
-    summary="Start a rematch",
+    "Start a rematch",
+    Scope.PLAY,
+    waits=True,
+    located=True,
+    status_code=201,
+)
+@refuses(
+    Code.UNKNOWN_BOARD,
+    Code.DAMAGED,
+    Code.NOT_A_PLAYER,
+    Code.TOO_EARLY,
+    Code.BAD_PLAYERS,
+    Code.UNKNOWN_USER,
+    Code.NOT_WANTED,
+    Code.TOO_MANY,
+    Code.ID_REUSED,
+    Code.BUSY,
 )
 async def start_rematch(
-    board: BoardNumber,
-    data: JSONBody[Rematch],
-    command_request: NamedDependency[CommandRequest],
+    board: BoardNumber, data: JSONBody[Rematch], sender: Sender
 ) -> Response[Answered]:
     """Start the rematch of a match that is over: the same players, game and options, sides exchanged.
 
     A match has one rematch. A player who asks after another gets the match that the other started. The
     request can be repeated safely, with any key.
     """
-    app, actor = command_request.context.app, command_request.actor
+    app, actor = sender.app, sender.actor
     ask = partial(rematch, app, actor, board, data.commitment)
     try:
-        return _created(await command_request.send(await asyncio.to_thread(ask)))
+        return _created(await sender.send(await asyncio.to_thread(ask)))
     except Refusal as reason:
         if reason.code is not Code.ID_REUSED:
             raise
     # another player has asked at the same moment, and was first
-    return _created(await command_request.send(await asyncio.to_thread(ask)))
+    return _created(await sender.send(await asyncio.to_thread(ask)))

@@ -1,24 +1,23 @@
 """Health, the meaning of codes, and the documentation of the API."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
-from litestar import Request, Response, get
-from litestar.di import NamedDependency
+from litestar import Response
 from litestar.params import PathParameter
 
 from domain.errors import Code, Refusal
 from services import __version__
 from services.app.error_codes import CODE_INFO
+from services.http.api.auth import AnyRequest, Context
 from services.http.api.bodies import JSON
-from services.http.api.declared_errors import OPERATOR_ROUTE, declare_errors
+from services.http.api.declared import ANYBODY, ApiRoutes, refuses
 from services.http.api.etags import ETag
 from services.http.api.openapi.docs_page import make_page
 from services.http.api.openapi.document import Document, make_document
-from services.http.context import ApiContext
 
-AnyRequest = Request[Any, Any, Any]
+api = ApiRoutes("the server")
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -50,46 +49,9 @@ class CodeMeaning(msgspec.Struct, frozen=True):
     meaning: str
 
 
-@get(
-    "/healthz",
-    opt=OPERATOR_ROUTE,
-    tags=["the server"],
-    summary="Whether this process answers",
-)
-async def health(context: NamedDependency[ApiContext]) -> Health:
-    """Answer 200 as long as the process works, whatever state the database is in.
-
-    So a supervisor restarts no process that only waits for the database.
-    """
-    # without a thread, because a busy pool of threads is no reason to restart the server
-    return Health("ok", __version__, await context.health.waiting())
-
-
-@get(
-    "/readyz",
-    opt=OPERATOR_ROUTE,
-    tags=["the server"],
-    summary="Whether a move can be kept now",
-)
-async def readiness(context: NamedDependency[ApiContext]) -> Readiness:
-    """Check that an accepted move would be durable now; 503 with the reason if not.
-
-    The database has to be a primary with durable settings and free memory, a write has to have been synced
-    within half a minute, and a command worker has to have the seeds of each shard.
-    """
-    if fault := await context.health.fault():
-        raise Refusal(Code.UNAVAILABLE, fault)
-    return Readiness("ready", __version__, await context.health.notes())
-
-
-@get(
-    "/api/errors/{code:str}",
-    sync_to_thread=False,
-    tags=["the server"],
-    opt=declare_errors(Code.NOT_FOUND),
-    summary="What a code means",
-)
-def show_error(
+@api.get("/api/errors/{code:str}", "What a code means", ANYBODY)
+@refuses(Code.NOT_FOUND)
+async def show_error(
     code: Annotated[
         str, PathParameter(max_length=40, description="the `code` of a problem document")
     ],
@@ -101,13 +63,35 @@ def show_error(
     return CodeMeaning(code, known.status, known.meaning)
 
 
-@get("/api/openapi.json", sync_to_thread=True, include_in_schema=False)
+@api.get("/healthz", "Whether this process answers", ANYBODY, apart=True)
+async def health(context: Context) -> Health:
+    """Answer 200 as long as the process works, whatever state the database is in.
+
+    So a supervisor restarts no process that only waits for the database.
+    """
+    # without a thread, because a busy pool of threads is no reason to restart the server
+    return Health("ok", __version__, await context.health.waiting())
+
+
+@api.get("/readyz", "Whether a move can be kept now", ANYBODY, apart=True)
+async def readiness(context: Context) -> Readiness:
+    """Check that an accepted move would be durable now; 503 with the reason if not.
+
+    The database has to be a primary with durable settings and free memory, a write has to have been synced
+    within half a minute, and a command worker has to have the seeds of each shard.
+    """
+    if fault := await context.health.fault():
+        raise Refusal(Code.UNAVAILABLE, fault)
+    return Readiness("ready", __version__, await context.health.notes())
+
+
+@api.get("/api/openapi.json", "The OpenAPI document", ANYBODY, include_in_schema=False)
 def openapi(request: AnyRequest) -> Response[bytes]:
     """Return the OpenAPI document."""
     return _cached(request, "openapi", JSON, lambda: msgspec.json.encode(_document(request)))
 
 
-@get("/api", sync_to_thread=True, include_in_schema=False)
+@api.get("/api", "The documentation of the API", ANYBODY, include_in_schema=False)
 def show_api(request: AnyRequest) -> Response[bytes]:
     """Return the OpenAPI document as a page."""
     return _cached(request, "page", "text/html", lambda: make_page(_document(request)).encode())
@@ -126,8 +110,5 @@ def _cached(
     """Return content that is made once, on first use, and does not change."""
     if name not in request.app.state:
         request.app.state[name] = make()
-    content = request.app.state[name]
-    tag = ETag(name, content)
-    if tag.is_current(request):
-        return tag.not_modified()
-    return Response(content, media_type=media_type, headers=tag.headers)
+    content: bytes = request.app.state[name]
+    return ETag(name, content).answer(request, lambda: content, media_type)

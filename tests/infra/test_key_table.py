@@ -4,23 +4,31 @@ from importlib.util import find_spec
 
 import pytest
 
-from infra.redis.key_lives import ENDLESS_KEYS, KEY_LIVES
+from infra.redis import access
+from infra.redis.key_table import KEYS, Never
 from tests.helpers.key_patterns import all_rows, row_of
 
-ROWS = [*KEY_LIVES, *ENDLESS_KEYS]
+
+def test_a_key_has_one_row_in_which_nothing_is_left_out() -> None:
+    assert len(set(all_rows())) == len(KEYS)
+    for key in KEYS:
+        assert all((key.what, key.owner, key.end, key.growth)), key.name
 
 
-def test_every_key_of_the_tables_has_one_life() -> None:
-    assert sorted(row.key for row in ROWS) == sorted(all_rows())
+def test_a_key_is_used_by_roles_that_there_are_or_is_on_the_queue_alone() -> None:
+    for key in KEYS:
+        roles = f"{key.roles.writers} {key.roles.readers}".split()
+        assert access.ROLES.keys() >= set(roles), key.name
+        assert roles or key.on_queue, key.name
 
 
-@pytest.mark.parametrize("owner", sorted({row.owner for row in ROWS}))
+@pytest.mark.parametrize("owner", sorted({key.owner for key in KEYS}))
 def test_the_owner_of_a_key_exists(owner: str) -> None:
     assert find_spec(owner) is not None
 
 
 def test_only_the_record_counters_and_what_describes_the_data_never_end() -> None:
-    assert [row.key for row in ENDLESS_KEYS] == [
+    assert {key.name for key in KEYS if isinstance(key.end, Never)} == {
         "{s07.a1y}:log",
         "{s07.a1y}:published",
         "{s07.a1y}:shown",
@@ -43,7 +51,7 @@ def test_only_the_record_counters_and_what_describes_the_data_never_end() -> Non
         "{mail}:read",
         "{mail}:push:read",
         "{mail}:key",
-    ]
+    }
 
 
 @pytest.mark.parametrize(
