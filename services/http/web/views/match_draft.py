@@ -13,7 +13,8 @@ from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App
 from services.app.opponents import robots_here
 from services.app.queries import has_player
-from services.http.web.session import Form, Visitor
+from services.http.web.forms import Form
+from services.http.web.session import Visitor
 from services.http.web.views.match_words import (
     first_mover,
     side_words,

@@ -13,7 +13,7 @@ from domain.rules import AnyRules, GamePackage, all_games, game_by_key, latest_r
 from domain.rules.option_form import OptionField, OptionKind
 from services.app.context import App
 from services.app.opponents import robots_play
-from services.http.web.session import Form
+from services.http.web.forms import Form
 
 TIME_CHOICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "1": ("1 day a move", ("--days=1",)),
