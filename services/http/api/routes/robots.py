@@ -7,8 +7,8 @@ from litestar import get, post
 from litestar.di import NamedDependency
 from litestar.params import JSONBody
 
-from domain.engine.levels import RobotLevel
 from domain.errors import Code
+from domain.game.engine import RobotLevel
 from infra.people.challenges import ChallengeState
 from infra.people.tokens import Scope
 from services.app.challenges import fill_with_robot

@@ -5,9 +5,9 @@ from typing import Any
 from litestar import Request, Response
 from msgspec.structs import replace
 
+from domain.game.protocol import PuzzleScore
 from domain.match.offers import DEAL
 from domain.match.state import position_of
-from domain.rules.protocol import PuzzleScore
 from services.app.deals import staff_at_deal, was_sealed
 from services.app.invitations import count_from
 from services.app.queries import best_scores

@@ -9,8 +9,8 @@ from uuid import uuid4
 from litestar import Response
 from litestar.response import Redirect
 
-from domain.engine.levels import LEVELS
 from domain.errors import Code, Refusal
+from domain.game.engine import LEVELS
 from domain.match.events import CommandId
 from domain.rules import AnyRules, game_by_key, latest_rules
 from infra.people.challenges import Challenge

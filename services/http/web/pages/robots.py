@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 from litestar.response import Redirect
 
-from domain.engine.levels import read_level
 from domain.errors import Code, Refusal
+from domain.game.engine import read_level
 from domain.rules import latest_rules
 from infra.people.challenges import ChallengeState
 from services.app.actor import Actor
