@@ -16,7 +16,7 @@ from bench.http import connection, send_apart
 from bench.report import Report, median_and_p99
 from bench.served import serving, start_matches
 from bench.workload import endless
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from domain.match.commands import CommandEnvelope, StartMatch
 from domain.match.events import command_id
 from domain.match.history import unpack_snapshot

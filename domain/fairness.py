@@ -110,7 +110,7 @@ def draw_key(
 class DrawStream:
     """The random numbers of one match, from bits of HMAC-SHA-256(key, label, rules, purpose, counter).
 
-    Each purpose has its own counter from 0. Implements `domain.rules.protocol.Chance`.
+    Each purpose has its own counter from 0. Implements `domain.game.protocol.Chance`.
     """
 
     def __init__(self, key: bytes, rules: str) -> None:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules import Seat
+from domain.game.protocol import Seat
 
 UNIT: Final = 1_000_000
 """One unit of skill, in the millionths that are stored."""

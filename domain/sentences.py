@@ -163,21 +163,20 @@ def counted(one: str, many: str, *, german: tuple[str, str]) -> Form:
     return lambda number, language: f"{number} {nouns[language][number != 1]}"
 
 
+_LOADERS: Final[list[Callable[[], object]]] = []
+
+
+def add_catalogues(load: Callable[[], object]) -> None:
+    """Have `load` import catalogues that are not imported yet, once a sentence is looked up that is in none."""
+    _LOADERS.append(load)
+
+
 def all_templates() -> Mapping[str, SentenceTemplate]:
-    """Return all sentences by key, those of every installed game among them."""
-    _load_catalogues()
+    """Return the sentences of all imported catalogues by key, and those that loaders add."""
+    for load in _LOADERS:
+        load()
     return _TEMPLATES
 
 
 def _find(key: str) -> SentenceTemplate | None:
-    if key not in _TEMPLATES:
-        _load_catalogues()
-    return _TEMPLATES.get(key)
-
-
-def _load_catalogues() -> None:
-    # both import this module
-    from domain.match import sentences  # noqa: F401, PLC0415 - it adds its sentences
-    from domain.rules import all_games  # noqa: PLC0415
-
-    all_games()
+    return _TEMPLATES.get(key) or all_templates().get(key)

@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from domain.boards.pow2_board import INDEX, LINE_SETS, NAMES, STONES, stones_json
-from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
-from domain.rules.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
+from domain.game.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
+from domain.game.puzzle import DONE, SOLVER_IS_DONE, Ending, Puzzle, solver_outcome
 from domain.sentences import Sentences, Text, counted, words
 
 SAY: Final = Sentences(

@@ -7,8 +7,8 @@ from domain.boards.line_puzzle import SAY
 from domain.boards.pow2_board import LINES, NAMES
 from domain.boards.pow2_svg import board_picture, player_captions, puzzle_line_figure, stone_kind
 from domain.boards.pow2_text import board_below
-from domain.drawing.svg.painter import BoardInput, Picture
-from domain.drawing.text import TextInput
+from domain.game.painter import BoardInput, Picture
+from domain.game.text import TextInput
 
 _KINDS: Final = {"o": stone_kind("light", 0, SAY("set-stone"))}
 

@@ -13,7 +13,7 @@ from itertools import combinations, pairwise
 from typing import Final
 
 from domain.boards.unions import union_over
-from domain.rules.protocol import UnreadableMove
+from domain.game.protocol import UnreadableMove
 from domain.sentences import Form, Sentences, Text, counted, words
 
 Point = tuple[int, int]

@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 
 from domain.boards.pow2_board import LINES, NAMES, OUTER, POINTS
-from domain.drawing.svg.elements import Markup, Point, element, group, outline, text_line
-from domain.drawing.svg.painter import (
+from domain.game.painter import (
     WIDTH,
     BoardInput,
     Picture,
@@ -21,6 +20,7 @@ from domain.drawing.svg.painter import (
     ring,
     stone,
 )
+from domain.game.svg import Markup, Point, element, group, outline, text_line
 from domain.sentences import LANGUAGES, Sentence, Text, text_in
 
 _SCALE: Final = 0.6

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from domain.boards.pow2_board import NAMES
-from domain.drawing.text import TextInput, TextPlace
+from domain.game.text import TextInput, TextPlace
 
 LARGE: Final = r"""
      a     b c cdd   e  ff   g   hh  i   jjk k l     m

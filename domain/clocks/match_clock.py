@@ -17,7 +17,7 @@ import msgspec
 
 from domain.clocks.calendar import DAY, counted_ms, instant_of_count
 from domain.clocks.time_control import TimeControl
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 ALL_SEATS: Final = -1
 """Stands for all seats, because a pause stops every clock."""

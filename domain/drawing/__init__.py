@@ -4,7 +4,8 @@ from domain.drawing.svg.document import draw_svg
 from domain.drawing.svg.figures import PlayerFigure, player_figures
 from domain.drawing.svg.illustration import illustrate
 from domain.drawing.svg.style import PAGE_STYLE, STYLE
-from domain.drawing.text import TextPlace, draw_text, text_places
+from domain.drawing.text import draw_text, text_places
+from domain.game.text import TextPlace
 
 __all__ = [
     "PAGE_STYLE",

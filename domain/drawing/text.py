@@ -1,40 +1,14 @@
 """Positions as text, for terminals and mail."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.protocol import AnyRules
+from domain.game.protocol import AnyRules
+from domain.game.text import TextInput, TextPlace
 from domain.rules.registry import game_by_key
 from domain.sentences import LANGUAGES, text_in
-
-
-class TextInput(msgspec.Struct, frozen=True):
-    """The input of a text drawing."""
-
-    position: Mapping[str, Any]
-    """The position in its JSON form."""
-    display: str
-    """One of the game's `displays`."""
-    names: Sequence[str] = ()
-    """The players' names by seat, for drawings that show them; may be empty."""
-
-
-class TextPlace(msgspec.Struct, frozen=True):
-    """Where a text drawing shows a place that moves can name: a rectangle of characters."""
-
-    name: str
-    """Its name in moves, such as `m13`."""
-    line: int
-    """Its first line; the first line of the drawing is 0."""
-    column: int
-    """Its first column; the first column is 0."""
-    width: int = 1
-    """In columns."""
-    height: int = 1
-    """In lines."""
 
 
 def text_places(

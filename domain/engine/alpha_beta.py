@@ -6,10 +6,10 @@ Seats need not alternate, because some games pass a player who can't move.
 
 from typing import Any, Final, NamedTuple
 
-from domain.engine.game_engine import Values
 from domain.engine.model import GameModel
 from domain.engine.random_numbers import RandomNumbers
-from domain.rules.protocol import Seat
+from domain.game.engine import Values
+from domain.game.protocol import Seat
 
 LONGEST_LINE: Final = 60
 """The most plies of a line that is searched."""

@@ -7,11 +7,11 @@ first one first, and may be interrupted after any of them.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from domain.engine.levels import USUAL_BUDGETS
 from domain.engine.model import GameModel, engine_of
 from domain.engine.search import evaluate
 from domain.engine.turning_points import AnalysedPosition
-from domain.rules.protocol import AnyRules
+from domain.game.engine import USUAL_BUDGETS
+from domain.game.protocol import AnyRules
 
 ANALYSIS_VERSION: Final = 1
 """Raised when the engine changes, or what an analysis has: one of another version is made again."""

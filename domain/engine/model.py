@@ -3,8 +3,8 @@
 from itertools import islice
 from typing import Any, Final
 
-from domain.engine.game_engine import GameEngine, Values
-from domain.rules.protocol import AnyRules, Seat
+from domain.game.engine import GameEngine, Values
+from domain.game.protocol import AnyRules, Seat
 from domain.rules.registry import all_games
 
 MOST_MOVES: Final = 2_000

@@ -6,9 +6,9 @@ budget has a result, too, and a large one finds better scores.
 
 from typing import Any, Final, NamedTuple
 
-from domain.engine.game_engine import Values
 from domain.engine.model import GameModel
 from domain.engine.random_numbers import RandomNumbers
+from domain.game.engine import Values
 
 PATIENCE: Final = 8
 """The most plies of a beam without a better score."""

@@ -5,12 +5,12 @@ from typing import Any, Final
 import msgspec
 
 from domain.engine.alpha_beta import AlphaBetaSearch
-from domain.engine.game_engine import SearchMethod, Values
 from domain.engine.model import GameModel
 from domain.engine.puzzle_search import PuzzleSearch
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.tree_search import TreeSearch
-from domain.rules.protocol import AnyRules
+from domain.game.engine import SearchMethod, Values
+from domain.game.protocol import AnyRules
 
 _TWO: Final = 2
 """The number of seats for which alpha-beta is."""

@@ -7,10 +7,10 @@ root and the length of an integer are exact on any machine, so a seed leads to t
 from math import sqrt
 from typing import Any, Final
 
-from domain.engine.game_engine import Values
 from domain.engine.model import MOVES_PER_NODE, GameModel
 from domain.engine.random_numbers import RandomNumbers
-from domain.rules.protocol import Seat
+from domain.game.engine import Values
+from domain.game.protocol import Seat
 
 EXPLORATION: Final = 0.6
 """How much rarely tried moves are preferred, against the best move so far."""

@@ -7,8 +7,8 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from domain.engine.game_engine import Values
-from domain.rules.protocol import Seat
+from domain.game.engine import Values
+from domain.game.protocol import Seat
 
 CLEARLY_BETTER: Final = 0.08
 """How much a move has to cost its player, in shares of the win, before another is called better."""

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from domain.game.package import GamePackage
 from domain.games import duo, goliath, halves, jump, line, one, pow2, powerdrain, torere, two
-from domain.rules.game import GamePackage
 
 GAMES: Final[tuple[GamePackage, ...]] = (
     pow2.GAME,

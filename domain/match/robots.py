@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from domain.engine.levels import LEVELS, RobotLevel
+from domain.game.engine import LEVELS, RobotLevel
 from domain.match.events import AccountId
 
 _PREFIX: Final = b"robot\0\0"

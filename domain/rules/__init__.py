@@ -1,8 +1,8 @@
-"""The interface of a game, and the look-up of games by key and of rules by version."""
+"""The catalogue of games: their look-up by key, and that of rules by version."""
 
-from domain.rules.game import GamePackage
+from domain.game.package import GamePackage
+from domain.game.protocol import AnyRules, GameOutcome, IllegalMove, Rules, Seat, UnreadableMove
 from domain.rules.missing_rules import MissingRules
-from domain.rules.protocol import AnyRules, GameOutcome, IllegalMove, Rules, Seat, UnreadableMove
 from domain.rules.registry import (
     Registry,
     all_games,

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from domain.fairness import DrawStream
-from domain.rules.option_form import Bilingual
-from domain.rules.protocol import AnyRules
+from domain.game.option_form import Bilingual
+from domain.game.protocol import AnyRules
 from domain.rules.registry import rules_id
 
 _NAME: Final = re.compile(r"[a-z]*\d+")

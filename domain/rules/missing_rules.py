@@ -5,7 +5,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.protocol import SAY, Rules, Seat
+from domain.game.protocol import SAY, Rules, Seat
 from domain.sentences import Text
 
 _MOST_SEATS: Final = 16

@@ -32,7 +32,7 @@ class LeaderboardRow(msgspec.Struct, frozen=True):
     """A finished puzzle on its leaderboard."""
 
     rank: tuple[int, ...]
-    """Smaller is better; see `domain.rules.protocol.PuzzleScore`."""
+    """Smaller is better; see `domain.game.protocol.PuzzleScore`."""
     at: int
     """When the score was reached, ms: of equal scores the earlier is better."""
     board: int

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from domain.match.dispute_events import SetBack
 from domain.match.events import AccountId
 from domain.match.robots import robot_level

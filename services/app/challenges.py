@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from domain.clocks.time_control import write_time_control
-from domain.engine.levels import RobotLevel
 from domain.errors import Code, Refusal
+from domain.game.engine import RobotLevel
 from domain.match.start_command import check_players
 from domain.match.start_options import StartOptions, read_start_options
 from domain.rules import AnyRules, rules_id

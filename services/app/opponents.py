@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
 from domain.errors import Code, Refusal
+from domain.game.engine import RobotLevel
 from domain.match.events import AccountId, CommandId
 from domain.match.robots import ROBOT_ACCOUNTS, robot_level, robot_name
 from domain.rules import AnyRules, latest_rules

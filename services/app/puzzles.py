@@ -6,9 +6,9 @@ from typing import Final
 import msgspec
 
 from domain.errors import Code, Refusal
+from domain.game.puzzle import DONE
 from domain.match.commands import CommandEnvelope, PlayMove
 from domain.rules import AnyRules
-from domain.rules.puzzle import DONE
 from services.app.actor import Actor
 from services.app.commands import MatchCommand
 from services.app.context import App

@@ -5,11 +5,11 @@ from functools import lru_cache
 from typing import Final
 
 from domain.errors import Code, Refusal
+from domain.game.protocol import PuzzleScore
 from domain.match.events import AccountId
 from domain.match.history import replay
 from domain.match.state import positions
 from domain.rules import AnyRules, rules_by_id
-from domain.rules.protocol import PuzzleScore
 from infra.people.accounts import Profile
 from infra.projections.finished_matches import FinishedMatchRow as FinishedRow
 from infra.projections.head_to_head import PairRecord

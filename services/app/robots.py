@@ -10,10 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.engine.levels import RobotLevel
 from domain.engine.model import engine_of
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
+from domain.game.engine import RobotLevel
 from domain.match.commands import AnswerOffer, ResignMatch
 from domain.match.events import AccountId
 from domain.match.offers import DEAL

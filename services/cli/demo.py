@@ -15,7 +15,7 @@ from typing import Final
 import msgspec
 import redis
 
-from domain.engine.levels import LEVELS
+from domain.game.engine import LEVELS
 from domain.match.robots import robot_level
 from infra.durability import Mode, verify
 from infra.heartbeats import SILENT_MS, read_heartbeats

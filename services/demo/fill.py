@@ -13,8 +13,8 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.clocks.calendar import DAY
-from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
+from domain.game.engine import RobotLevel
 from domain.match.commands import Command, CommandEnvelope, PlayMove
 from domain.match.events import SERVER_ACCOUNT, AccountId
 from domain.match.history import unpack_snapshot

@@ -7,7 +7,7 @@ from random import Random
 from typing import Final
 
 from domain.clocks.calendar import DAY
-from domain.engine.levels import LEVELS, RobotLevel
+from domain.game.engine import LEVELS, RobotLevel
 from domain.match.commands import AnswerOffer, MakeOffer, ResignMatch
 from domain.match.robots import robot_name
 from domain.rules import Seat

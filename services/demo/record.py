@@ -11,11 +11,11 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
 from domain.errors import Refusal
+from domain.game.engine import RobotLevel
+from domain.game.puzzle import DONE
 from domain.rules import AnyRules, GameOutcome, Seat, latest_rules, rules_id
-from domain.rules.puzzle import DONE
 from services.demo.recorded_games import RecordedGame, write_game
 
 MOST_PLIES: Final = 90

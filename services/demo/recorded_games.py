@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from domain.rules import Seat
 
 GAMES_FILE: Final = "games.txt"

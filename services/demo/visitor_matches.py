@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from domain.match.commands import MakeOffer
 from domain.match.robots import robot_name
 from services.demo.match_plan import HOUR, MINUTE, MatchPlan, PlannedChat, PlannedStep

@@ -9,7 +9,7 @@ import redis
 from redis.exceptions import NoPermissionError, RedisError, ResponseError
 
 from domain.clocks.calendar import DAY
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from infra.archive.limits import ArchiveFigures, archive_figures
 from infra.durability import Mode, find_faults
 from infra.durability_watch import UNSYNCED_TEXT, DurabilityWatch

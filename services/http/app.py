@@ -46,7 +46,7 @@ from services.http.middleware import HttpMiddleware
 from services.http.published_log import LOG_ROUTES
 from services.http.web.assets import pack_assets
 from services.http.web.error_pages import answer_not_found
-from services.http.web.routes import WEB_ROUTES
+from services.http.web.site import SITE
 
 _API_MODULES: Final = (
     *(commands, receipts, matches, analyses, events, start, conditional_moves, drafts, messages),
@@ -73,7 +73,7 @@ def make_app(parts: App, intervals: TaskIntervals = DEFAULT_INTERVALS) -> ShortP
                 await packing
 
     app = Litestar(
-        route_handlers=[_api(), *WEB_ROUTES],
+        route_handlers=[_api(), SITE],
         lifespan=[lifespan],
         dependencies={"context": Provide(_context_of, sync_to_thread=False)},
         exception_handlers={**HANDLERS, 404: answer_not_found, 405: answer_not_found},

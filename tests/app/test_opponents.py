@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 from msgspec.structs import replace
 
-from domain.engine.levels import LEVELS, RobotLevel
 from domain.errors import Code, Refusal
+from domain.game.engine import LEVELS, RobotLevel
 from domain.match.robots import ROBOT_ACCOUNTS
 from domain.rules import latest_rules
 from infra.people.account_macs import AccountMacs

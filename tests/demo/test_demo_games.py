@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from domain.rules import rules_by_id
 from services.demo.record import MOST_PLIES, SERIES, GameSeries, record
 from services.demo.recorded_games import (

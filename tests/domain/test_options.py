@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.errors import Code, Refusal
+from domain.game.options import read_options, write_options
 from domain.games.pow2.position import Pow2Options
-from domain.rules.options import read_options, write_options
 
 
 class Touch(StrEnum):

@@ -1,6 +1,6 @@
 """The accounts of robots."""
 
-from domain.engine.levels import LEVELS, RobotLevel, read_level
+from domain.game.engine import LEVELS, RobotLevel, read_level
 from domain.match.events import SERVER_ACCOUNT
 from domain.match.robots import ROBOT_ACCOUNTS, robot_level, robot_name
 

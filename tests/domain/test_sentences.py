@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -10,8 +12,8 @@ import pytest
 
 import services.app.sentences  # noqa: F401 - it adds its sentences
 from domain.errors import Code, Refusal
+from domain.game.protocol import illegal_move, unreadable_move
 from domain.match import sentences as of_matches
-from domain.rules.protocol import illegal_move, unreadable_move
 from domain.sentences import LANGUAGES, Sentence, Sentences, all_templates, words
 from tests.helpers.sentences import Call, calls_of, catalogues_of
 
@@ -39,7 +41,7 @@ def test_the_calls_are_found() -> None:
     assert {call.place.partition(":")[0] for call in CALLS} >= {
         "domain/match/decide.py",
         "domain/games/pow2/illegal.py",
-        "domain/rules/protocol.py",
+        "domain/game/protocol.py",
     }
 
 
@@ -97,6 +99,14 @@ def test_a_sentence_that_is_unknown_here_says_so(unknown: Sentence) -> None:
     assert str(unknown) == (
         f"the reason {unknown.key!r} is unknown here; is its game no longer installed?"
     )
+
+
+@pytest.mark.parametrize("reader", ["infra.store.outcomes", "domain.match.conditional_moves"])
+def test_what_reads_stored_sentences_knows_those_of_all_games(reader: str) -> None:
+    code = f"from {reader} import unpack_text as read; print(read(['over']), read(['pow2.free']))"
+    argv = [sys.executable, "-c", code]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.startswith("the match is over the players first place four pieces each")
 
 
 def test_a_catalogue_with_a_mistake_is_refused_when_it_is_made() -> None:

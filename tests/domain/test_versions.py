@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from domain.errors import Code, Refusal
+from domain.game.protocol import IllegalMove
 from domain.games.line.game import LineRules
 from domain.games.line.position import Intersection, LinePosition
 from domain.rules import (
@@ -19,7 +20,6 @@ from domain.rules import (
     rules_by_id,
     rules_id,
 )
-from domain.rules.protocol import IllegalMove
 
 GAMES = Path(__file__).parents[1] / "games"
 

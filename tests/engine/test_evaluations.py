@@ -5,9 +5,9 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from domain.engine.levels import LEVELS
 from domain.engine.model import MOST_MOVES, GameModel, engine_of
 from domain.engine.robot_move import choose_move
+from domain.game.engine import LEVELS
 from domain.rules import latest_rules
 from tests.engine.positions import random_positions
 

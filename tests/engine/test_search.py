@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from domain.engine.levels import LEVELS, RobotLevel
 from domain.engine.model import engine_of
 from domain.engine.random_numbers import RandomNumbers
 from domain.engine.robot_move import choose_move, match_seed
 from domain.engine.search import evaluate
+from domain.game.engine import LEVELS, RobotLevel
+from domain.game.protocol import NoOptions
 from domain.rules import all_rules, latest_rules
-from domain.rules.protocol import NoOptions
 from tests.engine.positions import random_positions
 
 

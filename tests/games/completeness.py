@@ -6,11 +6,11 @@ from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
 
-from domain.drawing.svg.painter import LOOKS, BoardInput
-from domain.drawing.text import TextInput
 from domain.fairness import DrawStream
+from domain.game.option_form import unmatched_flags
+from domain.game.painter import LOOKS, BoardInput
+from domain.game.text import TextInput
 from domain.rules import IllegalMove, rules_id
-from domain.rules.option_form import unmatched_flags
 from tests.golden.make_games import GAMES
 
 SCRIPT = files("services.http.web").joinpath("static/notation.js").read_text("utf-8")

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX
 from domain.errors import Code, Refusal
+from domain.game.protocol import IllegalMove, UnreadableMove
 from domain.rules import pack_position, unpack_position
-from domain.rules.protocol import IllegalMove, UnreadableMove
 
 SYMMETRIES = [
     lambda x, y: (y, x),

@@ -6,11 +6,11 @@ from importlib.resources import files
 import pytest
 
 from domain.drawing import illustrate
-from domain.drawing.svg.painter import WIDTH
+from domain.game.option_form import Bilingual
+from domain.game.painter import WIDTH
 from domain.games.powerdrain.json import volts_left
 from domain.rules import game_by_key, latest_rules
 from domain.rules.guide import GameGuide, next_places, reach_position, read_guide
-from domain.rules.option_form import Bilingual
 from services.app.games import game_keys
 
 KEYS = game_keys()

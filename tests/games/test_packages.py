@@ -8,8 +8,10 @@ import msgspec
 import pytest
 
 from domain.drawing import draw_text
-from domain.drawing.svg.painter import BoardInput, Picture
 from domain.fairness import DrawStream
+from domain.game.option_form import Bilingual
+from domain.game.painter import BoardInput, Picture
+from domain.game.protocol import AnyRules
 from domain.games.torere.game import TorereRules
 from domain.games.torere.position import TorereMove, TorerePosition
 from domain.rules import (
@@ -22,8 +24,6 @@ from domain.rules import (
     rules_id,
     unpack_position,
 )
-from domain.rules.option_form import Bilingual
-from domain.rules.protocol import AnyRules
 from tests.games.completeness import lacking
 from tests.golden.make_games import path_of
 

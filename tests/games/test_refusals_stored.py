@@ -8,8 +8,8 @@ import pytest
 
 from domain.errors import Refusal
 from domain.fairness import DrawStream
+from domain.game.protocol import AnyRules
 from domain.rules import all_rules, rules_id
-from domain.rules.protocol import AnyRules
 from infra.store.outcomes import encode_stored, parse, tail
 
 LISTPACK_VALUE = 64

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from domain.drawing import STYLE, draw_svg
+from domain.game.protocol import GameOutcome
 from domain.rules import (
     all_rules,
     latest_rules,
@@ -16,7 +17,6 @@ from domain.rules import (
     rules_id,
     unpack_position,
 )
-from domain.rules.protocol import GameOutcome
 from tests.golden.make_games import read_games, record_of, replay
 from tests.golden.make_svg import NAMES, drawn, path_of
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from domain.drawing import draw_svg
+from domain.game.protocol import GameOutcome
 from domain.rules import latest_rules, rules_by_id
-from domain.rules.protocol import GameOutcome
 from domain.sentences import text_in
 from tests.games.test_svg import NAMES, each_family, parsed, positions, with_class, words
 

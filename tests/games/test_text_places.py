@@ -8,8 +8,8 @@ import pytest
 
 from domain.drawing import TextPlace, draw_text, text_places
 from domain.fairness import DrawStream
+from domain.game.protocol import AnyRules
 from domain.rules import all_games
-from domain.rules.protocol import AnyRules
 
 PLACE = re.compile(r"[a-z]*\d+")
 

@@ -244,9 +244,9 @@ class Api:
 
     def _listen(self) -> str:
         listening = self._stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-        app = make_app(self.parts, self._intervals)
+        self.app = make_app(self.parts, self._intervals)
         behind_proxy = self.settings.trusted_proxy == "on"
-        config = server_config(app, self._limits, behind_proxy=behind_proxy)
+        config = server_config(self.app, self._limits, behind_proxy=behind_proxy)
         config.timeout_graceful_shutdown = 1
         server = uvicorn.Server(config)
         thread = Thread(target=server.run, kwargs={"sockets": [listening]}, name="web")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from redis import Redis
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from domain.match.commands import Command, PlayMove, StartMatch
 from domain.match.events import AccountId, EventEnvelope, decode_event
 from domain.match.robots import ROBOT_ACCOUNTS

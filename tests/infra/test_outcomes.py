@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from domain.errors import Code
+from domain.game.protocol import illegal_move
 from domain.match.sentences import SAY
-from domain.rules.protocol import illegal_move
 from infra.store.outcomes import encode_stored, parse, tail
 
 PIECES = msgspec.msgpack.encode

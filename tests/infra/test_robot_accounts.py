@@ -4,8 +4,8 @@ import pytest
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
-from domain.engine.levels import LEVELS, RobotLevel
 from domain.errors import Code, Refusal
+from domain.game.engine import LEVELS, RobotLevel
 from domain.match.robots import ROBOT_ACCOUNTS
 from infra.mail.address_status import recipient_of
 from infra.people.account_macs import AccountMacs, make_mac_key

@@ -8,7 +8,6 @@ programs rely on may get more, and never less.
 
 import json
 import logging
-import re
 import sys
 from argparse import ArgumentParser, _SubParsersAction
 from pathlib import Path
@@ -36,7 +35,7 @@ from domain.sentences import all_templates  # noqa: E402
 from infra import rq_jobs  # noqa: E402
 from infra.failpoints import FAILPOINTS  # noqa: E402
 from infra.log_context import LoggedWith  # noqa: E402
-from infra.redis import keys  # noqa: E402
+from infra.redis.key_table import KEYS  # noqa: E402
 from infra.security_log import SecurityEvent  # noqa: E402
 from infra.settings import setting_table  # noqa: E402
 from infra.store import outcomes  # noqa: E402
@@ -86,7 +85,7 @@ def gather() -> Protocol:
         "log fields": dict.fromkeys(log_line(), True),
         "security events": dict.fromkeys(SecurityEvent, True),
         "fault points": dict.fromkeys(FAILPOINTS, True),
-        "keys": dict.fromkeys(re.findall(r"^\| `([^`]+)` \|", keys.__doc__, re.MULTILINE), True),
+        "keys": dict.fromkeys((key.name for key in KEYS), True),
         "metrics": dict.fromkeys(metric_types(), True),
         "routes": routes(document),
         "schemas": schemas(document),

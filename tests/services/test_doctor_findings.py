@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 from infra.archive.limits import ArchiveFigures
 from infra.durability import Mode
 from infra.heartbeats import HeartbeatRecord, Role

@@ -3,9 +3,9 @@
 import html
 from collections.abc import Callable
 
+from domain.game.option_form import OptionField, OptionKind
 from domain.rules import all_games, all_rules, game_by_key
-from domain.rules.option_form import OptionField, OptionKind
-from services.http.web.session import Form
+from services.http.web.forms import Form
 from services.http.web.views.new_match_form import (
     TIME_CHOICES,
     chosen_options,

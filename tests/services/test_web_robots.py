@@ -8,7 +8,7 @@ import pytest
 
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts import create_robot_accounts
-from tests.helpers.api import Api
+from tests.helpers.api import MANY, Api
 from tests.helpers.web import Guest
 
 
@@ -68,6 +68,12 @@ def test_each_seat_is_a_robots_now_and_then(api, guest):
 def test_a_form_without_a_robot_is_refused(guest):
     assert guest.send("/robots", {"play": "pow2"}).status_code == 400
     assert guest.send("/robots", {"play": "chess easy"}).status_code == 404
+
+
+def test_a_match_with_a_robot_counts_for_the_rate_of_the_account(api, guest, monkeypatch):
+    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
+    api.parts.pace.check(api.parts.accounts.id_of(guest.name), weight=MANY)
+    assert guest.send("/robots", {"play": "pow2 easy"}).status_code == 429
 
 
 def test_a_guest_signs_up_first_and_finds_the_match_chosen(api):

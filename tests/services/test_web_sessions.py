@@ -9,11 +9,11 @@ from infra.people.sessions import LASTS_SECONDS, Sessions
 from infra.redis import keys
 from services.app.matches import load_state
 from services.app.names import shown_name
+from services.http.web.declared import Pages
 from services.http.web.render import local_path
-from services.http.web.routes import PAGES
 from services.http.web.session import csrf_token, mask_token, unmask_token
 from services.http.web.user_agent import browser_name
-from tests.helpers.api import PASSWORD, Api
+from tests.helpers.api import MANY, PASSWORD, Api
 from tests.helpers.web import Guest, door
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
@@ -181,24 +181,64 @@ def test_a_match_is_shown_to_a_spectator_once_the_session_or_the_account_is_gone
     assert shown_name(None) in page
 
 
-def posts() -> list[str]:
-    """The paths of all forms there are, with something for each parameter."""
-    paths = [path for page in PAGES if "POST" in page.http_methods for path in sorted(page.paths)]
-    return [re.sub(r"\{[^}]*int\}", "1", re.sub(r"\{[^}]*str\}", "abc", path)) for path in paths]
+FOR_ANYBODY = {"/login", "/signup", "/password", "/password/abc", "/display"}
+WITHOUT_ACCOUNT = FOR_ANYBODY | {"/logout", "/robots", "/m/1/check"}
+PROVEN_BY_LINK = {"/unsubscribe/abc"}
+"""A link in a mail proves itself, and mail programs send it."""
 
 
-def test_there_are_forms():
-    assert {"/login", "/logout", "/m/1/act", "/account/deletion"} <= set(posts())
+def posts(api: Api) -> set[str]:
+    """The paths of all forms that the application has, with something for each parameter."""
+    routes = [one for one in api.app._app.routes if "POST" in getattr(one, "methods", ())]
+    paths = [one.path for one in routes if not one.path.startswith("/api/")]
+    filled = [re.sub(r"\{[^}]*int\}", "1", re.sub(r"\{[^}]*str\}", "abc", path)) for path in paths]
+    return set(filled) - PROVEN_BY_LINK
 
 
-def test_no_form_is_taken_that_does_not_show_to_be_ours(come):
-    guest = come().sign_up("eve")
-    # a link in a mail proves itself, and mail programs send it
-    for path in set(posts()) - {"/unsubscribe/abc"}:
+def own(api: Api) -> list[str]:
+    """The paths of the forms that are sent in the name of an account."""
+    return sorted(posts(api) - WITHOUT_ACCOUNT)
+
+
+def test_there_are_forms(api):
+    assert {"/login", "/logout", "/m/1/act", "/account/deletion"} <= posts(api)
+
+
+def test_no_form_is_taken_that_does_not_show_to_be_ours(api, come):
+    guest, stranger = come().sign_up("eve"), come()
+    for path in posts(api):
         for proof in ("", "0" * 64, "0" * 128, "ä"):
             answer = guest.http.post(path, data={"csrf": proof})
             assert answer.status_code == 403, (path, answer.text)
+        # a session may have ended since its page was loaded, so most forms lead to the login
+        answer = stranger.http.post(path)
+        led = answer.status_code == 303 and answer.headers["location"].startswith("/login?")
+        assert answer.status_code == 403 if path in FOR_ANYBODY else led, (path, answer.text)
     assert guest.get("/account").status_code == 200
+
+
+def test_a_form_in_the_name_of_an_account_leads_a_stranger_to_the_login(api, come):
+    guest = come()
+    proof = guest.proof("/login")
+    for path in own(api):
+        answer = guest.http.post(path, data={"csrf": proof})
+        assert answer.headers["location"].startswith("/login?"), (path, answer.text)
+
+
+def test_each_form_in_the_name_of_an_account_counts_for_its_rate(api, come, monkeypatch):
+    guest = come().sign_up("ely")
+    monkeypatch.setattr(api.parts.pace, "_timer", lambda: 0.0)  # nothing comes back
+    api.parts.pace.check(api.parts.accounts.id_of("ely"), weight=MANY)
+    proof = guest.proof("/account")
+    answers = {path: guest.http.post(path, data={"csrf": proof}) for path in own(api)}
+    assert {
+        path: one.status_code for path, one in answers.items() if "too-fast" not in one.text
+    } == {}
+
+
+def test_what_takes_a_form_says_who_may_send_it():
+    with pytest.raises(TypeError, match="does not say who may send its form"):
+        Pages().post("/anything")(lambda board: board)
 
 
 def test_what_another_session_would_have_to_show_is_not_enough(come):

@@ -3,8 +3,8 @@
 import pytest
 from redis import Redis
 
-from domain.engine.levels import RobotLevel
 from domain.fairness import Commitment
+from domain.game.engine import RobotLevel
 from domain.match.events import (
     Called,
     Challenged,

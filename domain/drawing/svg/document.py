@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from domain.drawing.svg.elements import Markup, element, escape_text, number
 from domain.drawing.svg.nameplates import MatchCaption, describe_drawing, draw_plates, drawing_title
-from domain.drawing.svg.painter import WIDTH, BoardInput, Picture
 from domain.drawing.svg.style import STYLE
-from domain.rules.protocol import AnyRules, GameOutcome, Seat
+from domain.game.painter import WIDTH, BoardInput, Picture
+from domain.game.protocol import AnyRules, GameOutcome, Seat
+from domain.game.svg import Markup, element, escape_text, number
 from domain.rules.registry import game_by_key
 from domain.sentences import LANGUAGES, text_in
 

@@ -2,9 +2,9 @@
 
 import msgspec
 
-from domain.drawing.svg.elements import element
-from domain.drawing.svg.painter import BoardInput
-from domain.rules.protocol import AnyRules
+from domain.game.painter import BoardInput
+from domain.game.protocol import AnyRules
+from domain.game.svg import element
 from domain.rules.registry import game_by_key
 from domain.sentences import LANGUAGES
 

@@ -5,9 +5,9 @@ from typing import Final
 
 import msgspec
 
-from domain.drawing.svg.elements import Markup, element, fit_text, group, text_line, width_of
-from domain.drawing.svg.painter import WIDTH, Picture, PlayerCaption
-from domain.rules.protocol import GameOutcome, Seat
+from domain.game.painter import WIDTH, Picture, PlayerCaption
+from domain.game.protocol import GameOutcome, Seat
+from domain.game.svg import Markup, element, fit_text, group, text_line, width_of
 from domain.sentences import LANGUAGES, Sentence, Sentences, text_in
 
 _MARGIN: Final = 16

@@ -1,8 +1,8 @@
 """Cooperative That's My Line."""
 
 from domain.boards.pow2_text import places_below
+from domain.game.package import STONE_PROMPT, GamePackage
 from domain.games.duo import engine, game, svg, text
-from domain.rules.game import STONE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.DuoRules(),),

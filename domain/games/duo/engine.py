@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.boards.pow2_board import unopposed
-from domain.engine.game_engine import GameEngine, Values
+from domain.game.engine import GameEngine, Values
 from domain.games.duo.position import DuoPosition
 
 _MOST_STONES: Final = 48

@@ -17,6 +17,8 @@ from domain.boards.pow2_board import (
     bits,
     stones_json,
 )
+from domain.game.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
+from domain.game.puzzle import DONE, Ending, Puzzle, solver_outcome
 from domain.games.duo.illegal import why_illegal
 from domain.games.duo.position import (
     COLOURS,
@@ -28,8 +30,6 @@ from domain.games.duo.position import (
     play,
 )
 from domain.games.duo.sentences import SAY
-from domain.rules.protocol import GameOutcome, NoOptions, PuzzleScore, Seat, unreadable_move
-from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = SAY("form")
 LIMIT: Final = SAY("limit")

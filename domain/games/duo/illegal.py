@@ -1,9 +1,9 @@
 """Why a move of Cooperative That's My Line is illegal: one sentence that names the places."""
 
 from domain.boards.pow2_board import ON_COMMON_LINE
+from domain.game.puzzle import SOLVER_IS_DONE
 from domain.games.duo.position import FINISH, NEITHER, DuoPosition, Intersection, places
 from domain.games.duo.sentences import SAY
-from domain.rules.puzzle import SOLVER_IS_DONE
 from domain.sentences import Text
 
 

@@ -9,7 +9,7 @@ from domain.boards.pow2_svg import (
     player_captions,
     stone_kind,
 )
-from domain.drawing.svg.painter import BoardInput, Picture
+from domain.game.painter import BoardInput, Picture
 from domain.games.duo.position import COLOURS
 from domain.games.duo.sentences import SAY
 

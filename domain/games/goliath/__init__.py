@@ -1,8 +1,8 @@
 """David and Goliath."""
 
 from domain.boards.pow2_text import places_below
+from domain.game.package import PIECE_PROMPT, GamePackage
 from domain.games.goliath import engine, form, game, svg, text
-from domain.rules.game import PIECE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.GoliathRules(),),

@@ -3,8 +3,7 @@
 from typing import Final
 
 from domain.boards.pow2_board import EVERYWHERE, adjacent_to
-from domain.engine.game_engine import GameEngine, SearchMethod, Values
-from domain.engine.levels import Budgets
+from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
 from domain.games.goliath.position import GoliathPosition
 
 _BESIDE: Final = 2

@@ -20,6 +20,7 @@ import msgspec
 
 from domain.boards.pow2_board import INDEX, NAMES, intersection
 from domain.errors import Code, Refusal
+from domain.game.protocol import GameOutcome, Rules, Seat, unreadable_move
 from domain.games.goliath.illegal import FORM, why_illegal
 from domain.games.goliath.position import (
     SIDES,
@@ -37,7 +38,6 @@ from domain.games.goliath.position import (
     write,
 )
 from domain.games.goliath.sentences import SAY
-from domain.rules.protocol import GameOutcome, Rules, Seat, unreadable_move
 from domain.sentences import Text
 
 KEY: Final = "goliath"

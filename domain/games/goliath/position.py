@@ -16,7 +16,7 @@ from domain.boards.pow2_board import (
     bits,
     set_of,
 )
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 STONES: Final = 15
 SIDES: Final = ("David", "Goliath")

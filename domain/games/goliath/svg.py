@@ -13,8 +13,8 @@ from domain.boards.pow2_svg import (
     stone_kind,
     trail_of,
 )
-from domain.drawing.svg.elements import text_line
-from domain.drawing.svg.painter import BoardInput, Picture, body, stone
+from domain.game.painter import BoardInput, Picture, body, stone
+from domain.game.svg import text_line
 from domain.games.goliath.sentences import SAY
 
 

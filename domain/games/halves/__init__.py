@@ -1,7 +1,7 @@
 """Halves."""
 
+from domain.game.package import GamePackage
 from domain.games.halves import choice, engine, form, game, svg, text
-from domain.rules.game import GamePackage
 
 GAME = GamePackage(
     (game.HalvesRules(),),

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from domain.game.package import ChoiceWords, WordMove
 from domain.games.halves.position import KEEP, SWAP, HalvesMove, HalvesPhase, HalvesPosition, play
 from domain.games.halves.sentences import SAY
-from domain.rules.game import ChoiceWords, WordMove
 
 
 def choice(position: HalvesPosition, names: Sequence[str]) -> ChoiceWords:

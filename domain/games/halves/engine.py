@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from domain.boards.hexes import bits, neighbours_of_cells
-from domain.engine.game_engine import GameEngine, SearchMethod, Values
-from domain.engine.levels import Budgets, Slips
+from domain.game.engine import Budgets, GameEngine, SearchMethod, Slips, Values
 from domain.games.halves.position import HalvesPosition
 
 _TURN: Final = 0.5

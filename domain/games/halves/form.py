@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Final
 
+from domain.game.option_form import OptionField, option
 from domain.games.halves.position import HalvesOptions
-from domain.rules.option_form import OptionField, option
 
 _option = partial(option, HalvesOptions)
 

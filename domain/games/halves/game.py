@@ -17,6 +17,7 @@ import re
 from typing import Any, Final
 
 from domain.errors import Code, Refusal
+from domain.game.protocol import Chance, Rules, Seat, illegal_move, unreadable_move
 from domain.games.halves.illegal import FORM, why_illegal
 from domain.games.halves.json import KEY, position_of_setup, setup_json, to_json
 from domain.games.halves.outcome import outcome
@@ -39,7 +40,6 @@ from domain.games.halves.position import (
     play,
 )
 from domain.games.halves.sentences import SAY
-from domain.rules.protocol import Chance, Rules, Seat, illegal_move, unreadable_move
 from domain.sentences import Text
 
 _WORDS: Final = {"keep": KEEP, "swap": SWAP}

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from domain.boards.hexes import MAX_COORDINATE, Cell, axial, bits, cell
+from domain.game.protocol import bad_setup, read_setup
 from domain.games.halves.position import (
     FIRST_CELLS,
     SIDES,
@@ -16,7 +17,6 @@ from domain.games.halves.position import (
     place_tile,
     placeable_cells,
 )
-from domain.rules.protocol import bad_setup, read_setup
 
 KEY: Final = "halves"
 

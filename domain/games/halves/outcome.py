@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from domain.game.protocol import GameOutcome, Seat
 from domain.games.halves.position import OVER, Ending, HalvesPosition
 from domain.games.halves.sentences import SAY
-from domain.rules.protocol import GameOutcome, Seat
 
 
 def outcome(position: HalvesPosition) -> GameOutcome | None:

@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from domain.boards.hexes import STEPS, Cell, CellNeighbours, bits, cell, neighbours_of_cells
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 SIDES: Final = ("A", "B", "C")
 FIRST_CELLS: Final = (cell(0, 0), cell(0, 1), cell(1, 0))

@@ -6,17 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.svg.elements import (
-    Markup,
-    Point,
-    element,
-    escape_text,
-    group,
-    number,
-    outline,
-    text_line,
-)
-from domain.drawing.svg.painter import (
+from domain.game.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
@@ -25,6 +15,16 @@ from domain.drawing.svg.painter import (
     icon,
     piece,
     place_sentences,
+)
+from domain.game.svg import (
+    Markup,
+    Point,
+    element,
+    escape_text,
+    group,
+    number,
+    outline,
+    text_line,
 )
 from domain.games.halves.sentences import SAY
 from domain.sentences import Sentence

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.text import TextInput, TextPlace
+from domain.game.text import TextInput, TextPlace
 from domain.games.halves.position import SIDES
 
 Tile = tuple[int, int, int | None, int | None]

@@ -1,8 +1,8 @@
 """Get a Jump On."""
 
 from domain.boards.pow2_text import places_below
+from domain.game.package import GamePackage
 from domain.games.jump import engine, form, game, svg, text
-from domain.rules.game import GamePackage
 
 GAME = GamePackage(
     (game.JumpRules(),),

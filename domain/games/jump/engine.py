@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.boards.pow2_board import JUMPS, bits
-from domain.engine.game_engine import GameEngine, Values
+from domain.game.engine import GameEngine, Values
 from domain.games.jump.position import STONES, JumpMove, JumpPosition, first_moves
 
 _MOST_CHAINS: Final = 300

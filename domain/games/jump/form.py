@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from domain.game.option_form import OptionField, option
 from domain.games.jump.game import JumpOptions
-from domain.rules.option_form import OptionField, option
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (
     option(

@@ -18,6 +18,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from domain.boards.pow2_board import INDEX, NAMES, intersection, stones_json
+from domain.game.protocol import GameOutcome, PuzzleScore, Seat, illegal_move, unreadable_move
+from domain.game.puzzle import DONE, Ending, Puzzle, solver_outcome
 from domain.games.jump.illegal import why_illegal
 from domain.games.jump.position import (
     FINISH,
@@ -32,8 +34,6 @@ from domain.games.jump.position import (
     play,
 )
 from domain.games.jump.sentences import SAY
-from domain.rules.protocol import GameOutcome, PuzzleScore, Seat, illegal_move, unreadable_move
-from domain.rules.puzzle import DONE, Ending, Puzzle, solver_outcome
 
 FORM: Final = SAY("form")
 MARK: Final = SAY("mark")

@@ -3,10 +3,10 @@
 from itertools import pairwise
 
 from domain.boards.pow2_board import ADJACENT, JUMPS
+from domain.game.puzzle import SOLVER_IS_DONE as DONE_ALREADY
 from domain.games.jump.jumps import OVER
 from domain.games.jump.position import CORNERS, NOBODY, STONES, JumpMove, JumpPosition, is_over
 from domain.games.jump.sentences import SAY
-from domain.rules.puzzle import SOLVER_IS_DONE as DONE_ALREADY
 from domain.sentences import Text
 
 

@@ -11,7 +11,7 @@ from domain.boards.pow2_svg import (
     player_captions,
     stone_kind,
 )
-from domain.drawing.svg.painter import BoardInput, Picture, body, stone
+from domain.game.painter import BoardInput, Picture, body, stone
 from domain.games.jump.sentences import SAY
 
 _CORE: Final = 5

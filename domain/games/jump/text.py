@@ -1,7 +1,7 @@
 """Get a Jump On as text."""
 
 from domain.boards.pow2_text import board_below
-from domain.drawing.text import TextInput
+from domain.game.text import TextInput
 
 
 def draw(view: TextInput) -> str:

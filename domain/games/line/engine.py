@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from domain.engine.game_engine import GameEngine, SearchMethod, Values
-from domain.engine.levels import Budgets, Slips
+from domain.game.engine import Budgets, GameEngine, SearchMethod, Slips, Values
 from domain.games.line.position import LinePosition, open_places_of
 
 _SCALE: Final = 6.0

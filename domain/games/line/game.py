@@ -20,6 +20,7 @@ from domain.boards.pow2_board import (
     bits,
     stones_json,
 )
+from domain.game.protocol import GameOutcome, Rules, Seat, UnreadableMove
 from domain.games.line.illegal import why_illegal
 from domain.games.line.position import (
     SIDES,
@@ -29,7 +30,6 @@ from domain.games.line.position import (
     play,
 )
 from domain.games.line.sentences import SAY
-from domain.rules.protocol import GameOutcome, Rules, Seat, UnreadableMove
 from domain.sentences import Text
 
 KEY: Final = "line"

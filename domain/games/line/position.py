@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from domain.boards.pow2_board import unopposed
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 SIDES: Final = ("Light", "Dark")
 

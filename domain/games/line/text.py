@@ -1,7 +1,7 @@
 """That's My Line as text."""
 
 from domain.boards.pow2_text import board_below
-from domain.drawing.text import TextInput
+from domain.game.text import TextInput
 
 
 def draw(view: TextInput) -> str:

@@ -4,8 +4,8 @@ from functools import partial
 
 from domain.boards.line_puzzle_drawing import FIGURES, draw_lines, paint_lines
 from domain.boards.pow2_text import places_below
+from domain.game.package import STONE_PROMPT, GamePackage
 from domain.games.one import engine, game
-from domain.rules.game import STONE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.OneRules(),),

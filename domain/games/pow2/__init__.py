@@ -1,8 +1,8 @@
 """The Power of Two."""
 
 from domain.boards.pow2_text import places_below
+from domain.game.package import PIECE_PROMPT, GamePackage
 from domain.games.pow2 import engine, form, game, svg, text
-from domain.rules.game import PIECE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.Pow2Rules(),),

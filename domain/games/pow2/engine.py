@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from domain.engine.game_engine import GameEngine, SearchMethod, Values
-from domain.engine.levels import Budgets
+from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
 from domain.games.pow2.position import Pow2Position
 
 _SCALE: Final = 8.0

@@ -3,8 +3,8 @@
 from functools import partial
 from typing import Final
 
+from domain.game.option_form import OptionField, option
 from domain.games.pow2.position import Pow2Options
-from domain.rules.option_form import OptionField, option
 
 _option = partial(option, Pow2Options)
 

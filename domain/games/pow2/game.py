@@ -17,6 +17,14 @@ from enum import StrEnum
 from typing import Any, Final
 
 from domain.boards.pow2_board import INDEX, NAMES, intersection
+from domain.game.protocol import (
+    GameOutcome,
+    Rules,
+    Seat,
+    UnreadableMove,
+    illegal_move,
+    unreadable_move,
+)
 from domain.games.pow2.illegal import FORM, why_illegal
 from domain.games.pow2.position import (
     HAND,
@@ -37,14 +45,6 @@ from domain.games.pow2.position import (
     write,
 )
 from domain.games.pow2.sentences import SAY
-from domain.rules.protocol import (
-    GameOutcome,
-    Rules,
-    Seat,
-    UnreadableMove,
-    illegal_move,
-    unreadable_move,
-)
 from domain.sentences import Text
 
 

@@ -23,7 +23,7 @@ from domain.boards.pow2_board import (
     bits,
     names_of,
 )
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 PIECES: Final = 16
 SIDES: Final = ("Light", "Dark")

@@ -4,8 +4,8 @@ from math import cos, radians, sin
 from typing import Final
 
 from domain.boards.pow2_svg import PieceKind, board_picture, figures_of, player_captions
-from domain.drawing.svg.elements import Markup, element, number
-from domain.drawing.svg.painter import BoardInput, Picture, shade, stone
+from domain.game.painter import BoardInput, Picture, shade, stone
+from domain.game.svg import Markup, element, number
 from domain.games.pow2.sentences import SAY
 
 _SIZE: Final = 12.5

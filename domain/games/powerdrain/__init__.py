@@ -1,8 +1,8 @@
 """Powerdrain."""
 
+from domain.game.package import GamePackage
 from domain.games.powerdrain import engine, form, game, svg, text
 from domain.games.powerdrain.sentences import SAY
-from domain.rules.game import GamePackage
 
 GAME = GamePackage(
     (game.PowerdrainRules(),),

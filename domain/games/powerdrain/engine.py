@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from domain.engine.game_engine import GameEngine, SearchMethod, Values
-from domain.engine.levels import Budgets
+from domain.game.engine import Budgets, GameEngine, SearchMethod, Values
 from domain.games.powerdrain.position import PowerdrainPosition, remaining_volts
 
 _PLUG: Final = 0.15

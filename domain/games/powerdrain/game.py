@@ -15,6 +15,7 @@ Notation: `24-57`, the plug and the section; `2457`, `57-24` and `5724` are read
 import re
 from typing import Any, Final
 
+from domain.game.protocol import Chance, GameOutcome, Rules, Seat, bad_setup, unreadable_move
 from domain.games.powerdrain.illegal import why_illegal
 from domain.games.powerdrain.json import KEY, first_position, to_json
 from domain.games.powerdrain.outcome import final_outcome
@@ -35,7 +36,6 @@ from domain.games.powerdrain.position import (
     play,
 )
 from domain.games.powerdrain.sentences import SAY
-from domain.rules.protocol import Chance, GameOutcome, Rules, Seat, bad_setup, unreadable_move
 from domain.sentences import Text
 
 FORM: Final = SAY("form")

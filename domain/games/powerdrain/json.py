@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from domain.game.protocol import bad_setup, read_setup
 from domain.games.powerdrain.position import (
     DIGITS,
     EDGES,
@@ -22,7 +23,6 @@ from domain.games.powerdrain.position import (
     plug_names,
     remaining_volts,
 )
-from domain.rules.protocol import bad_setup, read_setup
 
 KEY: Final = "powerdrain"
 

@@ -1,8 +1,8 @@
 """The ending of Powerdrain, from the voltages that the plugs have left."""
 
+from domain.game.protocol import GameOutcome
 from domain.games.powerdrain.position import Ending, PowerdrainPosition, remaining_volts
 from domain.games.powerdrain.sentences import SAY
-from domain.rules.protocol import GameOutcome
 
 
 def final_outcome(position: PowerdrainPosition) -> GameOutcome:

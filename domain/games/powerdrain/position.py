@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 DIGITS: Final = (1, 3, 5, 7, 9)
 """The digits of each edge, which has them in some order."""

@@ -4,17 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, Final
 
-from domain.drawing.svg.elements import (
-    Markup,
-    Point,
-    element,
-    escape_text,
-    group,
-    number,
-    outline,
-    text_line,
-)
-from domain.drawing.svg.painter import (
+from domain.game.painter import (
     LOOKS,
     BoardInput,
     Picture,
@@ -23,6 +13,16 @@ from domain.drawing.svg.painter import (
     piece,
     place,
     place_sentences,
+)
+from domain.game.svg import (
+    Markup,
+    Point,
+    element,
+    escape_text,
+    group,
+    number,
+    outline,
+    text_line,
 )
 from domain.games.powerdrain.json import volts_left
 from domain.games.powerdrain.position import plug_value

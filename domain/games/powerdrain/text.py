@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from domain.drawing.text import TextInput, TextPlace
+from domain.game.text import TextInput, TextPlace
 from domain.games.powerdrain.json import volts_left
 from domain.games.powerdrain.position import SIDES, plug_value
 

@@ -1,7 +1,7 @@
 """Mū tōrere."""
 
+from domain.game.package import PIECE_PROMPT, GamePackage
 from domain.games.torere import engine, game, svg, text
-from domain.rules.game import PIECE_PROMPT, GamePackage
 
 GAME = GamePackage(
     (game.TorereRules(),),

@@ -8,7 +8,6 @@ only 1,180 positions; hard sees every mistake, and the others see those that are
 
 from typing import Final
 
-from domain.engine.game_engine import GameEngine, SearchMethod
-from domain.engine.levels import Budgets
+from domain.game.engine import Budgets, GameEngine, SearchMethod
 
 ENGINE: Final = GameEngine(method=SearchMethod.ALPHA_BETA, budgets=Budgets(51, 53, 500))

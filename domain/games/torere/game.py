@@ -14,6 +14,7 @@ import re
 from enum import StrEnum
 from typing import Any, Final
 
+from domain.game.protocol import GameOutcome, NoOptions, Rules, Seat, unreadable_move
 from domain.games.torere.illegal import why_illegal
 from domain.games.torere.position import (
     PLACES,
@@ -27,7 +28,6 @@ from domain.games.torere.position import (
     play,
 )
 from domain.games.torere.sentences import SAY
-from domain.rules.protocol import GameOutcome, NoOptions, Rules, Seat, unreadable_move
 from domain.sentences import Text
 
 FORM: Final = SAY("form")

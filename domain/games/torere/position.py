@@ -5,7 +5,7 @@ from typing import Final
 
 import msgspec
 
-from domain.rules.protocol import Seat
+from domain.game.protocol import Seat
 
 SIDES: Final = ("Light", "Dark")
 STONES: Final = 4

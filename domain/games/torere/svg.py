@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import cos, pi, sin
 from typing import Final
 
-from domain.drawing.svg.elements import Markup, Point, element, group, number, outline, text_line
-from domain.drawing.svg.painter import (
+from domain.game.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
@@ -18,6 +17,7 @@ from domain.drawing.svg.painter import (
     ring,
     stone,
 )
+from domain.game.svg import Markup, Point, element, group, number, outline, text_line
 from domain.games.torere.position import PLACES
 from domain.games.torere.sentences import SAY
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from domain.drawing.text import TextInput, TextPlace
+from domain.game.text import TextInput, TextPlace
 
 _LETTERS: Final = "PABCDEFGH"
 """The letters in the template for the putahi and for the kewai 1 to 8."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 from domain.boards.line_puzzle import LinePuzzlePosition, stones_on_lines
-from domain.engine.game_engine import GameEngine, Values
+from domain.game.engine import GameEngine, Values
 from domain.games.two.game import TwoRules
 
 _WANTED: Final = 2

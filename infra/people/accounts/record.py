@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from domain.engine.levels import RobotLevel
+from domain.game.engine import RobotLevel
 
 
 class MailAddress(msgspec.Struct, frozen=True, omit_defaults=True):

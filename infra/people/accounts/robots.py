@@ -16,7 +16,7 @@ import redis
 from argon2 import PasswordHasher
 from msgspec.structs import replace
 
-from domain.engine.levels import LEVELS, RobotLevel
+from domain.game.engine import LEVELS, RobotLevel
 from domain.match.robots import ROBOT_ACCOUNTS, robot_name
 from infra.people.account_macs import AccountMacs
 from infra.people.accounts.passwords import unmatchable_hash

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 import msgspec
-from litestar import Request, Response, get
+from litestar import Request, Response
 from litestar.params import FromPath
 from markupsafe import Markup
 
@@ -16,8 +16,11 @@ from domain.drawing import PAGE_STYLE
 from domain.errors import Code, Refusal
 from services.app.sentences import SAY
 from services.http.compression import Encoding, accepted_encoding, compress_well
+from services.http.web.declared import Pages
 from services.http.web.joined_scripts import ALONE, PAGES, join_scripts
 from services.http.web.wording import TRANSLATED, script_words
+
+pages = Pages()
 
 AnyRequest = Request[Any, Any, Any]
 
@@ -121,7 +124,7 @@ def module_tags(name: str) -> Markup:
     return tag
 
 
-@get("/static/{version:str}/{name:str}", sync_to_thread=False)
+@pages.get("/static/{version:str}/{name:str}", in_thread=False)
 def show_asset(request: AnyRequest, version: FromPath[str], name: FromPath[str]) -> Response[bytes]:
     """Return a static file. For an outdated version, return the current file, uncached."""
     asset = ASSETS.get(name)

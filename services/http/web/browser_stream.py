@@ -11,7 +11,6 @@ from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
-from litestar import get
 from litestar.params import QueryParameter
 from litestar.response import ServerSentEvent, ServerSentEventMessage
 
@@ -25,8 +24,11 @@ from services.http.streams.page_marks import (
     Topic,
     WaitingTopic,
 )
+from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency, VisitorDependency
 from services.http.web.session import AnyRequest, session_text
+
+pages = Pages()
 
 MAX_MATCHES: Final = 200
 """Matches that one stream watches at most."""
@@ -51,7 +53,7 @@ class BrowserWatch(msgspec.Struct, frozen=True):
     user: str
 
 
-@get("/stream")
+@pages.get("/stream")
 async def follow(  # noqa: PLR0917 - one for each thing that is watched
     request: AnyRequest,
     context: ContextDependency,

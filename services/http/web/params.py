@@ -5,9 +5,11 @@ from typing import Annotated, Final, TypeAlias
 from litestar.di import NamedDependency
 from litestar.params import PathParameter, QueryParameter
 
+from domain.match.events import AccountId
 from services.http.context import ApiContext
 from services.http.web.display_settings import BoardTheme
-from services.http.web.session import Form, Visitor
+from services.http.web.forms import Form, OwnForm
+from services.http.web.session import Visitor
 from services.http.web.views.puzzle_view import PuzzleLine
 from services.http.web.views.variations import MAX_CHARACTERS, Variation
 
@@ -15,7 +17,9 @@ MAX_PLY: Final = 1_000_000
 
 ContextDependency: TypeAlias = NamedDependency[ApiContext]
 VisitorDependency: TypeAlias = NamedDependency[Visitor]
+AccountDependency: TypeAlias = NamedDependency[AccountId]
 FormDependency: TypeAlias = NamedDependency[Form]
+Own: TypeAlias = NamedDependency[OwnForm]
 VariationDependency: TypeAlias = NamedDependency[Variation]
 PuzzleDependency: TypeAlias = NamedDependency[PuzzleLine]
 

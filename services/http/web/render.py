@@ -153,6 +153,11 @@ def redirect_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
     return Redirect(path, status_code=303, cookies=list(cookies))
 
 
+def back_to(path: str, cookies: Sequence[Cookie] = ()) -> Redirect:
+    """Redirect to the page that a form names, or home if that is none of this server."""
+    return redirect_to(local_path(path), cookies)
+
+
 def logged_out_to(path: str, visitor: Visitor) -> Redirect:
     """Redirect a browser that is logged out, and have it drop the pages that it keeps."""
     # not "storage", because that has the texts of sealed draws, without which a player could not reveal them

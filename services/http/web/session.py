@@ -15,15 +15,12 @@ the token masked by a pad of its own, and no two answers show the same text.
 import hmac
 import re
 import secrets
-from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 import msgspec
 from litestar import Request
 from litestar.datastructures import Cookie
 from litestar.di import NamedDependency
-from litestar.exceptions import PermissionDeniedException
 
 from domain.match.events import AccountId
 from domain.match.history import PackedSnapshot, Snapshot, unpack_snapshot
@@ -52,13 +49,6 @@ CSRF_HEADER: Final = "x-csrf-token"
 _MASKED: Final = re.compile("[0-9a-f]{128}")
 """A masked token of 256 bits."""
 
-_SAME_SITE: Final = ("", "same-origin", "none")
-"""Values of Sec-Fetch-Site for a form of this server, or from a browser that does not send the header."""
-
-
-_FOR_ANYBODY: Final = re.compile("/(login|signup|display|password(/.*)?)")
-"""Forms that need no session."""
-
 _OF_A_VISIT: Final = ("move", "next", "over", "saved")
 """Parts of a query that name no other page."""
 
@@ -68,7 +58,6 @@ _HOST: Final = re.compile(
 
 _LOCAL_SITE: Final = re.compile(r"https://|http://(localhost|127\.[0-9.]+|\[::1\])(:|$)")
 
-_OF_A_MATCH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
 _PATH_OF_MATCH: Final = re.compile("/m/([0-9]{1,15})(?![0-9])")
 
 
@@ -172,24 +161,6 @@ class Visitor(msgspec.Struct, frozen=True):
         return self.session.account
 
 
-class Form(msgspec.Struct, frozen=True):
-    """The fields of a form whose token was checked."""
-
-    fields: Mapping[str, tuple[str, ...]]
-
-    def get(self, name: str) -> str:
-        """Return a field without blanks around it; empty when it is missing."""
-        return self.raw(name).strip()
-
-    def raw(self, name: str) -> str:
-        """Return a field as it was typed, with its blanks, because a password may have them."""
-        return self.fields.get(name, ("",))[0]
-
-    def all(self, name: str) -> tuple[str, ...]:
-        """Return a field's values that are not empty."""
-        return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
-
-
 def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visitor:
     """Return the visitor.
 
@@ -237,6 +208,11 @@ def visitor(request: AnyRequest, context: NamedDependency[ApiContext]) -> Visito
     )
     request.state.visitor = stranger
     return stranger
+
+
+def account(visitor: NamedDependency[Visitor]) -> AccountId:
+    """Return the visitor's account, for a page that needs one; `LoginNeededError` without one."""
+    return visitor.require_account()
 
 
 def _session_and_match(
@@ -342,36 +318,6 @@ def unmask_token(text: str) -> bytes:
 
 def _exclusive_or(one: bytes, other: bytes) -> bytes:
     return bytes(a ^ b for a, b in zip(one, other, strict=True))
-
-
-async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
-    """Return the fields of a form from a page of this server; any other form is refused."""
-    if request.headers.get("sec-fetch-site", "") not in _SAME_SITE:
-        raise PermissionDeniedException("the form was sent from another site")
-    data = await request.form()
-    fields: dict[str, tuple[str, ...]] = {}
-    for name, value in data.multi_items():
-        if isinstance(value, str):
-            fields[name] = (*fields.get(name, ()), value)
-    token = request.headers.get(CSRF_HEADER) or fields.get(CSRF_FIELD, ("",))[0]
-    proven = unmask_token(token)
-    if not proven or not hmac.compare_digest(proven, unmask_token(visitor.proof)):
-        if visitor.session is None and not _FOR_ANYBODY.fullmatch(request.url.path):
-            # the session has ended since the page was loaded
-            raise LoginNeededError(_back(request.url.path, fields))
-        raise PermissionDeniedException(
-            "the page was open too long, or its cookie is gone; load it again and repeat"
-        )
-    return Form(fields)
-
-
-def _back(path: str, fields: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the path of the match that a form was sent for, with the move in it; otherwise empty."""
-    match = _OF_A_MATCH.match(path)
-    move = fields.get("move", ("",))[0]
-    if match is None:
-        return ""
-    return f"{match[0]}?{urlencode({'move': move})}" if move else match[0]
 
 
 def _cookie_name(name: str, *, secure: bool) -> str:

@@ -12,14 +12,17 @@ from importlib.resources import files
 from typing import Final
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 
 from domain.sentences import LANGUAGES
 from infra.audit.draws import DEALS
+from services.http.web.declared import Pages
 from services.http.web.params import VisitorDependency
 from services.http.web.render import environment
 from services.http.web.session import Visitor
 from services.http.web.wording import Wording, wording
+
+pages = Pages()
 
 _SCRIPTS: Final = (
     "bytes.js",
@@ -97,7 +100,7 @@ _HEADERS: Final = {
 }
 
 
-@get("/verify", sync_to_thread=True)
+@pages.get("/verify")
 def show_verify_page(visitor: VisitorDependency) -> Response[str]:
     """Return the page; it is the same for everybody who reads its language."""
     return Response(page_in(visitor.language), media_type="text/html", headers=_HEADERS)

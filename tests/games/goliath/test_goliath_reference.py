@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
+from domain.game.protocol import IllegalMove
 from domain.games.goliath.position import GoliathMove, GoliathPosition
-from domain.rules.protocol import IllegalMove
 from tests.games import playing
 from tests.games.goliath import reference
 from tests.games.goliath.given import (

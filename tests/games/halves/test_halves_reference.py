@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from domain.game.protocol import IllegalMove
 from domain.games.halves.position import Ending, KeepRule, TouchRule
 from domain.rules import pack_position, unpack_position
-from domain.rules.protocol import IllegalMove
 from tests.games import playing
 from tests.games.halves import reference
 from tests.games.halves.given import (

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
+from domain.game.protocol import UnreadableMove, illegal_move
 from domain.games.jump.jumps import chains
 from domain.games.jump.position import NOBODY
-from domain.rules.protocol import UnreadableMove, illegal_move
 from tests.games import playing
 from tests.games.jump import reference
 from tests.games.jump.given import (

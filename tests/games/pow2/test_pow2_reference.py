@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from domain.boards.pow2_board import INDEX, NAMES
+from domain.game.protocol import UnreadableMove
 from domain.games.pow2.position import Pow2Move, Pow2Position, count_moves, moves
-from domain.rules.protocol import UnreadableMove
 from tests.games import playing
 from tests.games.pow2 import reference
 from tests.games.pow2.given import (

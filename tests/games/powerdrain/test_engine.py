@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
+from domain.game.engine import RobotLevel
 from domain.games.powerdrain.engine import evaluate
 from domain.games.powerdrain.position import PowerdrainPosition
 from domain.rules import latest_rules

@@ -2,8 +2,8 @@
 
 import pytest
 
-from domain.engine.levels import RobotLevel
 from domain.engine.robot_move import choose_move
+from domain.game.engine import RobotLevel
 from domain.games.torere.position import START, TorerePosition
 from domain.rules import latest_rules
 

@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from domain.drawing.svg.elements import Point, element
-from domain.drawing.svg.painter import (
+from domain.game.painter import (
     LOOKS,
     WIDTH,
     BoardInput,
@@ -16,7 +15,8 @@ from domain.drawing.svg.painter import (
     place_sentences,
     ring,
 )
-from domain.drawing.text import TextInput
+from domain.game.svg import Point, element
+from domain.game.text import TextInput
 from matchpost_tictactoe.game import SIDES, SQUARES
 
 _CELL: Final = WIDTH / 3

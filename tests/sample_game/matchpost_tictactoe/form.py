@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from domain.rules.option_form import OptionField, option
+from domain.game.option_form import OptionField, option
 from matchpost_tictactoe.game import TicTacToeOptions
 
 OPTIONS_FORM: Final[tuple[OptionField, ...]] = (

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
+from domain.game.protocol import Rules
 from domain.rules import GameOutcome, Seat, UnreadableMove
-from domain.rules.protocol import Rules
 
 KEY: Final = "tictactoe"
 SQUARES: Final = ("a1", "a2", "a3", "b1", "b2", "b3", "c1", "c2", "c3")

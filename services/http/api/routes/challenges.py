@@ -7,8 +7,8 @@ from typing import Annotated
 import msgspec
 from litestar.params import JSONBody, PathParameter, QueryParameter
 
-from domain.engine.levels import RobotLevel
 from domain.errors import Code
+from domain.game.engine import RobotLevel
 from infra.people.challenges import Challenge, ChallengeState
 from infra.people.tokens import Scope
 from services.app import challenges

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias
-from uuid import uuid4
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.params import QueryParameter
 from litestar.response import Redirect
 from litestar.status_codes import HTTP_204_NO_CONTENT
@@ -17,7 +17,6 @@ from domain.match.events import AccountId
 from domain.rules import latest_rules
 from infra.people.tokens import FreshToken, Scope
 from services.app import accounts, preferences, vacations
-from services.app.actor import Actor
 from services.app.blocks import blocked_userids
 from services.app.error_codes import CODE_INFO
 from services.app.games import game_keys
@@ -26,20 +25,31 @@ from services.app.recent_password import FRESH_MS, check_recent_password, is_fre
 from services.app.sentences import SAY
 from services.app.vacations import VacationStatus
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.display_settings import change_display, display_cookie
-from services.http.web.pages.match_actions import WEB_FRONT_END
-from services.http.web.params import ContextDependency, FormDependency, Id, VisitorDependency
-from services.http.web.render import local_path, logged_out_to, redirect_to, render
-from services.http.web.session import Form, Visitor
+from services.http.web.forms import Form, OwnForm
+from services.http.web.params import (
+    AccountDependency,
+    ContextDependency,
+    FormDependency,
+    Id,
+    Own,
+    VisitorDependency,
+)
+from services.http.web.render import back_to, logged_out_to, redirect_to, render
+from services.http.web.session import Visitor
+
+pages = Pages()
 
 SavedSection = Annotated[str, QueryParameter(max_length=16)]
 DeclinedCount = Annotated[int, QueryParameter(ge=0, le=10_000)]
 
 
-@get("/account", sync_to_thread=True)
+@pages.get("/account")
 def show_account(
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     saved: SavedSection = "",
     declined: DeclinedCount = 0,
 ) -> Response[str]:
@@ -47,8 +57,7 @@ def show_account(
 
     `declined` is how many matches a block ended.
     """
-    visitor.require_account()
-    return _page(context, visitor, saved=saved, declined=declined)
+    return _page(context, visitor, account, saved=saved, declined=declined)
 
 
 PageOrRedirect: TypeAlias = Response[str] | Redirect
@@ -60,6 +69,7 @@ _PREFERENCES: Final = ("playing", "notify", "drawings")
 def _page(  # noqa: PLR0913 - what the page may have more than the account
     context: ApiContext,
     visitor: Visitor,
+    account: AccountId,
     issued: FreshToken | None = None,
     *,
     feedback: str = "",
@@ -70,7 +80,6 @@ def _page(  # noqa: PLR0913 - what the page may have more than the account
     declined: int = 0,
 ) -> Response[str]:
     """Return the page. The form `at`, if it has a mistake, keeps its fields `typed`."""
-    account = visitor.require_account()
     now = context.app.store.now()
     vacation = vacations.status(context.app, account)
     several = [rules for rules in map(latest_rules, game_keys()) if len(rules.displays) > 1]
@@ -126,131 +135,99 @@ def _password_given_at(visitor: Visitor) -> int:
     return visitor.session.created if visitor.session else 0
 
 
-@post("/account/preferences", sync_to_thread=True)
-def change_preferences(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/preferences")
+def change_preferences(own: Own) -> PageOrRedirect:
     """Change the language of help, the mail, the allowed challengers, and the displays."""
-    drawn = {key: form.get(f"display-{key}") for key in game_keys() if form.get(f"display-{key}")}
+    drawn = {key: own.get(f"display-{key}") for key in game_keys() if own.get(f"display-{key}")}
     wanted = preferences.PreferenceChanges(
-        language=form.get("language") if "language" in form.fields else None,
-        notify=form.get("notify") or None,
-        challenges=form.get("challenges") or None,
+        language=own.get("language") if "language" in own.fields else None,
+        notify=own.get("notify") or None,
+        challenges=own.get("challenges") or None,
         displays=drawn or None,
-        receipts=form.get("receipts") or None,
+        receipts=own.get("receipts") or None,
     )
-
-    def changed(account: AccountId) -> None:
-        preferences.change_preferences(context.app, account, wanted)
-
-    at = form.get("at")
-    return _change(context, visitor, changed, form, at if at in _PREFERENCES else "playing")
+    at = own.get("at")
+    change = partial(preferences.change_preferences, own.app, own.account, wanted)
+    return _change(own, change, at if at in _PREFERENCES else "playing")
 
 
-@post("/account/addresses", sync_to_thread=True)
-def change_addresses(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/addresses")
+def change_addresses(own: Own) -> PageOrRedirect:
     """Replace the e-mail addresses."""
-    wanted = form.get("addresses").replace(",", " ").split()
 
-    def changed(account: AccountId) -> None:
-        _confirm(context, visitor, form)
-        accounts.replace_addresses(context.app, account, wanted)
+    def changed() -> None:
+        _confirm(own)
+        wanted = own.get("addresses").replace(",", " ").split()
+        accounts.replace_addresses(own.app, own.account, wanted)
 
-    return _change(context, visitor, changed, form, "mail")
+    return _change(own, changed, "mail")
 
 
-def _confirm(context: ApiContext, visitor: Visitor, form: Form) -> None:
+def _confirm(own: OwnForm) -> None:
     """Check the password, unless the visitor has logged in a moment ago."""
-    check_recent_password(
-        context.app, visitor.require_account(), form.raw("password"), _password_given_at(visitor)
-    )
+    given_at = _password_given_at(own.visitor)
+    check_recent_password(own.app, own.account, own.raw("password"), given_at)
 
 
-def _change(
-    context: ApiContext,
-    visitor: Visitor,
-    change: Callable[[AccountId], Response[str] | object],
-    form: Form,
-    at: str = "",
-) -> PageOrRedirect:
+def _change(own: OwnForm, change: Callable[[], object], at: str = "") -> PageOrRedirect:
     """Call `change`, and show the page that it returns, or else the account.
 
     A refusal is shown at the form `at`.
     """
-    account = visitor.require_account()
-    context.app.pace.check(account)
     try:
-        answer = change(account)
+        answer = change()
     except Refusal as reason:
         if not at:
             raise
-        status = CODE_INFO[reason.code].status
         return _page(
-            context,
-            visitor,
-            feedback=reason.in_language(visitor.language),
+            own.context,
+            own.visitor,
+            own.account,
+            feedback=reason.in_language(own.visitor.language),
             at=at,
-            typed=form,
-            status=status,
+            typed=own,
+            status=CODE_INFO[reason.code].status,
         )
     if isinstance(answer, Response):
         return answer
     return redirect_to(f"/account?saved={at}#{at}" if at else "/account")
 
 
-@post("/account/verify", sync_to_thread=True)
-def verify_address(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/verify")
+def verify_address(own: Own) -> PageOrRedirect:
     """Verify an address by the code that was mailed there."""
-
-    def verified(account: AccountId) -> None:
-        accounts.prove_address(context.app, account, form.get("code"))
-
-    return _change(context, visitor, verified, form, "verify")
+    verify = partial(accounts.prove_address, own.app, own.account, own.get("code"))
+    return _change(own, verify, "verify")
 
 
-@post("/account/password", sync_to_thread=True)
-def change_password(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/password")
+def change_password(own: Own) -> PageOrRedirect:
     """Replace the password, and end all other sessions, and where the form says so all tokens."""
-    session = visitor.session.id if visitor.session else ""
-    old, new, end = form.raw("old"), form.raw("new"), bool(form.get("end-tokens"))
-
-    def changed(account: AccountId) -> None:
-        app = context.app
-        accounts.change_password(app, account, old, new, session=session, tokens=end)
-
-    return _change(context, visitor, changed, form, "password")
+    session = own.visitor.session.id if own.visitor.session else ""
+    old, new, end = own.raw("old"), own.raw("new"), bool(own.get("end-tokens"))
+    change = partial(accounts.change_password, own.app, own.account, old, new)
+    return _change(own, partial(change, session=session, tokens=end), "password")
 
 
-@post("/account/logout-everywhere", sync_to_thread=True)
-def log_out_everywhere(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/account/logout-everywhere")
+def log_out_everywhere(own: Own) -> Redirect:
     """End all sessions, including this one, and all tokens."""
-    del form
-    accounts.log_out_everywhere(context.app, visitor.require_account())
-    return logged_out_to("/login", visitor)
+    accounts.log_out_everywhere(own.app, own.account)
+    return logged_out_to("/login", own.visitor)
 
 
-@post("/account/tokens", status_code=200, sync_to_thread=True)
-def make_token(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/tokens")
+def make_token(own: Own) -> PageOrRedirect:
     """Make a token, and show its text, which is not shown again."""
 
-    def made(account: AccountId) -> Response[str]:
-        _confirm(context, visitor, form)
-        days = _days(form.get("days"))
-        issued = context.app.tokens.issue(account, form.get("label"), form.all("scope"), days)
-        accounts.end_if_suspended(context.app, account)
-        return _page(context, visitor, issued)
+    def made() -> Response[str]:
+        _confirm(own)
+        days = _days(own.get("days"))
+        issued = own.app.tokens.issue(own.account, own.get("label"), own.all("scope"), days)
+        accounts.end_if_suspended(own.app, own.account)
+        return _page(own.context, own.visitor, own.account, issued)
 
-    return _change(context, visitor, made, form, "tokens")
+    return _change(own, made, "tokens")
 
 
 def _days(text: str) -> int | None:
@@ -259,38 +236,29 @@ def _days(text: str) -> int | None:
     return int(text) if text else None
 
 
-@post("/account/tokens/{id_:str}/revoke", sync_to_thread=True)
-def revoke_token(
-    id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/tokens/{id_:str}/revoke")
+def revoke_token(id_: Id, own: Own) -> PageOrRedirect:
     """Revoke a token."""
-    revoke = accounts.revoke_token
-    return _change(context, visitor, lambda account: revoke(context.app, account, id_), form)
+    return _change(own, partial(accounts.revoke_token, own.app, own.account, id_))
 
 
-@post("/account/sessions/{id_:str}/end", sync_to_thread=True)
-def end_session(
-    id_: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/sessions/{id_:str}/end")
+def end_session(id_: Id, own: Own) -> PageOrRedirect:
     """End another session of the visitor."""
-    end = accounts.end_session
-    return _change(context, visitor, lambda account: end(context.app, account, id_), form)
+    return _change(own, partial(accounts.end_session, own.app, own.account, id_))
 
 
-@post("/account/vacation", sync_to_thread=True)
-def take_vacation(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/vacation")
+def take_vacation(own: Own) -> PageOrRedirect:
     """Start, extend or end a vacation."""
 
-    def taken(account: AccountId) -> None:
-        actor = Actor(account, WEB_FRONT_END, uuid4().hex)
-        if form.get("until"):
-            vacations.take_until(context.app, actor, _day(form.get("until")))
+    def taken() -> None:
+        if own.get("until"):
+            vacations.take_until(own.app, own.actor(), _day(own.get("until")))
         else:
-            vacations.change(context.app, actor, form.get("days"))
+            vacations.change(own.app, own.actor(), own.get("days"))
 
-    return _change(context, visitor, taken, form, "vacation")
+    return _change(own, taken, "vacation")
 
 
 def _day(text: str) -> int:
@@ -301,28 +269,27 @@ def _day(text: str) -> int:
         raise Refusal(Code.BAD_OPTION, SAY("vacation-day")) from None
 
 
-@post("/account/deletion", sync_to_thread=True)
-def delete_account(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> PageOrRedirect:
+@pages.post("/account/deletion")
+def delete_account(own: Own) -> PageOrRedirect:
     """Delete the account and its personal data."""
-    visitor.require_account()
-    try:
-        accounts.delete_account(context.app, visitor.name, form.raw("password"))
-    except Refusal as reason:
-        status, said = CODE_INFO[reason.code].status, reason.in_language(visitor.language)
-        return _page(context, visitor, feedback=said, at="deletion", status=status)
-    return logged_out_to("/?over=account", visitor)
+
+    def deleted() -> Redirect:
+        accounts.delete_account(own.app, own.visitor.name, own.raw("password"))
+        return logged_out_to("/?over=account", own.visitor)
+
+    return _change(own, deleted, "deletion")
 
 
-@post("/display", sync_to_thread=False)
-def set_display(form: FormDependency, visitor: VisitorDependency) -> Response[Any]:
+@pages.post("/display", in_thread=False)
+def set_display(open_form: FormDependency, visitor: VisitorDependency) -> Response[Any]:
     """Keep the settings of the display that the form names, and return to the page that it was on.
 
     A script has shown the change already, and stays on its page.
     """
-    settings = change_display(visitor.display, {name: form.get(name) for name in form.fields})
+    settings = change_display(
+        visitor.display, {name: open_form.get(name) for name in open_form.fields}
+    )
     cookie = display_cookie(settings, secure=visitor.secure)
     if visitor.partial:
         return Response(None, status_code=HTTP_204_NO_CONTENT, cookies=[cookie])
-    return redirect_to(local_path(form.get("back") or "/"), [cookie])
+    return back_to(open_form.get("back") or "/", [cookie])

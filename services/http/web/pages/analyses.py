@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.params import PathParameter, QueryParameter
 from litestar.response import Redirect
 
@@ -12,11 +12,11 @@ from domain.match.state import position_at
 from infra.analyses import StoredAnalysis
 from services.app.analyses import analysis_of, score_bound, start_analysis
 from services.app.sentences import SAY
-from services.http.anonymous_limit import WEIGHT
+from services.http.web.declared import Pages
 from services.http.web.params import (
     BoardNumber,
     ContextDependency,
-    FormDependency,
+    Own,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
@@ -26,11 +26,13 @@ from services.http.web.views.match_view import MatchView
 from services.http.web.views.result_said import said_result
 from services.http.web.views.variations import Variation
 
+pages = Pages()
+
 MoveNumber = Annotated[int, PathParameter(ge=1, le=1_000_000)]
 Step = Annotated[int, QueryParameter(ge=0, le=1_000)]
 
 
-@get("/m/{board:int}/analysis", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/analysis", weight=2)
 def show_match_analysis(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -62,20 +64,15 @@ def show_match_analysis(
     )
 
 
-@post("/m/{board:int}/analysis", sync_to_thread=True)
-def request_match_analysis(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/analysis")
+def request_match_analysis(board: BoardNumber, own: Own) -> Redirect:
     """Ask for the analysis of a match."""
-    del form  # its token was checked
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    table = MatchView.of(context, board, visitor)
-    start_analysis(context.app, account, board, table.state)
+    table = MatchView.of(own.context, board, own.visitor)
+    start_analysis(own.app, own.account, board, table.state)
     return redirect_to(f"/m/{board}/analysis")
 
 
-@get("/m/{board:int}/analysis/{move:int}", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/analysis/{move:int}", weight=2)
 def show_better_line(
     board: BoardNumber,
     move: MoveNumber,

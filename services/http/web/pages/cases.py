@@ -3,15 +3,13 @@
 from functools import partial
 from hashlib import sha256
 from typing import Annotated, Any, Final
-from uuid import uuid4
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.params import PathParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.match.state import MatchState
-from services.app.actor import Actor
 from services.app.cases import PAGE, CaseView, case_of, cases_of, queue_of
 from services.app.commands import finish
 from services.app.disputes import (
@@ -27,20 +25,21 @@ from services.app.evidence import evidence_of
 from services.app.names import names_of
 from services.app.rulings import HOUR, Verdict, ruling_of, try_ruling
 from services.app.sentences import SAY
-from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
-from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.declared import Pages
+from services.http.web.forms import Form, OwnForm
 from services.http.web.params import (
+    AccountDependency,
     BoardNumber,
     CaseNumber,
     ClaimPly,
     ContextDependency,
-    FormDependency,
+    Own,
     PageNumber,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Form, Visitor
+from services.http.web.session import Visitor
 from services.http.web.views.board_view import draw_match
 from services.http.web.views.case_view import case_page
 from services.http.web.views.case_words import next_turn, remedies_said, step_name
@@ -48,18 +47,20 @@ from services.http.web.views.match_view import MatchView
 from services.http.web.views.pagination import ListPart, first_row
 from services.language.render.match_text import NamedMatch
 
+pages = Pages()
+
 _MOST_DIGITS: Final = 6
 
 
-@get("/m/{board:int}/claim", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/claim", weight=2)
 def show_claim_form(
     board: BoardNumber,
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     ply: ClaimPly = None,
 ) -> Response[str]:
     """Show the form for a claim, which says what follows from it."""
-    account = visitor.require_account()
     table = MatchView.of(context, board, visitor)
     check_may_see(context.app, account, table.state)
     at = table.state.ply if ply is None else min(ply, table.state.ply)
@@ -76,35 +77,29 @@ def show_claim_form(
     )
 
 
-@post("/m/{board:int}/claim", sync_to_thread=True)
-def make_claim(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/claim")
+def make_claim(board: BoardNumber, own: Own) -> Redirect:
     """Make a claim."""
-    action = ClaimAction(_number(form.get("ply"), Code.UNKNOWN_PLY), form.get("text"))
-    return _act(board, form, context, visitor, action)
+    action = ClaimAction(_number(own.get("ply"), Code.UNKNOWN_PLY), own.get("text"))
+    return _act(board, own, action)
 
 
-@post("/m/{board:int}/appeal", sync_to_thread=True)
-def make_appeal(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/appeal")
+def make_appeal(board: BoardNumber, own: Own) -> Redirect:
     """Appeal against a ruling."""
-    claim = _number(form.get("case"), Code.UNKNOWN_CLAIM)
-    return _act(board, form, context, visitor, AppealAction(form.get("text"), claim))
+    claim = _number(own.get("case"), Code.UNKNOWN_CLAIM)
+    return _act(board, own, AppealAction(own.get("text"), claim))
 
 
-@post("/m/{board:int}/rule", sync_to_thread=True, status_code=200)
-def give_ruling(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str] | Redirect:
+@pages.post("/m/{board:int}/rule")
+def give_ruling(board: BoardNumber, own: Own) -> Response[str] | Redirect:
     """Show what a ruling will do; or submit it, once that was shown."""
-    claim = _number(form.get("case"), Code.UNKNOWN_CLAIM)
-    verdict = _verdict(form)
-    if form.get("do") != "preview":
-        return _act(board, form, context, visitor, RuleAction(verdict, form.get("text"), claim))
-    account = visitor.require_account()
-    state, case = case_of(context.app, account, board, claim)
+    claim = _number(own.get("case"), Code.UNKNOWN_CLAIM)
+    verdict = _verdict(own)
+    if own.get("do") != "preview":
+        return _act(board, own, RuleAction(verdict, own.get("text"), claim))
+    account, context, visitor = own.account, own.context, own.visitor
+    state, case = case_of(own.app, account, board, claim)
     names = context.app.accounts.name_of(state.seats)
     ruling = ruling_of(state, names, verdict, claim)
     tried = try_ruling(account, state, ruling, context.app.store.now())
@@ -112,18 +107,19 @@ def give_ruling(
     what = remedies_said(scene, tried.remedies, visitor.wording)
     if tried.after.next is not None and tried.remedies:
         what += f"; {next_turn(scene, tried.after.next, visitor.wording)}"
-    return _case(context, visitor, state, case, form=form, preview=what)
+    return _case(context, visitor, state, case, form=own, preview=what)
 
 
-@get("/m/{board:int}/case", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/m/{board:int}/case", weight=3)
 def show_case(
     board: BoardNumber,
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     number: CaseNumber = None,
 ) -> Response[str]:
     """Show a case of a match, by default the one that waits, or else the last."""
-    state, case = case_of(context.app, visitor.require_account(), board, number)
+    state, case = case_of(context.app, account, board, number)
     return _case(context, visitor, state, case)
 
 
@@ -151,7 +147,7 @@ def _case(
         typed=form.get if form else _nothing,
         winners=form.all("winner") if form else (),
         preview=preview,
-        key=(form.get("key")[:64] if form else "") or uuid4().hex,
+        key=(form or Form({})).key,
         # the form for a ruling has an address below the match's, and this page is not above that
         returns_to=f"/m/{case.board}/case?case={case.number}",
     )
@@ -161,15 +157,15 @@ def _nothing(_: str) -> str:
     return ""
 
 
-@get("/m/{board:int}/case/{number:int}/evidence.json", sync_to_thread=True, opt={WEIGHT: 20})
+@pages.get("/m/{board:int}/case/{number:int}/evidence.json", weight=20)
 def download_evidence(
     board: BoardNumber,
     number: Annotated[int, PathParameter(ge=1, le=10**9)],
     context: ContextDependency,
-    visitor: VisitorDependency,
+    account: AccountDependency,
 ) -> Response[Any]:
     """Return the evidence of a case as a match document."""
-    line = evidence_of(context.app, visitor.require_account(), board, number)
+    line = evidence_of(context.app, account, board, number)
     headers = {
         "Content-Disposition": f'attachment; filename="match-{board}-case-{number}.json"',
         "Cache-Control": "private, no-cache",
@@ -177,13 +173,16 @@ def download_evidence(
     return Response(line, media_type="application/json", headers=headers)
 
 
-@get("/cases", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/cases", weight=3)
 def show_queue(
-    context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    page: PageNumber = 1,
 ) -> Response[str]:
     """Show the cases that wait for a ruling, the oldest first, to an arbiter."""
     start = first_row(page, PAGE)
-    queued = queue_of(context.app, visitor.require_account(), start)
+    queued = queue_of(context.app, account, start)
     views = [one.view for one in queued if one.view]
     total = context.app.cases.count()
     return render(
@@ -208,22 +207,16 @@ def show_queue(
     )
 
 
-def _act(
-    board: int, form: Form, context: ApiContext, visitor: Visitor, action: DisputeAction
-) -> Redirect:
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    actor = Actor(account, WEB_FRONT_END, _key(form))
-    finish(context.app, carry_out(context.app, actor, board, action).outcome)
+def _act(board: int, own: OwnForm, action: DisputeAction) -> Redirect:
+    finish(own.app, carry_out(own.app, own.actor(_key(own)), board, action).outcome)
     number = f"?case={action.claim}" if not isinstance(action, ClaimAction) else ""
     return redirect_to(f"/m/{board}/case{number}")
 
 
 def _key(form: Form) -> str:
     """Return the key of the command: a form sent twice is one command, with other fields another."""
-    page = form.get("key")[:64] or uuid4().hex
     rest = sorted((name, form.all(name)) for name in form.fields if name not in ("csrf", "key"))
-    return f"{page} dispute {sha256(repr(rest).encode()).hexdigest()[:32]}"
+    return f"{form.key} dispute {sha256(repr(rest).encode()).hexdigest()[:32]}"
 
 
 def _verdict(form: Form) -> Verdict:

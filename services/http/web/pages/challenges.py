@@ -2,26 +2,24 @@
 
 import asyncio
 from typing import Final
-from uuid import uuid4
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.response import Redirect
 
 from domain.rules import latest_rules
 from infra.people.challenges import Challenge, ChallengeState
 from services.app import challenges
-from services.app.actor import Actor
 from services.app.challenges import gathers
 from services.app.commands import WAIT_SECONDS
 from services.app.opponents import robots_play
 from services.http.context import ApiContext
 from services.http.streams.page_marks import ChallengesTopic, HomeTopic, page_marks
-from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.declared import Pages
 from services.http.web.params import (
     ContextDependency,
-    FormDependency,
     GameParameter,
     Id,
+    Own,
     PageNumber,
     VisitorDependency,
 )
@@ -31,10 +29,12 @@ from services.http.web.views.new_match_form import robot_offers, showcase_games
 from services.http.web.views.open_challenges import offers
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 
+pages = Pages()
+
 _OVER: Final = (ChallengeState.WITHDRAWN, ChallengeState.TAKEN)
 
 
-@get("/challenges", sync_to_thread=True)
+@pages.get("/challenges")
 def show_challenges(
     context: ContextDependency,
     visitor: VisitorDependency,
@@ -65,7 +65,7 @@ def show_challenges(
     )
 
 
-@get("/c/{challenge:str}", sync_to_thread=True)
+@pages.get("/c/{challenge:str}")
 def show_challenge_page(
     request: AnyRequest, challenge: Id, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -89,19 +89,15 @@ def show_challenge_page(
     )
 
 
-@post("/challenges/{challenge:str}/take")
-async def take(
-    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/challenges/{challenge:str}/take")
+async def take(challenge: Id, own: Own) -> Redirect:
     """Take a free seat of an open challenge; the last one starts the match."""
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
-    context.app.pace.check(actor.account)
-    proposal = (await asyncio.to_thread(context.app.challenges.get, challenge)).proposal
+    proposal = (await asyncio.to_thread(own.app.challenges.get, challenge)).proposal
     # a browser sends a commitment with each form, also for a match that does not gather
-    own = form.get("commitment") if gathers(proposal) else ""
-    taken = await asyncio.to_thread(challenges.take, context.app, actor, challenge, own)
+    sent = own.get("commitment") if gathers(proposal) else ""
+    taken = await asyncio.to_thread(challenges.take, own.app, own.actor(), challenge, sent)
     if taken.state is ChallengeState.TAKEN:
-        taken = await start_full_challenge(context, taken)
+        taken = await start_full_challenge(own.context, taken)
     return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
 
 
@@ -114,12 +110,8 @@ async def start_full_challenge(context: ApiContext, challenge: Challenge) -> Cha
     )
 
 
-@post("/challenges/{challenge:str}/withdraw", sync_to_thread=True)
-def withdraw(
-    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/challenges/{challenge:str}/withdraw")
+def withdraw(challenge: Id, own: Own) -> Redirect:
     """Withdraw the visitor's challenge, or leave another player's."""
-    del form
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
-    challenges.withdraw(context.app, actor, challenge)
+    challenges.withdraw(own.app, own.actor(), challenge)
     return redirect_to("/#open")

@@ -3,14 +3,14 @@
 from typing import Any, Final
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 
 from domain.drawing import draw_text
 from domain.match.state import MatchState, positions
 from services.app.exports import DocumentReader, export_match
 from services.app.matches import board_svg
-from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.display_settings import USUAL
 from services.http.web.params import (
     BoardNumber,
@@ -24,6 +24,8 @@ from services.http.web.session import Visitor
 from services.http.web.views.board_theme import with_board_theme
 from services.http.web.views.match_view import MatchView
 from services.language.render.match_text import NamedMatch, summary
+
+pages = Pages()
 
 _FOR_A_DAY: Final = "private, max-age=86400"
 
@@ -47,7 +49,7 @@ def _load_with_position(context: ApiContext, board: int, visitor: Visitor) -> Ma
     return table
 
 
-@get("/m/{board:int}/match.json", sync_to_thread=True)
+@pages.get("/m/{board:int}/match.json")
 def export_json(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -71,7 +73,7 @@ def export_json(
     return attachment(data, "application/json", f"match-{board}.json")
 
 
-@get("/m/{board:int}/document.json", sync_to_thread=True, opt={WEIGHT: 20})
+@pages.get("/m/{board:int}/document.json", weight=20)
 def download_document(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -80,7 +82,7 @@ def download_document(
     return attachment(line, "application/json", f"match-{board}-document.json")
 
 
-@get("/m/{board:int}/match.txt", sync_to_thread=True, opt={WEIGHT: 10})
+@pages.get("/m/{board:int}/match.txt", weight=10)
 def export_text(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -102,7 +104,7 @@ def _boards_with_moves(table: MatchView) -> list[str]:
     return [f"{move}\n\n{drawing}" for move, drawing in zip(moves, drawings, strict=True)]
 
 
-@get("/m/{board:int}/{ply:int}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/{ply:int}/board.svg", weight=2)
 def show_picture(
     board: BoardNumber,
     ply: Ply,

@@ -2,35 +2,38 @@
 
 from typing import Annotated
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.params import PathParameter
 
 from domain.errors import Code, Refusal
 from services.app import accounts, password_reset
 from services.app.error_codes import CODE_INFO
+from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency, FormDependency, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import AnyRequest, session_cookie
 from services.http.web.user_agent import browser_name
 
+pages = Pages()
+
 LinkText = Annotated[str, PathParameter(max_length=100)]
 
 
-@get("/password", sync_to_thread=False)
+@pages.get("/password", in_thread=False)
 def show_forgotten(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the form that asks for a link."""
     possible = password_reset.can_reset(context.app)
     return render("forgotten.html", visitor, possible=possible, asked=False, feedback="")
 
 
-@post("/password", status_code=200, sync_to_thread=True)
+@pages.post("/password")
 def ask_for_link(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
+    open_form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
     """Ask for a link; the answer is the same whether there is such an account or not."""
     feedback, status = "", 200
     try:
-        password_reset.ask_reset(context.app, form.get("who"))
+        password_reset.ask_reset(context.app, open_form.get("who"))
     except Refusal as reason:
         feedback, status = reason.in_language(visitor.language), CODE_INFO[reason.code].status
     possible = password_reset.can_reset(context.app)
@@ -44,7 +47,7 @@ def ask_for_link(
     )
 
 
-@get("/password/{link:str}", sync_to_thread=True)
+@pages.get("/password/{link:str}")
 def show_reset(
     link: LinkText, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -60,17 +63,17 @@ def _outdated(visitor: VisitorDependency) -> Response[str]:
     return render("reset.html", visitor, status=404, link="", outdated=True, feedback="")
 
 
-@post("/password/{link:str}", sync_to_thread=True)
+@pages.post("/password/{link:str}")
 def reset_password(
     link: LinkText,
     request: AnyRequest,
-    form: FormDependency,
+    open_form: FormDependency,
     context: ContextDependency,
     visitor: VisitorDependency,
 ) -> Response[str]:
     """Replace the password, and log the browser in."""
     try:
-        account = password_reset.reset_password(context.app, link, form.raw("new"))
+        account = password_reset.reset_password(context.app, link, open_form.raw("new"))
     except Refusal as reason:
         if reason.code is Code.NOT_FOUND:
             return _outdated(visitor)

@@ -4,7 +4,7 @@ import secrets
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from litestar import Request, Response, get
+from litestar import Request, Response
 
 from domain.errors import Code, Refusal
 from domain.rules import game_by_key, latest_rules
@@ -12,8 +12,9 @@ from domain.sentences import text_in
 from services.app.games import game_keys
 from services.app.opponents import robot_answers
 from services.app.sentences import SAY
-from services.http.anonymous_limit import WEIGHT
+from services.http.web.declared import Pages
 from services.http.web.display_settings import USUAL
+from services.http.web.forms import Form
 from services.http.web.pages.help import help_blocks
 from services.http.web.pages.match import preview_json
 from services.http.web.pages.puzzles import leaderboard
@@ -34,7 +35,6 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Form
 from services.http.web.views.board_view import legal_moves_json, preview_move
 from services.http.web.views.guides import (
     CARD,
@@ -54,6 +54,8 @@ from services.http.web.views.match_rows import match_rows
 from services.http.web.views.new_match_form import chosen_options, form_of_options, robot_offers
 from services.http.web.views.variations import Variation
 
+pages = Pages()
+
 _MAX_MATCHES: Final = 10
 _MAX_OPTION: Final = 300
 _VISITOR: Final = 0
@@ -62,7 +64,7 @@ _FOR_A_DAY: Final = "public, max-age=86400"
 _FOR_GOOD: Final = "public, max-age=31536000, immutable"
 
 
-@get("/games", sync_to_thread=True)
+@pages.get("/games")
 def show_games(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show all games and puzzles."""
     lists = context.app.lists
@@ -76,7 +78,7 @@ def show_games(context: ContextDependency, visitor: VisitorDependency) -> Respon
     )
 
 
-@get("/games/{game:str}", sync_to_thread=True)
+@pages.get("/games/{game:str}")
 def show_game(
     game: GameKey, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -103,7 +105,7 @@ def show_game(
     )
 
 
-@get("/games/{game:str}/board.svg", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/games/{game:str}/board.svg", weight=2)
 def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     """Return the picture that stands for a game, under an address that never changes."""
     del visitor  # a dependency, because it counts the request
@@ -111,7 +113,7 @@ def show_board(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     return _svg(drawn.svg, _FOR_A_DAY)
 
 
-@get("/games/{game:str}/pictures/{name:str}", sync_to_thread=True)
+@pages.get("/games/{game:str}/pictures/{name:str}")
 def show_picture_of_game(
     game: GameKey,
     name: PictureName,
@@ -163,7 +165,7 @@ def variation_in_address(  # noqa: PLR0913, PLR0917 - each is a part of the addr
     )
 
 
-@get("/games/{game:str}/try", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/games/{game:str}/try", weight=3)
 def try_game(
     context: ContextDependency,
     tried_line: VariationDependency,
@@ -189,7 +191,7 @@ def try_game(
     )
 
 
-@get("/games/{game:str}/try/live", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/games/{game:str}/try/live", weight=3)
 def show_live_try(
     context: ContextDependency,
     tried_line: VariationDependency,
@@ -202,7 +204,7 @@ def show_live_try(
     return render("live_try.html", visitor, live=live)
 
 
-@get("/games/{game:str}/try/options", sync_to_thread=True)
+@pages.get("/games/{game:str}/try/options")
 def choose_try_options(
     game: GameKey, request: Request[Any, Any, Any], visitor: VisitorDependency
 ) -> Response[str]:
@@ -229,14 +231,14 @@ def _after_move(line: Variation, move: str) -> Variation:
     return after
 
 
-@get("/games/{game:str}/try/moves", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/games/{game:str}/try/moves", weight=3)
 def list_variation_moves(tried_line: VariationDependency) -> dict[str, Any]:
     """Return the legal moves after a variation."""
     moves = legal_moves_json(tried_line.rules, tried_line.position, tried_line.language)
     return {"ply": len(tried_line.moves), **moves}
 
 
-@get("/games/{game:str}/try/check", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/games/{game:str}/try/check", weight=3)
 def check_variation_move(tried_line: VariationDependency, move: MoveText = "") -> Response[Any]:
     """Return the result of a move after a variation."""
     line, plates = tried_line, "live" not in tried_line.query

@@ -6,10 +6,13 @@ from itertools import groupby
 from typing import Final
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 
+from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency, VisitorDependency
 from services.http.web.render import render
+
+pages = Pages()
 
 _ITEM: Final = re.compile(r"(?:\d\.|-) +")
 _DRAWING: Final = re.compile(r"\S {2,}\S")
@@ -24,13 +27,13 @@ class HelpBlock(msgspec.Struct, frozen=True):
     text: str
 
 
-@get("/help", sync_to_thread=False)
+@pages.get("/help", in_thread=False)
 def show_help(visitor: VisitorDependency) -> Response[str]:
     """Show how to use the pages, by topics."""
     return render("help.html", visitor)
 
 
-@get("/help/commands", sync_to_thread=True)
+@pages.get("/help/commands")
 def show_commands(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the commands of terminal and mail."""
     answer = context.language.do(f"help --lang={visitor.language}")

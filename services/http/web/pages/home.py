@@ -1,36 +1,52 @@
-"""The home page: a welcome, or the matches of a visitor who has logged in."""
+"""The home page: the matches of a visitor who has logged in, or a welcome to a guest."""
 
 from typing import Final
 from uuid import uuid4
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 from litestar.response import Redirect
 
+from domain.rules import latest_rules
+from services.app.games import game_keys
+from services.app.matches import load_state
+from services.app.names import names_by_seat
 from services.app.waiting import next_match
-from services.http.web.pages.welcome import show_welcome
-from services.http.web.params import AfterBoard, ContextDependency, VisitorDependency
+from services.http.context import ApiContext
+from services.http.web.declared import Pages
+from services.http.web.params import (
+    AccountDependency,
+    AfterBoard,
+    ContextDependency,
+    VisitorDependency,
+)
 from services.http.web.render import redirect_to, render
-from services.http.web.views.guides import game_cards
+from services.http.web.session import Visitor
+from services.http.web.views.board_view import draw_match
+from services.http.web.views.guides import game_cards, welcome_game
 from services.http.web.views.home_view import MAX_CARDS, MAX_ROWS, read_home
+from services.http.web.views.live_try import easiest_robot, live_try
 from services.http.web.views.match_rows import named_rows, with_deadlines, with_unread
 from services.http.web.views.new_match_form import robot_offers, showcase_games
 from services.http.web.views.news import NewsReader, named_news
 from services.http.web.views.offer_words import offered
-from services.http.web.views.open_challenges import named_offers
+from services.http.web.views.open_challenges import named_offers, offers
 from services.http.web.views.pagination import ListPart
 from services.http.web.views.watching_view import played_part, watched_part
+
+pages = Pages()
 
 _MAX_NEWS: Final = 8
 _MAX_WATCHED: Final = 6
 _MAX_PLAYED: Final = 4
+_MAX_OFFERS: Final = 6
 
 
-@get("/", sync_to_thread=True)
+@pages.get("/")
 def show_home(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the matches that wait for the visitor, or a welcome."""
     if visitor.account is None:
-        return show_welcome(context, visitor)
+        return _show_welcome(context, visitor)
     account = visitor.account
     home = read_home(context, account, visitor.now, visitor.language)
     mine, unread = home.waiting, home.unread
@@ -81,10 +97,55 @@ def show_home(context: ContextDependency, visitor: VisitorDependency) -> Respons
     )
 
 
-@get("/next", sync_to_thread=True)
+@pages.get("/next")
 def go_to_next(
-    context: ContextDependency, visitor: VisitorDependency, after: AfterBoard = None
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    after: AfterBoard = None,
 ) -> Redirect:
     """Go to the match that waits next for the visitor, or home without one."""
-    found = next_match(context.app, visitor.require_account(), after, visitor.language)
+    found = next_match(context.app, account, after, visitor.language)
     return redirect_to(f"/m/{found.board}" if found else "/")
+
+
+# the first page of a guest
+
+
+class LiveMatch(msgspec.Struct, frozen=True):
+    """A match in progress, which the page follows."""
+
+    board: int
+    title: str
+    players: tuple[str, ...]
+    svg: str
+    ply: int
+    seq: int
+
+
+def _show_welcome(context: ApiContext, visitor: Visitor) -> Response[str]:
+    """Show a guest what this is."""
+    known = [latest_rules(key) for key in game_keys()]
+    open_ = context.app.challenges.list_open(None, 0, _MAX_OFFERS)
+    return render(
+        "welcome.html",
+        visitor,
+        live=_live_match(context, visitor.language),
+        live_try=live_try(welcome_game(), visitor.language, easiest_robot(context.app)),
+        games=game_cards([one for one in known if one.players != (1,)], visitor),
+        puzzles=game_cards([one for one in known if one.players == (1,)], visitor),
+        offers=offers(context, open_, visitor),
+        **robot_offers(context.app),
+    )
+
+
+def _live_match(context: ApiContext, language: str) -> LiveMatch | None:
+    """Return a match in progress; None if there is none."""
+    for rules in showcase_games():
+        for row in context.app.lists.playing(rules.key, 0, 1):
+            state = load_state(context.app, row.board)
+            if not state.has_no_position:
+                names = names_by_seat(context.app, state.seats, language)
+                svg = draw_match(state, state.ply, names, language=language)
+                return LiveMatch(row.board, rules.title, names, svg, state.ply, state.seq)
+    return None

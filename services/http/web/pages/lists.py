@@ -1,13 +1,15 @@
 """Pages of long lists: notices, scores."""
 
-from litestar import Response, get
+from litestar import Response
 
 from infra.people.account_notices import MOST_ROWS
 from services.app.games import read_game
 from services.app.news import grouped
 from services.http.streams.page_marks import HomeTopic, page_marks
+from services.http.web.declared import Pages
 from services.http.web.pages.puzzles import leaderboard_page
 from services.http.web.params import (
+    AccountDependency,
     ContextDependency,
     GameKey,
     PageNumber,
@@ -17,13 +19,18 @@ from services.http.web.render import render
 from services.http.web.views.news import news_items
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 
+pages = Pages()
 
-@get("/notices", sync_to_thread=True)
+
+@pages.get("/notices")
 def show_notices(
-    context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
+    context: ContextDependency,
+    visitor: VisitorDependency,
+    account: AccountDependency,
+    page: PageNumber = 1,
 ) -> Response[str]:
     """Show the visitor's notices, the newest first, and mark them as read; a part of the page marks none."""
-    account, start = visitor.require_account(), first_row(page)
+    start = first_row(page)
     groups = grouped(context.app.notices.of(account, 0, MOST_ROWS))
     found = groups[start : start + PAGE_SIZE]
     part = ListPart.of(
@@ -42,7 +49,7 @@ def show_notices(
     return render("notices.html", visitor, news=news, part=part, mark=mark)
 
 
-@get("/games/{game:str}/scores", sync_to_thread=True)
+@pages.get("/games/{game:str}/scores")
 def show_scores(
     game: GameKey, context: ContextDependency, visitor: VisitorDependency, page: PageNumber = 1
 ) -> Response[str]:

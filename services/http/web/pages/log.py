@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 
 from infra.log.checkpoint import LogCheckpoint
 from infra.log.key_files import LogKeyError, keys_folder, read_public_keys
@@ -12,8 +12,11 @@ from infra.log.names import CHECKPOINT, WITNESSED, folder, object_name
 from infra.log.signed_note import NoteError, split_note
 from infra.objects.port import ObjectNotFoundError
 from services.app.context import App
+from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency, VisitorDependency
 from services.http.web.render import render
+
+pages = Pages()
 
 
 class ShownLog(msgspec.Struct, frozen=True):
@@ -29,7 +32,7 @@ class ShownLog(msgspec.Struct, frozen=True):
     """How many leaves they have cosigned."""
 
 
-@get("/log", sync_to_thread=True)
+@pages.get("/log")
 def show_log(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the latest checkpoint of each log, for anybody to keep."""
     logs = list(_read_logs(context.app))

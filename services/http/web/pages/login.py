@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import urlencode
 
-from litestar import Response, get, post
+from litestar import Response
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -11,6 +11,8 @@ from services.app import accounts
 from services.app.error_codes import CODE_INFO
 from services.app.userids import check_signups
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
+from services.http.web.forms import Form
 from services.http.web.params import (
     ContextDependency,
     FormDependency,
@@ -19,11 +21,13 @@ from services.http.web.params import (
     VisitorDependency,
 )
 from services.http.web.render import local_path, logged_out_to, redirect_to, render
-from services.http.web.session import AnyRequest, Form, Visitor, session_cookie
+from services.http.web.session import AnyRequest, Visitor, session_cookie
 from services.http.web.user_agent import browser_name
 
+pages = Pages()
 
-@get("/login", sync_to_thread=False)
+
+@pages.get("/login", in_thread=False)
 def show_login(
     visitor: VisitorDependency, wanted: NextPath = "/", over: SessionOver = ""
 ) -> Response[str]:
@@ -64,17 +68,17 @@ def _with_next(page: str, wanted: str) -> str:
     return page if wanted in ("", "/") else f"{page}?{urlencode({'next': wanted}, safe='/')}"
 
 
-@post("/login", sync_to_thread=True)
+@pages.post("/login")
 def log_in(
     request: AnyRequest,
-    form: FormDependency,
+    open_form: FormDependency,
     context: ContextDependency,
     visitor: VisitorDependency,
 ) -> Response[str]:
     """Check a password, and open a session."""
-    name, wanted = form.get("userid"), form.get("next")
+    name, wanted = open_form.get("userid"), open_form.get("next")
     try:
-        account = accounts.authenticate(context.app, name, form.raw("password"))
+        account = accounts.authenticate(context.app, name, open_form.raw("password"))
     except Refusal as reason:
         # the same answer for both, because a stranger must not learn which userids exist
         wrong = reason.code in (Code.UNKNOWN_USER, Code.WRONG_PASSWORD)
@@ -103,7 +107,7 @@ _FIELDS: Final = {
 """The fields that refusals are about; all others are about the whole form."""
 
 
-@get("/signup", sync_to_thread=False)
+@pages.get("/signup", in_thread=False)
 def show_signup(
     context: ContextDependency, visitor: VisitorDependency, wanted: NextPath = "/"
 ) -> Response[str]:
@@ -134,26 +138,26 @@ def _signup(
     )
 
 
-@post("/signup", sync_to_thread=True)
+@pages.post("/signup")
 def sign_up(
     request: AnyRequest,
-    form: FormDependency,
+    open_form: FormDependency,
     context: ContextDependency,
     visitor: VisitorDependency,
 ) -> Response[str]:
     """Make an account, and open its first session."""
     try:
-        password, addresses = form.raw("password"), form.all("address")
-        account = accounts.sign_up(context.app, form.get("userid"), password, addresses)
+        password, addresses = open_form.raw("password"), open_form.all("address")
+        account = accounts.sign_up(context.app, open_form.get("userid"), password, addresses)
     except Refusal as reason:
-        return _signup(visitor, form.get("next"), form, reason)
-    path = local_path(form.get("next") or "/")
+        return _signup(visitor, open_form.get("next"), open_form, reason)
+    path = local_path(open_form.get("next") or "/")
     if addresses and context.app.settings.relay and context.app.accounts.codes.withheld(account):
         path = "/account#mail"  # where a sentence says so
     return _open_session(request, context, visitor, account, path)
 
 
-@post("/logout", sync_to_thread=True)
+@pages.post("/logout")
 def log_out(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:

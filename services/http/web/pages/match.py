@@ -2,17 +2,18 @@
 
 from typing import Any
 
-from litestar import Request, Response, get
+from litestar import Request, Response
 from msgspec.structs import replace
 
+from domain.game.protocol import PuzzleScore
 from domain.match.offers import DEAL
 from domain.match.state import position_of
-from domain.rules.protocol import PuzzleScore
 from services.app.deals import staff_at_deal, was_sealed
 from services.app.invitations import count_from
 from services.app.queries import best_scores
 from services.app.rematch import rematch_board
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.params import BoardNumber, ContextDependency, MoveText, VisitorDependency
 from services.http.web.render import redirect_to, render
 from services.http.web.session import Visitor
@@ -30,10 +31,12 @@ from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.result_said import rating_change, said_result
 from services.http.web.wording import Wording
 
+pages = Pages()
+
 AnyRequest = Request[Any, Any, Any]
 
 
-@get("/m/{board:int}", sync_to_thread=True)
+@pages.get("/m/{board:int}")
 def show_match(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency, move: MoveText = ""
 ) -> Response[str]:
@@ -41,7 +44,7 @@ def show_match(
     return match_page(MatchView.of(context, board, visitor), context, visitor, move.strip())
 
 
-@get("/m/{board:int}/chat", sync_to_thread=True)
+@pages.get("/m/{board:int}/chat")
 def show_chat(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -182,7 +185,7 @@ def _offers(table: MatchView) -> list[str]:
     return [*kinds, *table.rules.offers]
 
 
-@get("/m/{board:int}/moves", sync_to_thread=True)
+@pages.get("/m/{board:int}/moves")
 def list_moves(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> dict[str, Any]:
@@ -195,7 +198,7 @@ def list_moves(
     }
 
 
-@get("/m/{board:int}/check", sync_to_thread=True)
+@pages.get("/m/{board:int}/check")
 def check_move(
     request: AnyRequest,
     board: BoardNumber,

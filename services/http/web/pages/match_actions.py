@@ -2,13 +2,10 @@
 
 from typing import Final
 from urllib.parse import urlencode
-from uuid import uuid4
 
-from litestar import post
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from services.app.actor import Actor
 from services.app.commands import (
     PLAIN_ACTIONS,
     WAIT_SECONDS,
@@ -20,57 +17,51 @@ from services.app.commands import (
 )
 from services.app.draws import DrawPart
 from services.app.sentences import SAY
-from services.http.context import ApiContext
+from services.http.web.declared import Pages
+from services.http.web.forms import Form, OwnForm
 from services.http.web.params import (
     BoardNumber,
-    ContextDependency,
     FormDependency,
-    VisitorDependency,
+    Own,
 )
-from services.http.web.render import local_path, redirect_to
-from services.http.web.session import Form, Visitor
+from services.http.web.render import back_to, redirect_to
 
-WEB_FRONT_END: Final = "web"
-"""The name is part of each command id, so that keys of different front ends are distinct."""
+pages = Pages()
 
 _MISTYPED: Final = (Code.ILLEGAL_MOVE, Code.UNREADABLE_MOVE)
 
 
-@post("/m/{board:int}/act")
-async def act(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/act")
+async def act(board: BoardNumber, own: Own) -> Redirect:
     """Carry out the action of a form, and show the match, or the page that the form names.
 
     A browser without scripts that sends a mistyped move gets it back in a form, and why it is refused.
     """
     try:
-        await carry_out(board, form, context, visitor)
+        await _carry_out(board, own)
     except Refusal as reason:
-        if visitor.partial or reason.code not in _MISTYPED:
+        if own.visitor.partial or reason.code not in _MISTYPED:
             raise
-        return go_to_check_of(board, form)
-    back = form.get("back")
-    return redirect_to(local_path(back) if back else f"/m/{board}")
+        return _check_of(board, own)
+    return back_to(own.get("back") or f"/m/{board}")
 
 
-@post("/m/{board:int}/check")
+@pages.post("/m/{board:int}/check")
 async def go_to_check(board: BoardNumber, form: FormDependency) -> Redirect:
     """Show the result of the move in a form, at an address without the form's token."""
-    return go_to_check_of(board, form)
+    return _check_of(board, form)
 
 
-def go_to_check_of(board: int, form: Form) -> Redirect:
+def _check_of(board: int, form: Form) -> Redirect:
     """Redirect to the page of the result of a form's move."""
     return redirect_to(f"/m/{board}/check?{urlencode({'move': form.get('move')[:512]})}")
 
 
-async def carry_out(board: int, form: Form, context: ApiContext, visitor: Visitor) -> None:
+async def _carry_out(board: int, own: OwnForm) -> None:
     """Submit a command and wait for its outcome; `Refusal` if it is refused."""
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, _key(form))
-    context.app.pace.check(actor.account)
+    context = own.context
     state = (await context.snapshot(board)).state
-    command = await context.command(actor, board, state, _action_of(form))
+    command = await context.command(own.actor(_key(own)), board, state, _action_of(own))
     await context.send(command, WAIT_SECONDS)
 
 
@@ -79,8 +70,7 @@ def _key(form: Form) -> str:
 
     A form that is sent twice is one command; with other fields it is another command.
     """
-    page = form.get("key")[:64] or uuid4().hex
-    return " ".join([page, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
+    return " ".join([form.key, *(form.get(name)[:100] for name in ("do", "ply", "kind", "move"))])
 
 
 def _action_of(form: Form) -> Action:

@@ -5,7 +5,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 
 from domain.errors import Code, Refusal
 from domain.match.events import AccountId
@@ -15,7 +15,9 @@ from services.app.queries import find_player
 from services.app.sentences import SAY
 from services.app.waiting import waiting_matches
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.params import (
+    AccountDependency,
     ContextDependency,
     GameKey,
     GameParameter,
@@ -46,6 +48,8 @@ from services.http.web.views.found_matches import (
 from services.http.web.views.match_rows import rated_rows, with_deadlines, with_unread
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 from services.http.web.wording import Wording
+
+pages = Pages()
 
 _SUGGESTED: Final = 8
 """Names that are suggested in place of one that nobody has."""
@@ -90,10 +94,11 @@ class ListFilter(msgspec.Struct, frozen=True):
         return {name: value for name, value in chosen.items() if value}
 
 
-@get("/matches", sync_to_thread=True)
-def show_own(  # noqa: PLR0917 - one for each field of the form
+@pages.get("/matches")
+def show_own(  # noqa: PLR0913, PLR0917 - one for each field of the form
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     listed: ListState = WAITING,
     game: GameParameter = "",
     opponent: WithPlayer = "",
@@ -101,7 +106,7 @@ def show_own(  # noqa: PLR0917 - one for each field of the form
     page: PageNumber = 1,
 ) -> Response[str]:
     """Show the visitor's matches: their own move, others to move, or finished."""
-    account, app, _ = visitor.require_account(), context.app, visitor.wording.gettext
+    app, _ = context.app, visitor.wording.gettext
     chosen, search = _chosen(
         context, account, ListFilter(listed, game, opponent, page, note.strip())
     )
@@ -119,7 +124,7 @@ def show_own(  # noqa: PLR0917 - one for each field of the form
     return _render(context, visitor, shown, chosen)
 
 
-@get("/players/{userid:str}/matches", sync_to_thread=True)
+@pages.get("/players/{userid:str}/matches")
 def show_players(  # noqa: PLR0917 - the parts of its address
     userid: Userid,
     context: ContextDependency,
@@ -140,7 +145,7 @@ def show_players(  # noqa: PLR0917 - the parts of its address
     return _render(context, visitor, shown, chosen)
 
 
-@get("/games/{game:str}/matches", sync_to_thread=True)
+@pages.get("/games/{game:str}/matches")
 def show_games_matches(
     game: GameKey,
     context: ContextDependency,

@@ -5,12 +5,12 @@ from urllib.parse import urlencode
 from uuid import uuid4
 
 import msgspec
-from litestar import Response, get, post
+from litestar import Response
 from litestar.params import PathParameter, QueryParameter
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
-from domain.match.events import command_id
+from domain.match.events import AccountId
 from infra.people.messages import MessageKind
 from infra.redis.reads import read_one
 from services.app import messages
@@ -18,16 +18,20 @@ from services.app.error_codes import CODE_INFO
 from services.app.names import names_by_seat, robot_userids
 from services.http.context import ApiContext
 from services.http.streams.page_marks import digest_of
-from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.declared import Pages
+from services.http.web.forms import Form
 from services.http.web.params import (
+    AccountDependency,
     ContextDependency,
-    FormDependency,
+    Own,
     PageNumber,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render
-from services.http.web.session import Form, Visitor
+from services.http.web.session import Visitor
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
+
+pages = Pages()
 
 Recipients = Annotated[str, QueryParameter(name="to", max_length=500)]
 SentTo = Annotated[str, QueryParameter(name="sent", max_length=500)]
@@ -49,21 +53,23 @@ class MessageRow(msgspec.Struct, frozen=True):
     """Whether its sender is another player who can be written to."""
 
 
-@get("/messages", sync_to_thread=True)
+@pages.get("/messages")
 def show_messages(
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     page: PageNumber = 1,
     to: Recipients = "",
     sent: SentTo = "",
 ) -> Response[str]:
     """Show the messages, the newest first, and mark the shown ones as read."""
-    return _page(context, visitor, page, Form({"to": (to,)}), sent=sent)
+    return _page(context, visitor, account, page, Form({"to": (to,)}), sent=sent)
 
 
 def _page(
     context: ApiContext,
     visitor: Visitor,
+    account: AccountId,
     page: int,
     form: Form,
     *,
@@ -71,7 +77,7 @@ def _page(
     reason: Refusal | None = None,
 ) -> Response[str]:
     """Return the page with the form as it was filled in, and with a sentence if it was refused."""
-    account, app, start = visitor.require_account(), context.app, first_row(page)
+    app, start = context.app, first_row(page)
     all_messages = messages.inbox(app, account)
     read = app.messages.messages_read_until(account)
     shown = all_messages[start : start + PAGE_SIZE]
@@ -117,32 +123,23 @@ def _page(
     )
 
 
-@post("/messages", sync_to_thread=True)
-def write_message(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str] | Redirect:
+@pages.post("/messages")
+def write_message(own: Own) -> Response[str] | Redirect:
     """Write to players; a form with a mistake comes back with a sentence."""
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    names = form.get("to").replace(",", " ").split()
-    key = f"{form.get('key')[:64] or uuid4().hex} message {' '.join(names)[:500]}"
+    app, visitor = own.app, own.visitor
+    names = own.get("to").replace(",", " ").split()
+    actor = own.actor(f"{own.key} message {' '.join(names)[:500]}")
     try:
-        to = messages.find_recipients(context.app, names)
-        command = command_id(WEB_FRONT_END, account, key)
-        messages.send_message(context.app, account, to, form.get("text"), command)
+        to = messages.find_recipients(app, names)
+        messages.send_message(app, own.account, to, own.get("text"), actor.command_id())
     except Refusal as reason:
-        return _page(context, visitor, 1, form, reason=reason)
-    said = visitor.wording.names(names_by_seat(context.app, to, visitor.language))
+        return _page(own.context, visitor, own.account, 1, own, reason=reason)
+    said = visitor.wording.names(names_by_seat(app, to, visitor.language))
     return redirect_to(f"/messages?{urlencode({'sent': said})}")
 
 
-@post("/messages/{at:int}/unread", sync_to_thread=True)
-def mark_unread(
-    at: MessageTime, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/messages/{at:int}/unread")
+def mark_unread(at: MessageTime, own: Own) -> Redirect:
     """Mark a message as unread, with those that are newer, and go home, because the list marks them as read."""
-    del form
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    messages.mark_unread_from(context.app, account, at)
+    messages.mark_unread_from(own.app, own.account, at)
     return redirect_to("/")

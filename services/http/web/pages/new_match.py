@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.response import Redirect
 
-from domain.engine.levels import LEVELS
 from domain.errors import Code, Refusal
+from domain.game.engine import LEVELS
 from domain.match.events import CommandId
 from domain.rules import AnyRules, game_by_key, latest_rules
 from infra.people.challenges import Challenge
@@ -23,18 +23,20 @@ from services.app.opponents import robots_here
 from services.app.queries import names_starting
 from services.app.start import INVITATION_DAYS, start_by_name
 from services.http.context import ApiContext
-from services.http.web.pages.match_actions import WEB_FRONT_END
+from services.http.web.declared import Pages
+from services.http.web.forms import Form, OwnForm
 from services.http.web.params import (
+    AccountDependency,
     ContextDependency,
-    FormDependency,
     GameParameter,
     NameStart,
     Opponent,
     Options,
+    Own,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to, render, sentence
-from services.http.web.session import AnyRequest, Form, Visitor
+from services.http.web.session import CSRF_FIELD, AnyRequest, Visitor
 from services.http.web.views.match_draft import MatchDraft, draft_sentences, read_draft
 from services.http.web.views.match_words import side_words
 from services.http.web.views.new_match_form import (
@@ -46,20 +48,23 @@ from services.http.web.views.new_match_form import (
     suggested_game,
 )
 
+pages = Pages()
+
 _ABOUT_OPPONENT: Final = (Code.UNKNOWN_USER, Code.BAD_PLAYERS, Code.NOT_WANTED)
 """Refusals that are shown at the field of the opponent."""
 
 
-@get("/new", sync_to_thread=True)
+@pages.get("/new")
 def show_new(
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     game: GameParameter = "",
     opponent: Opponent = "",
     options: Options = "",
 ) -> Response[str]:
     """Show the form for a new match, with what the address chooses."""
-    visitor.require_account()
+    del account  # a dependency, because a stranger has to log in
     rules = latest_rules(game.lower()) if game else suggested_game()
     robots = [robot.userid for robot in robots_here(context.app)]
     filled = {"opponent": (opponent,), "against": ("name",)} if opponent else {}
@@ -108,15 +113,16 @@ def _has(form: Form, game: str, rules: AnyRules) -> bool:
     return game == rules.key or any(name.startswith(f"{game}-") for name in form.fields)
 
 
-@get("/new/offer", sync_to_thread=True)
+@pages.get("/new/offer")
 def describe_offer(
     request: AnyRequest,
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     game: GameParameter = "",
 ) -> Response[str]:
     """Return the match of a form that is being filled in, in words; nothing is started."""
-    visitor.require_account()
+    del account  # a dependency, because a stranger has to log in
     form = Form({name: tuple(request.query_params.getall(name)) for name in request.query_params})
     draft = read_draft(context.app, visitor, latest_rules(game.lower()), form)
     return render(
@@ -130,82 +136,71 @@ def describe_offer(
     )
 
 
-@get("/names", sync_to_thread=True)
+@pages.get("/names")
 def complete_name(
-    context: ContextDependency, visitor: VisitorDependency, start: NameStart = ""
+    context: ContextDependency, account: AccountDependency, start: NameStart = ""
 ) -> list[str]:
     """Return a few names that begin with the typed letters."""
-    visitor.require_account()
+    del account  # a dependency, because a stranger has to log in
     return names_starting(context.app, start)
 
 
-@post("/new")
-async def start_new(
-    form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Response[str] | Redirect:
+@pages.post("/new")
+async def start_new(own: Own) -> Response[str] | Redirect:
     """Start a match or offer one; a form with mistakes comes back with a sentence for each."""
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    game = latest_rules(form.get("game").lower())
+    context, visitor = own.context, own.visitor
+    game = latest_rules(own.get("game").lower())
     if game.players == (1,):
-        return await _start(form, context, visitor, game, ())
-    draft = await asyncio.to_thread(read_draft, context.app, visitor, game, form)
+        return await _start(own, game, ())
+    draft = await asyncio.to_thread(read_draft, own.app, visitor, game, own)
     if draft.mistakes:
-        shown: tuple[Any, ...] = (context, visitor, game, form, draft.mistakes, 422)
-        return await asyncio.to_thread(_form, *shown)
+        return await asyncio.to_thread(_form, context, visitor, game, own, draft.mistakes, 422)
     try:
-        return await _carry_out(form, context, visitor, draft)
+        return await _carry_out(own, draft)
     except Refusal as reason:
         about_opponent = draft.others and reason.code in _ABOUT_OPPONENT
         at = {"name": "opponent", "robot": "robot"}[draft.against] if about_opponent else ""
         said = {at: reason.in_language(visitor.language)}
         status = CODE_INFO[reason.code].status
-        return await asyncio.to_thread(_form, context, visitor, game, form, said, status)
+        return await asyncio.to_thread(_form, context, visitor, game, own, said, status)
 
 
-async def _carry_out(
-    form: Form, context: ApiContext, visitor: Visitor, draft: MatchDraft
-) -> Redirect:
+async def _carry_out(own: OwnForm, draft: MatchDraft) -> Redirect:
     if draft.others:
-        return await _start(form, context, visitor, draft.rules, draft.others, draft)
-    made = await asyncio.to_thread(_propose, context, _actor(form, visitor), draft, form)
+        return await _start(own, draft.rules, draft.others, draft)
+    made = await asyncio.to_thread(_propose, own, draft)
     return redirect_to("/#open" if draft.against == "anybody" else f"/c/{made.id}")
 
 
-def _actor(form: Form, visitor: Visitor) -> Actor:
+def _actor(own: OwnForm) -> Actor:
     """Return who sends a form; the same form is the same command, and a changed one another."""
-    fields = sorted((name, values) for name, values in form.fields.items() if name != "csrf")
-    content = sha256(repr(fields).encode()).hexdigest()[:16] if form.get("key") else uuid4().hex
-    return Actor(visitor.require_account(), WEB_FRONT_END, f"{form.get('key')[:64]} new {content}")
+    fields = sorted((name, values) for name, values in own.fields.items() if name != CSRF_FIELD)
+    content = sha256(repr(fields).encode()).hexdigest()[:16]
+    return own.actor(f"{own.key} new {content}")
 
 
 async def _start(
-    form: Form,
-    context: ApiContext,
-    visitor: Visitor,
-    rules: AnyRules,
-    others: tuple[str, ...],
-    draft: MatchDraft | None = None,
+    own: OwnForm, rules: AnyRules, others: tuple[str, ...], draft: MatchDraft | None = None
 ) -> Redirect:
-    actor = _actor(form, visitor)
+    actor = _actor(own)
     seat = draft.seat if draft else None
     place = seat_of_challenger(seat, len(others) + 1, actor.command_id())
     terms = draft.terms if draft else ()  # a puzzle has no time control
     command = await asyncio.to_thread(
         start_by_name,
-        context.app,
+        own.app,
         actor,
         rules,
-        (*others[:place], visitor.name, *others[place:]),
+        (*others[:place], own.visitor.name, *others[place:]),
         options=draft.options if draft else (),
         terms=terms,
-        commitment=_commitment(form, gathers="--gather" in terms),
+        commitment=_commitment(own, gathers="--gather" in terms),
     )
-    await context.send(command, WAIT_SECONDS)
+    await own.context.send(command, WAIT_SECONDS)
     return redirect_to(f"/m/{command.sent.match}")
 
 
-def _propose(context: ApiContext, actor: Actor, draft: MatchDraft, form: Form) -> Challenge:
+def _propose(own: OwnForm, draft: MatchDraft) -> Challenge:
     """Make an open challenge, in the list of all or by a link."""
     proposal = proposal_of(
         draft.rules,
@@ -216,8 +211,8 @@ def _propose(context: ApiContext, actor: Actor, draft: MatchDraft, form: Form) -
         note=draft.note,
         listed=draft.against == "anybody",
     )
-    own = _commitment(form, gathers=gathers(proposal))
-    return challenges.propose(context.app, actor, proposal, own)
+    sent = _commitment(own, gathers=gathers(proposal))
+    return challenges.propose(own.app, _actor(own), proposal, sent)
 
 
 def _commitment(form: Form, *, gathers: bool) -> str:

@@ -3,7 +3,7 @@
 from typing import Final
 
 import msgspec
-from litestar import Response, get
+from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Refusal
@@ -13,6 +13,7 @@ from services.app.games import game_keys, read_multiplayer_game
 from services.app.names import names_of, robot_userids
 from services.app.queries import find_player, rating_series
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.params import (
     ContextDependency,
     GameKey,
@@ -36,6 +37,8 @@ from services.http.web.views.player_view import (
 )
 from services.http.web.views.rating_chart import ChartSeries, draw_chart
 
+pages = Pages()
+
 _MAX_PLOTTED: Final = 3
 """Players whose ratings are drawn together."""
 
@@ -48,13 +51,13 @@ class RatingRow(msgspec.Struct, frozen=True):
     rating: Rating
 
 
-@get("/ratings", sync_to_thread=False)
+@pages.get("/ratings", in_thread=False)
 def show_all_ratings() -> Redirect:
     """Show the ratings of the suggested game."""
     return redirect_to(f"/ratings/{suggested_game().key}")
 
 
-@get("/ratings/{game:str}", sync_to_thread=True)
+@pages.get("/ratings/{game:str}")
 def show_ratings(
     game: GameKey,
     context: ContextDependency,
@@ -122,7 +125,7 @@ def _values(context: ApiContext, game: str, account: bytes) -> tuple[int, ...]:
     return (*first, *(point.display_value for point in points))
 
 
-@get("/players", sync_to_thread=True)
+@pages.get("/players")
 def list_players(
     context: ContextDependency,
     visitor: VisitorDependency,
@@ -152,7 +155,7 @@ def list_players(
     )
 
 
-@get("/players/{userid:str}", sync_to_thread=True)
+@pages.get("/players/{userid:str}")
 def show_player(
     userid: Userid,
     context: ContextDependency,

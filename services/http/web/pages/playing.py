@@ -5,7 +5,7 @@ from heapq import merge
 from itertools import islice
 from typing import Annotated, Final
 
-from litestar import Response, get
+from litestar import Response
 from litestar.params import QueryParameter
 
 from domain.rules import latest_rules
@@ -13,6 +13,7 @@ from infra.projections.match_lists import MatchListRow
 from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import game_keys, read_multiplayer_game
+from services.http.web.declared import Pages
 from services.http.web.params import (
     ContextDependency,
     GameParameter,
@@ -23,6 +24,8 @@ from services.http.web.render import render
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 from services.http.web.views.watching_view import shown_part
 
+pages = Pages()
+
 RATINGS: Final = (1500, 1600, 1700, 1800)
 """The least ratings that can be chosen."""
 
@@ -32,7 +35,7 @@ LOOKED_AT: Final = 500
 LeastRating = Annotated[int, QueryParameter(name="rating", ge=0, le=10_000)]
 
 
-@get("/playing", sync_to_thread=True)
+@pages.get("/playing")
 def show_playing(
     context: ContextDependency,
     visitor: VisitorDependency,

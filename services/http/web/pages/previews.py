@@ -2,14 +2,14 @@
 
 from typing import Annotated, Any, Final
 
-from litestar import Response, get
+from litestar import Response
 from litestar.params import QueryParameter
 
 from domain.errors import Code, Refusal
 from domain.rules import latest_rules
 from services.app.matches import board_svg
 from services.app.sentences import SAY
-from services.http.anonymous_limit import WEIGHT
+from services.http.web.declared import Pages
 from services.http.web.params import (
     MAX_PLY,
     BoardNumber,
@@ -23,6 +23,8 @@ from services.http.web.views.board_view import draw_match
 from services.http.web.views.guides import CARD, draw_guide_picture
 from services.http.web.views.match_view import MatchView
 
+pages = Pages()
+
 _PNG: Final = "image/png"
 _FOR_FIVE_MINUTES: Final = {"Cache-Control": "public, max-age=300"}
 _FOR_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
@@ -30,7 +32,7 @@ _FOR_A_DAY: Final = {"Cache-Control": "public, max-age=86400"}
 EmbeddedPly = Annotated[int | None, QueryParameter(name="ply", ge=0, le=MAX_PLY)]
 
 
-@get("/m/{board:int}/preview.png", sync_to_thread=True, opt={WEIGHT: 10})
+@pages.get("/m/{board:int}/preview.png", weight=10)
 def show_match_preview(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -41,7 +43,7 @@ def show_match_preview(
     return Response(png, media_type=_PNG, headers=_FOR_FIVE_MINUTES)
 
 
-@get("/games/{game:str}/preview.png", sync_to_thread=True, opt={WEIGHT: 10})
+@pages.get("/games/{game:str}/preview.png", weight=10)
 def show_game_preview(game: GameKey, visitor: VisitorDependency) -> Response[Any]:
     """Return the start of a game as the picture of a link preview."""
     del visitor  # a dependency, because it counts the request
@@ -49,7 +51,7 @@ def show_game_preview(game: GameKey, visitor: VisitorDependency) -> Response[Any
     return Response(png, media_type=_PNG, headers=_FOR_A_DAY)
 
 
-@get("/m/{board:int}/embed", sync_to_thread=True)
+@pages.get("/m/{board:int}/embed")
 def show_embedded(
     board: BoardNumber,
     context: ContextDependency,

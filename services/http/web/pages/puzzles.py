@@ -6,31 +6,30 @@ from hashlib import sha256
 from typing import Any, Final
 
 import msgspec
-from litestar import Response, get, post
+from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from domain.rules import AnyRules, latest_rules
 from domain.sentences import Text
 from infra.projections.leaderboards import LeaderboardRow
-from services.app.actor import Actor
 from services.app.commands import WAIT_SECONDS
 from services.app.games import game_keys
 from services.app.names import names_by_seat
 from services.app.puzzles import MOST_MOVES, hand_in
 from services.app.queries import best_score_of, best_scores, count_scores, score_of
 from services.app.sentences import SAY
-from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
+from services.http.web.forms import Form
 from services.http.web.pages.match import preview_json
-from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.params import (
     ContextDependency,
-    FormDependency,
     GameKey,
     LineText,
     MoveText,
     Options,
+    Own,
     PuzzleDependency,
     UndoneText,
     VisitorDependency,
@@ -41,6 +40,8 @@ from services.http.web.views.board_view import legal_moves_json, preview_move
 from services.http.web.views.guides import game_card, guide_of
 from services.http.web.views.puzzle_view import Points, PuzzleLine, without_end
 from services.http.web.views.variations import Variation
+
+pages = Pages()
 
 _MAX_SCORES: Final = 20
 
@@ -64,7 +65,7 @@ class Leaderboard(msgspec.Struct, frozen=True):
     """The visitor's own, beside the best."""
 
 
-@get("/puzzles", sync_to_thread=True)
+@pages.get("/puzzles")
 def show_puzzles(context: ContextDependency, visitor: VisitorDependency) -> Response[str]:
     """Show the puzzles."""
     alone = [rules for rules in map(latest_rules, game_keys()) if rules.players == (1,)]
@@ -144,7 +145,7 @@ def puzzle_in_address(
     return PuzzleLine(found, tuple(undone.split()))
 
 
-@get("/puzzles/{game:str}", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/puzzles/{game:str}", weight=3)
 def show_puzzle(
     puzzle: PuzzleDependency,
     context: ContextDependency,
@@ -172,7 +173,7 @@ def show_puzzle(
     )
 
 
-@get("/puzzles/{game:str}/moves", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/puzzles/{game:str}/moves", weight=3)
 def list_puzzle_moves(puzzle: PuzzleDependency) -> dict[str, Any]:
     """Return the legal moves, but for the one that ends the puzzle."""
     line = puzzle.line
@@ -180,7 +181,7 @@ def list_puzzle_moves(puzzle: PuzzleDependency) -> dict[str, Any]:
     return {"ply": len(line.moves), **found, "moves": without_end(found["moves"])}
 
 
-@get("/puzzles/{game:str}/check", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/puzzles/{game:str}/check", weight=3)
 def check_puzzle_move(
     puzzle: PuzzleDependency, visitor: VisitorDependency, move: MoveText = ""
 ) -> Response[Any]:
@@ -191,26 +192,26 @@ def check_puzzle_move(
     )
 
 
-@post("/puzzles/{game:str}")
-async def hand_in_puzzle(
-    game: GameKey, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+def _moves_in(form: Form) -> int:
+    """Return how many commands are in a solution: each move is one, as if it was sent alone."""
+    return max(1, min(len(form.get("line").split()), MOST_MOVES))
+
+
+@pages.post("/puzzles/{game:str}", commands=_moves_in)
+async def hand_in_puzzle(game: GameKey, own: Own) -> Redirect:
     """Hand a solution in: a match with its moves, which ends with them."""
-    account, moves, options = visitor.require_account(), form.get("line"), form.get("options")
-    # each move is a command, as if it was sent alone
-    context.app.pace.check(account, max(1, min(len(moves.split()), MOST_MOVES)))
+    moves, options = own.get("line"), own.get("options")
     # the same solution is the same match, however often it is sent
     content = sha256(f"{game} {options} {moves}".encode()).hexdigest()[:32]
-    actor = Actor(account, WEB_FRONT_END, f"solution {content}")
     solution = await asyncio.to_thread(
         hand_in,
-        context.app,
-        actor,
+        own.app,
+        own.actor(f"solution {content}"),
         latest_rules(game.lower()),
-        visitor.name,
+        own.visitor.name,
         options=options.split(),
         moves=moves.split(),
     )
     for command in solution.commands:
-        await context.send(command, WAIT_SECONDS)
+        await own.context.send(command, WAIT_SECONDS)
     return redirect_to(f"/m/{solution.board}")

@@ -2,20 +2,22 @@
 
 from typing import Any
 
-from litestar import Response, get
+from litestar import Response
 
 from domain.match.events import Challenged, Imported, MatchStarted, Moved, decode_event
 from domain.match.imported import ImportedMatch
 from services.app.damaged_match import refuse_damaged
 from services.app.receipts import leaf_of_event, proof_of, require_receipt
-from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.pages.exports import attachment
 from services.http.web.params import BoardNumber, ContextDependency, Ply, VisitorDependency
 from services.http.web.views.match_view import MatchView
 
+pages = Pages()
 
-@get("/m/{board:int}/receipt.txt", sync_to_thread=True)
+
+@pages.get("/m/{board:int}/receipt.txt")
 def export_receipt(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -23,7 +25,7 @@ def export_receipt(
     return _receipt(context, board, MatchView.of(context, board, visitor).state.seq)
 
 
-@get("/m/{board:int}/proof.txt", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/proof.txt", weight=2)
 def export_proof(
     board: BoardNumber, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -31,7 +33,7 @@ def export_proof(
     return _proof(context, board, MatchView.of(context, board, visitor).state.seq)
 
 
-@get("/m/{board:int}/{ply:int}/receipt.txt", sync_to_thread=True)
+@pages.get("/m/{board:int}/{ply:int}/receipt.txt")
 def export_move_receipt(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:
@@ -41,7 +43,7 @@ def export_move_receipt(
     )
 
 
-@get("/m/{board:int}/{ply:int}/proof.txt", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/{ply:int}/proof.txt", weight=2)
 def export_move_proof(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[Any]:

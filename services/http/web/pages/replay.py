@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from litestar import Request, Response, get
+from litestar import Request, Response
 
 from domain.match.state import position_at
 from domain.rules import game_by_key
-from services.http.anonymous_limit import WEIGHT
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.pages.match import preview_json
 from services.http.web.params import (
     BoardNumber,
@@ -36,10 +36,12 @@ from services.http.web.views.plates import plates_at
 from services.http.web.views.recorded import RecordedMark
 from services.http.web.views.variations import Variation
 
+pages = Pages()
+
 AnyRequest = Request[Any, Any, Any]
 
 
-@get("/m/{board:int}/{ply:int}", sync_to_thread=True)
+@pages.get("/m/{board:int}/{ply:int}")
 def show_ply(
     board: BoardNumber, ply: Ply, context: ContextDependency, visitor: VisitorDependency
 ) -> Response[str]:
@@ -63,7 +65,7 @@ def show_ply(
     )
 
 
-@get("/m/{board:int}/compare", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/compare", weight=2)
 def compare(
     board: BoardNumber,
     context: ContextDependency,
@@ -111,7 +113,7 @@ def _variation(
     )
 
 
-@get("/m/{board:int}/{ply:int}/if", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/m/{board:int}/{ply:int}/if", weight=3)
 def what_if(
     board: BoardNumber,
     ply: Ply,
@@ -150,7 +152,7 @@ def _has_conditional_move(table: MatchView, line: Variation) -> bool:
     return table.plans and table.seat in movers
 
 
-@get("/m/{board:int}/{ply:int}/if/board", sync_to_thread=True, opt={WEIGHT: 2})
+@pages.get("/m/{board:int}/{ply:int}/if/board", weight=2)
 def show_board_if(
     board: BoardNumber,
     ply: Ply,
@@ -193,7 +195,7 @@ def show_board_if(
     }
 
 
-@get("/m/{board:int}/{ply:int}/if/moves", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/m/{board:int}/{ply:int}/if/moves", weight=3)
 def list_moves_if(
     board: BoardNumber,
     ply: Ply,
@@ -207,7 +209,7 @@ def list_moves_if(
     return {"ply": len(found.moves), **moves}
 
 
-@get("/m/{board:int}/{ply:int}/if/check", sync_to_thread=True, opt={WEIGHT: 3})
+@pages.get("/m/{board:int}/{ply:int}/if/check", weight=3)
 def check_if(
     board: BoardNumber,
     ply: Ply,

@@ -3,13 +3,15 @@
 from typing import Final
 
 import msgspec
-from litestar import get
 
 from infra.projections.match_lists import MatchFilter
 from services.app.matches import load_state
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
 from services.http.web.params import ContextDependency, KeptTexts, VisitorDependency
 from services.http.web.session import AnyRequest
+
+pages = Pages()
 
 _MOST: Final = 200
 
@@ -25,7 +27,7 @@ class RevealRequest(msgspec.Struct, frozen=True):
     """In hex. The browser finds the text by it."""
 
 
-@get("/draws", sync_to_thread=True)
+@pages.get("/draws")
 def list_reveals(
     request: AnyRequest,
     context: ContextDependency,

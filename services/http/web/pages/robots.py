@@ -2,13 +2,11 @@
 
 import asyncio
 from urllib.parse import urlencode
-from uuid import uuid4
 
-from litestar import post
 from litestar.response import Redirect
 
-from domain.engine.levels import read_level
 from domain.errors import Code, Refusal
+from domain.game.engine import read_level
 from domain.rules import latest_rules
 from infra.people.challenges import ChallengeState
 from services.app.actor import Actor
@@ -19,22 +17,25 @@ from services.app.rematch import rematch
 from services.app.sentences import SAY
 from services.app.start import start_by_name
 from services.http.context import ApiContext
+from services.http.web.declared import Pages
+from services.http.web.forms import OwnForm, own_form
 from services.http.web.pages.challenges import start_full_challenge
-from services.http.web.pages.match_actions import WEB_FRONT_END
 from services.http.web.pages.new_match import seat_of_challenger
 from services.http.web.params import (
     BoardNumber,
     ContextDependency,
     FormDependency,
     Id,
+    Own,
     VisitorDependency,
 )
 from services.http.web.render import redirect_to
-from services.http.web.session import Form
 from services.http.web.views.new_match_form import chosen_terms
 
+pages = Pages()
 
-@post("/robots")
+
+@pages.post("/robots")
 async def play_robot(
     form: FormDependency, context: ContextDependency, visitor: VisitorDependency
 ) -> Redirect:
@@ -45,9 +46,8 @@ async def play_robot(
     if visitor.account is None:
         wanted = f"/new?{urlencode({'game': rules.key, 'opponent': robot.userid})}"
         return redirect_to(f"/signup?{urlencode({'next': wanted})}")
-    context.app.pace.check(visitor.account)
-    key = f"{form.get('key')[:64] or uuid4().hex} robot {rules.key} {robot.level}"
-    actor = Actor(visitor.account, WEB_FRONT_END, key)
+    own = own_form(form, context, visitor)
+    actor = own.actor(f"{own.key} robot {rules.key} {robot.level}")
     names = [robot.userid]
     names.insert(seat_of_challenger(None, 2, actor.command_id()), visitor.name)
     command = await asyncio.to_thread(
@@ -63,17 +63,13 @@ async def play_robot(
     return redirect_to(f"/m/{command.sent.match}")
 
 
-@post("/challenges/{challenge:str}/robot")
-async def add_robot(
-    challenge: Id, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/challenges/{challenge:str}/robot")
+async def add_robot(challenge: Id, own: Own) -> Redirect:
     """Let a robot take a free seat of the visitor's challenge; the last one starts the match."""
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
-    context.app.pace.check(actor.account)
-    robot = await _robot(context, form.get("level"))
-    taken = await asyncio.to_thread(fill_with_robot, context.app, actor, challenge, robot.level)
+    robot = await _robot(own.context, own.get("level"))
+    taken = await asyncio.to_thread(fill_with_robot, own.app, own.actor(), challenge, robot.level)
     if taken.state is ChallengeState.TAKEN:
-        taken = await start_full_challenge(context, taken)
+        taken = await start_full_challenge(own.context, taken)
     return redirect_to(f"/c/{taken.id}" if taken.board is None else f"/m/{taken.board}")
 
 
@@ -84,24 +80,20 @@ async def _robot(context: ApiContext, text: str) -> RobotPlayer:
     return await asyncio.to_thread(robot_of, context.app, level)
 
 
-@post("/m/{board:int}/rematch")
-async def start_rematch(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/rematch")
+async def start_rematch(board: BoardNumber, own: Own) -> Redirect:
     """Start the rematch of a match, or show the one that another player has started."""
-    actor = Actor(visitor.require_account(), WEB_FRONT_END, uuid4().hex)
-    context.app.pace.check(actor.account)
+    actor = own.actor()
     try:
-        return await _rematch(context, actor, board, form)
+        return await _rematch(own, actor, board)
     except Refusal as reason:
         if reason.code is not Code.ID_REUSED:
             raise
     # another player has asked at the same moment, and was first
-    return await _rematch(context, actor, board, form)
+    return await _rematch(own, actor, board)
 
 
-async def _rematch(context: ApiContext, actor: Actor, board: int, form: Form) -> Redirect:
-    own = form.get("commitment")
-    command = await asyncio.to_thread(rematch, context.app, actor, board, own)
-    await context.send(command, WAIT_SECONDS)
+async def _rematch(own: OwnForm, actor: Actor, board: int) -> Redirect:
+    command = await asyncio.to_thread(rematch, own.app, actor, board, own.get("commitment"))
+    await own.context.send(command, WAIT_SECONDS)
     return redirect_to(f"/m/{command.sent.match}")

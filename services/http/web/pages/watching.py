@@ -2,39 +2,43 @@
 
 from typing import Final
 
-from litestar import Response, get, post
+from litestar import Response
 from litestar.response import Redirect
 
 from domain.errors import Code, Refusal
 from services.app import follows
 from services.app.sentences import SAY
+from services.http.web.declared import Pages
 from services.http.web.params import (
+    AccountDependency,
     BoardNumber,
     ContextDependency,
-    FormDependency,
     ListState,
+    Own,
     PageNumber,
     Userid,
     VisitorDependency,
 )
-from services.http.web.render import local_path, redirect_to, render
-from services.http.web.session import Form
+from services.http.web.render import back_to, render
 from services.http.web.views.pagination import PAGE_SIZE, ListPart, first_row
 from services.http.web.views.watching_view import played_part, watched_part
+
+pages = Pages()
 
 _MATCHES: Final = "matches"
 _PLAYED: Final = "played"
 
 
-@get("/watching", sync_to_thread=True)
+@pages.get("/watching")
 def show_watching(
     context: ContextDependency,
     visitor: VisitorDependency,
+    account: AccountDependency,
     listed: ListState = _MATCHES,
     page: PageNumber = 1,
 ) -> Response[str]:
     """Show the matches that the visitor watches, or what the players play whom the visitor follows."""
-    account, app, _ = visitor.require_account(), context.app, visitor.wording.gettext
+    app, _ = context.app, visitor.wording.gettext
     labels = {_MATCHES: _("Watched matches"), _PLAYED: _("Played by those you follow")}
     if listed not in labels:
         raise Refusal(
@@ -65,51 +69,29 @@ def show_watching(
     )
 
 
-@post("/m/{board:int}/watch", sync_to_thread=True)
-def watch_match(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/watch")
+def watch_match(board: BoardNumber, own: Own) -> Redirect:
     """Watch a match."""
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    follows.watch_match(context.app, account, board)
-    return _back(form, f"/m/{board}")
+    follows.watch_match(own.app, own.account, board)
+    return back_to(own.get("back") or f"/m/{board}")
 
 
-@post("/m/{board:int}/unwatch", sync_to_thread=True)
-def unwatch_match(
-    board: BoardNumber, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/m/{board:int}/unwatch")
+def unwatch_match(board: BoardNumber, own: Own) -> Redirect:
     """Stop watching a match."""
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    follows.unwatch_match(context.app, account, board)
-    return _back(form, f"/m/{board}")
+    follows.unwatch_match(own.app, own.account, board)
+    return back_to(own.get("back") or f"/m/{board}")
 
 
-@post("/players/{userid:str}/follow", sync_to_thread=True)
-def follow_player(
-    userid: Userid, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/players/{userid:str}/follow")
+def follow_player(userid: Userid, own: Own) -> Redirect:
     """Follow a player."""
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    follows.follow_player(context.app, account, userid)
-    return _back(form, f"/players/{userid.lower()}")
+    follows.follow_player(own.app, own.account, userid)
+    return back_to(own.get("back") or f"/players/{userid.lower()}")
 
 
-@post("/players/{userid:str}/unfollow", sync_to_thread=True)
-def unfollow_player(
-    userid: Userid, form: FormDependency, context: ContextDependency, visitor: VisitorDependency
-) -> Redirect:
+@pages.post("/players/{userid:str}/unfollow")
+def unfollow_player(userid: Userid, own: Own) -> Redirect:
     """Stop following a player."""
-    account = visitor.require_account()
-    context.app.pace.check(account)
-    follows.unfollow_player(context.app, account, userid)
-    return _back(form, f"/players/{userid.lower()}")
-
-
-def _back(form: Form, usual: str) -> Redirect:
-    """Return to the page that the form names, or else to the usual one."""
-    back = form.get("back")
-    return redirect_to(local_path(back) if back else usual)
+    follows.unfollow_player(own.app, own.account, userid)
+    return back_to(own.get("back") or f"/players/{userid.lower()}")

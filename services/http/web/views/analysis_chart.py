@@ -5,9 +5,9 @@ from typing import Final
 
 from markupsafe import Markup
 
-from domain.drawing.svg.elements import Markup as Drawn
-from domain.drawing.svg.elements import element, escape_text, number, text_line
 from domain.engine.turning_points import AnalysedPosition, TurningPoint
+from domain.game.svg import Markup as Drawn
+from domain.game.svg import element, escape_text, number, text_line
 from services.http.web.wording import Wording
 
 _WIDTH: Final = 640

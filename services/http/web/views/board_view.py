@@ -10,8 +10,8 @@ import msgspec
 from markupsafe import Markup
 
 from domain.drawing import draw_svg
-from domain.drawing.svg.painter import LOOKS
 from domain.errors import Refusal
+from domain.game.painter import LOOKS
 from domain.match.state import MatchState
 from domain.rules import AnyRules, GameOutcome, GamePackage, game_by_key
 from domain.rules.guide import LegendLine

@@ -4,8 +4,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from domain.drawing.svg.elements import element
-from domain.drawing.svg.painter import LOOKS, stone
+from domain.game.painter import LOOKS, stone
+from domain.game.svg import element
 from domain.rules import GamePackage
 from services.http.web.display_settings import BoardTheme
 

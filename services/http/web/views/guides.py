@@ -11,9 +11,10 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.drawing import draw_svg, illustrate
-from domain.drawing.svg.painter import WIDTH
 from domain.errors import Code, Refusal
 from domain.fairness import DrawStream
+from domain.game.option_form import Bilingual
+from domain.game.painter import WIDTH
 from domain.rules import AnyRules, game_by_key, latest_rules, rules_id
 from domain.rules.guide import (
     GameGuide,
@@ -22,7 +23,6 @@ from domain.rules.guide import (
     reach_position,
     read_guide,
 )
-from domain.rules.option_form import Bilingual
 from services.app.sentences import SAY
 from services.http.web.display_settings import USUAL, BoardTheme
 from services.http.web.session import Visitor

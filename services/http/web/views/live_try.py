@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 import msgspec
 
 from domain.fairness import DrawStream
+from domain.game.option_form import Bilingual
+from domain.game.protocol import PuzzleScore
 from domain.rules import AnyRules, rules_id
-from domain.rules.option_form import Bilingual
-from domain.rules.protocol import PuzzleScore
 from domain.sentences import text_in
 from services.app.context import App
 from services.app.opponents import robots_here

@@ -6,14 +6,15 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from domain.errors import Refusal
+from domain.game.option_form import OptionKind
 from domain.match.start_options import StartOptions, read_start_options
 from domain.rules import AnyRules, Seat, game_by_key
-from domain.rules.option_form import OptionKind
 from infra.people.challenges import NOTE_LIMIT
 from services.app.context import App
 from services.app.opponents import robots_here
 from services.app.queries import has_player
-from services.http.web.session import Form, Visitor
+from services.http.web.forms import Form
+from services.http.web.session import Visitor
 from services.http.web.views.match_words import (
     first_mover,
     side_words,

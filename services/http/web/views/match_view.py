@@ -7,12 +7,12 @@ from uuid import uuid4
 import msgspec
 
 from domain.clocks.calendar import DAY
+from domain.game.protocol import PuzzleScore
 from domain.match.conditional_moves import ConditionalMoves, unpack
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key, rules_by_id
-from domain.rules.protocol import PuzzleScore
 from domain.sentences import LANGUAGES
 from infra.redis.reads import Read, read_all
 from services.app.analyses import may_be_analysed

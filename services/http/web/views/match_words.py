@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 
 from domain.clocks.time_control import TimeControl
+from domain.game.option_form import OptionField, OptionKind
 from domain.match.state import MatchState
 from domain.rules import AnyRules, Seat, game_by_key
-from domain.rules.option_form import OptionField, OptionKind
 from domain.sentences import text_in
 from services.http.web.wording import Wording
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
-from domain.engine.levels import LEVELS
+from domain.game.engine import LEVELS
+from domain.game.option_form import OptionField, OptionKind
 from domain.rules import AnyRules, GamePackage, all_games, game_by_key, latest_rules
-from domain.rules.option_form import OptionField, OptionKind
 from services.app.context import App
 from services.app.opponents import robots_play
-from services.http.web.session import Form
+from services.http.web.forms import Form
 
 TIME_CHOICES: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "1": ("1 day a move", ("--days=1",)),

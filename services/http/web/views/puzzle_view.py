@@ -5,9 +5,9 @@ from typing import Self
 
 import msgspec
 
+from domain.game.protocol import PuzzleScore
+from domain.game.puzzle import DONE, Puzzle
 from domain.rules import AnyRules
-from domain.rules.protocol import PuzzleScore
-from domain.rules.puzzle import DONE, Puzzle
 from infra.projections.leaderboards import LeaderboardRow
 from services.http.web.views.variations import Variation
 

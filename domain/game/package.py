@@ -1,28 +1,25 @@
 """A game as a package: every version of its rules, its drawings, its help, its option form."""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
-from domain.engine.game_engine import GameEngine
-from domain.rules.option_form import OptionField
-from domain.rules.protocol import SAY, AnyRules
+from domain.game.engine import GameEngine
+from domain.game.option_form import OptionField
+from domain.game.painter import Painter
+from domain.game.protocol import SAY, AnyRules
+from domain.game.svg import Markup
+from domain.game.text import TextInput, TextPlace
 from domain.sentences import Text
-
-if TYPE_CHECKING:  # the drawings find a game by the registry, which imports this module
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from domain.drawing.svg.elements import Markup
-    from domain.drawing.svg.painter import Painter
-    from domain.drawing.text import TextInput, TextPlace
 
 PROMPT: Final = SAY("begin")
 PIECE_PROMPT: Final = SAY("piece")
 STONE_PROMPT: Final = SAY("stone")
 
 
-def _no_places(view: "TextInput") -> "Iterable[TextPlace]":
+def _no_places(view: TextInput) -> Iterable[TextPlace]:
     del view
     return ()
 
@@ -41,11 +38,11 @@ class ChoiceWords(msgspec.Struct, frozen=True):
 
     prompt: Text
     """In place of the package's."""
-    words: "Mapping[str, WordMove]" = {}
+    words: Mapping[str, WordMove] = {}
     """The moves that are words."""
 
 
-def _no_choice(position: Any, names: "Sequence[str]") -> ChoiceWords | None:
+def _no_choice(position: Any, names: Sequence[str]) -> ChoiceWords | None:
     del position, names
     return None
 
@@ -57,9 +54,9 @@ class GamePackage:
     versions: tuple[AnyRules, ...]
     """Every version that can be played or replayed. Old versions are never removed, because
     a match is replayed by the version that it recorded."""
-    draw: "Callable[[TextInput], str]"
+    draw: Callable[[TextInput], str]
     """Draws a position as text."""
-    paint: "Painter"
+    paint: Painter
     """Draws a position as SVG."""
     package: str
     """The package that holds the help pages, `help.txt` and `help.de.txt`."""
@@ -76,15 +73,15 @@ class GamePackage:
     """
     prompt: Text = PROMPT
     """The sentence on a page before the player has chosen a place, without a full stop."""
-    choice: "Callable[[Any, Sequence[str]], ChoiceWords | None]" = _no_choice
+    choice: Callable[[Any, Sequence[str]], ChoiceWords | None] = _no_choice
     """Returns the words that ask for a move, from a position and the players' names; None to ask with
     the prompt, and to name moves that are words by themselves."""
-    figures: "Mapping[str, Markup]" = field(default_factory=dict)
+    figures: Mapping[str, Markup] = field(default_factory=dict)
     """Small drawings of pieces and marks, by a name: within 18 units of the origin each."""
     engine: GameEngine | None = None
     """An evaluation for robots and analysis; None to search by the rules alone."""
 
-    text_places: "Callable[[TextInput], Iterable[TextPlace]]" = _no_places
+    text_places: Callable[[TextInput], Iterable[TextPlace]] = _no_places
     """Returns where the text drawing shows each place; without it a terminal lists the places."""
 
     @property

@@ -18,7 +18,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar, cast
 import msgspec
 
 from domain.errors import Code, Refusal
-from domain.rules.options import read_options, write_options
+from domain.game.options import read_options, write_options
 from domain.sentences import Sentences, Text
 
 P = TypeVar("P", bound=msgspec.Struct)
@@ -175,7 +175,7 @@ class Rules(ABC, Generic[P, M, O]):
     offers: tuple[str, ...] = ()
     """The kinds of offers that only this game has, such as `count`."""
     options_type: type[Any] = NoOptions
-    """The frozen struct whose fields declare the option flags; see `domain.rules.options`."""
+    """The frozen struct whose fields declare the option flags; see `domain.game.options`."""
     has_one_spelling: bool = True
     """Whether `check` returns each legal move unchanged; False if it may return another spelling."""
     position_type: type[P]

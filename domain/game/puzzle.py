@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from domain.rules.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules, Seat
+from domain.game.protocol import SAY, GameOutcome, M, O, P, PuzzleScore, Rules, Seat
 from domain.sentences import Text
 
 DONE: Final = "done"

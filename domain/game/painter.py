@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from domain.drawing.svg.elements import Markup, Point, element, escape_text, group, number
+from domain.game.svg import Markup, Point, element, escape_text, group, number
 from domain.sentences import LANGUAGES
 
 WIDTH: Final = 512

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from domain.rules.options import declared_flags
+from domain.game.options import declared_flags
 
 
 class Bilingual(NamedTuple):

@@ -1,0 +1,151 @@
+"""Forms of pages: what is checked before a handler sees one.
+
+A handler says by the name of a parameter who may send its form:
+
+- `own: Own`: a visitor with an account, in whose name it is carried out. It counts for the rate of the account.
+- `form: FormDependency`: any visitor. One whose session has ended since the page was loaded has to log in first.
+- `open_form: FormDependency`: any visitor, because the form is one for those who have not logged in.
+
+All have the token of a page of this server; see `session`. Each request counts for the rate of the visitor; see
+`session.visitor`.
+"""
+
+import hmac
+import re
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+from urllib.parse import urlencode
+from uuid import uuid4
+
+import msgspec
+from litestar.di import NamedDependency
+from litestar.exceptions import PermissionDeniedException
+
+from domain.match.events import AccountId
+from services.app.actor import Actor
+from services.app.context import App
+from services.http.context import ApiContext
+from services.http.web.session import (
+    CSRF_FIELD,
+    CSRF_HEADER,
+    AnyRequest,
+    LoginNeededError,
+    Visitor,
+    unmask_token,
+)
+
+WEB_FRONT_END: Final = "web"
+"""The name is part of each command id, so that keys of different front ends are distinct."""
+
+COMMANDS: Final = "commands"
+"""The `opt` key of a route whose form may count as several commands; see `CommandCount`."""
+
+_SAME_SITE: Final = ("", "same-origin", "none")
+"""Values of Sec-Fetch-Site for a form of this server, or from a browser that does not send the header."""
+
+_MATCH_OF_PATH: Final = re.compile("/m/[0-9]{1,15}(?=/)")
+
+
+class Form(msgspec.Struct, frozen=True):
+    """The fields of a form."""
+
+    fields: Mapping[str, tuple[str, ...]]
+
+    def get(self, name: str) -> str:
+        """Return a field without blanks around it; empty when it is missing."""
+        return self.raw(name).strip()
+
+    def raw(self, name: str) -> str:
+        """Return a field as it was typed, with its blanks, because a password may have them."""
+        return self.fields.get(name, ("",))[0]
+
+    def all(self, name: str) -> tuple[str, ...]:
+        """Return a field's values that are not empty."""
+        return tuple(value.strip() for value in self.fields.get(name, ()) if value.strip())
+
+    @property
+    def key(self) -> str:
+        """The key of the page that sent the form, which makes a form that is sent twice one command.
+
+        A form without one has another key each time.
+        """
+        return self.get("key")[:64] or uuid4().hex
+
+
+CommandCount: TypeAlias = Callable[[Form], int]
+"""Returns how many commands are in a form."""
+
+
+class OwnForm(Form, frozen=True):
+    """A form in the name of an account, which was counted for the rate of that account."""
+
+    context: ApiContext
+    visitor: Visitor
+    account: AccountId
+
+    @property
+    def app(self) -> App:
+        """The context of the use cases."""
+        return self.context.app
+
+    def actor(self, key: str = "") -> Actor:
+        """Return who gives the command with this key; without one, each is another command."""
+        return Actor(self.account, WEB_FRONT_END, key or uuid4().hex)
+
+
+async def open_form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
+    """Return the fields of a form from a page of this server; any other form is refused."""
+    return await _checked(request, visitor)
+
+
+async def form(request: AnyRequest, visitor: NamedDependency[Visitor]) -> Form:
+    """Return the fields of a form as `open_form` does; `LoginNeededError` if its session has ended."""
+    return await _checked(request, visitor, of_session=True)
+
+
+async def own(
+    request: AnyRequest,
+    context: NamedDependency[ApiContext],
+    visitor: NamedDependency[Visitor],
+) -> OwnForm:
+    """Return a form in the name of the visitor's account, and count it; see `form` and `own_form`."""
+    count: CommandCount | None = request.route_handler.opt[COMMANDS]
+    sent = await form(request, visitor)
+    return own_form(sent, context, visitor, count(sent) if count else 1)
+
+
+def own_form(sent: Form, context: ApiContext, visitor: Visitor, commands: int = 1) -> OwnForm:
+    """Return a form as one in the name of the visitor's account.
+
+    Raises `LoginNeededError` without an account, and `too-fast` if the account has spent its rate.
+    """
+    account = visitor.require_account()
+    context.app.pace.check(account, commands)
+    return OwnForm(sent.fields, context, visitor, account)
+
+
+async def _checked(request: AnyRequest, visitor: Visitor, *, of_session: bool = False) -> Form:
+    if request.headers.get("sec-fetch-site", "") not in _SAME_SITE:
+        raise PermissionDeniedException("the form was sent from another site")
+    fields: dict[str, tuple[str, ...]] = {}
+    for name, value in (await request.form()).multi_items():
+        if isinstance(value, str):
+            fields[name] = (*fields.get(name, ()), value)
+    sent = Form(fields)
+    proven = unmask_token(request.headers.get(CSRF_HEADER) or sent.raw(CSRF_FIELD))
+    if not proven or not hmac.compare_digest(proven, unmask_token(visitor.proof)):
+        if of_session and visitor.session is None:
+            raise LoginNeededError(_back(request.url.path, sent))
+        raise PermissionDeniedException(
+            "the page was open too long, or its cookie is gone; load it again and repeat"
+        )
+    return sent
+
+
+def _back(path: str, sent: Form) -> str:
+    """Return the path of the match that a form was sent for, with the move in it; otherwise empty."""
+    match = _MATCH_OF_PATH.match(path)
+    if match is None:
+        return ""
+    move = sent.raw("move")
+    return f"{match[0]}?{urlencode({'move': move})}" if move else match[0]
