@@ -135,12 +135,6 @@ KEY_LIVES: Final = (
     KeyLife("{broadcast}:told", "infra.people.message_notices", "expires", "broadcasts"),
     KeyLife("{p:<name>}:building", _GENERATIONS, "expires after 30 s", "one a projection"),
     KeyLife("{p:<name>}:generations", _GENERATIONS, "their data are deleted", "generations, 2"),
-    KeyLife(
-        "{p:<name>}:paged",
-        "infra.projections.paged_projections",
-        "their pages are deleted",
-        "generations",
-    ),
     KeyLife(f"{_BUCKET}at", _GENERATIONS, "a newer generation", "buckets"),
     KeyLife(f"{_BUCKET}hold", _GENERATIONS, "expires", "buckets"),
     KeyLife(f"{_BUCKET}stuck", _GENERATIONS, "the leaf is folded", "shards"),

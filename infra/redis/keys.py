@@ -77,7 +77,6 @@
 | `{p:<name>}:last` | the last generation's number |
 | `{p:<name>}:losses` | the lost leaves that the live generation does not know of: `infra.store.lost_leaves` |
 | `{p:<name>}:generations` | hash: generation that has data -> its number of buckets |
-| `{p:<name>}:paged` | hash: generation with row pages -> since when it is unused, ms, or 0 |
 | `{p:<name>}:building` | token of the process that builds another generation, while it does |
 | `{p:<name>:b<bucket>}:<generation>:at` | checkpoint of a bucket, which can be written as long as this exists |
 | `{p:<name>:b<bucket>}:<generation>:hold` | set while a bucket is replaced, and must not change |
