@@ -55,15 +55,9 @@ FAILPOINTS: Final = (
     "retire.taken",
     "retire.written",
     "retire.removed",
+    "retire.listed",
     "retire.released",
     "retire.left",
-    "offload.started",
-    "offload.taken",
-    "offload.written",
-    "offload.moved",
-    "offload.freed",
-    "offload.released",
-    "offload.left",
     "scrub.started",
     "scrub.taken",
     "scrub.released",
@@ -74,7 +68,7 @@ FAILPOINTS: Final = (
     "serve.started",
 )
 """In the order in which a move passes them; then those of the scheduler, of the publisher, of restoring, of
-retirement, of offloading, of the scrubber, of robots and of the start."""
+retirement, of the scrubber, of robots and of the start."""
 
 Failpoint = Callable[[str], None]
 

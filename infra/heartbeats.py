@@ -56,7 +56,7 @@ class Role(StrEnum):
     PUBLISHER = "publisher"
     """Publishes the logs."""
     MAINTENANCE = "maintenance"
-    """Rebuilds, checks, retires and offloads."""
+    """Rebuilds, checks and retires."""
     ROBOTS = "robots"
     """Moves for robots, and analyses matches."""
     WEB = "web"

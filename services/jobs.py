@@ -36,7 +36,7 @@ from services.app.push import vapid_key
 from services.mail.notification_texts import NotificationTexts
 from services.push.notification_texts import PushTexts
 from services.secret_checks import check_secrets
-from workers import evidence_job, offload_job, retire_job
+from workers import evidence_job, retire_job
 from workers.commands import limits
 from workers.commands.worker import DrainJob
 from workers.job_report import JobProgress
@@ -147,12 +147,6 @@ def retire(shard: int) -> None:
         retire_job.run(parts.settings, parts.store, parts.data, parts.queue, shard)
 
 
-def offload() -> None:
-    """Move the oldest rows of long lists of finished matches to row pages, for some minutes at most."""
-    with App(load()) as parts:
-        offload_job.run(parts.settings, parts.store, parts.data, parts.queue)
-
-
 def freeze() -> None:
     """Freeze the evidence of the cases that wait, for half a minute at most."""
     with App(load()) as parts:
@@ -190,7 +184,7 @@ def check(*names: str) -> int:
     """Compare the named projections, or all, with rebuilt ones; return the exit code."""
     with App(load()) as parts:
         chosen = maintenance.named(names)
-        work = partial(maintenance.check, parts.store, parts.data, chosen, pages=parts.row_pages)
+        work = partial(maintenance.check, parts.store, parts.data, chosen)
         return _run_reported(work)
 
 

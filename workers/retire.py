@@ -1,8 +1,8 @@
 """Retiring matches: those that ended long ago leave Redis, and their leaves in the published log remain.
 
 First the match is made again from its leaves and compared with all that Redis has of it, then the
-directory page is written, then Redis forgets it. Killed in between, Redis and the page have the match, and
-Redis wins. A match that can't be made again stays, and an alarm says why. So does, without one, a match with
+directory page is written, then Redis forgets it, and then its row in the lists. Killed in between, Redis and the page
+have the match, and Redis wins. A match that can't be made again stays, and an alarm says why. So does, without one, a match with
 a claim that waits for a ruling, or with a ruling against which an appeal is possible.
 """
 
@@ -28,6 +28,7 @@ from infra.archive.objects import PageStore
 from infra.failpoints import failpoint
 from infra.store import locators
 from infra.store.port import Store
+from workers.archived_rows import ArchivedRows
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,7 @@ class Retirement:
         *,
         limit: Callable[[], int],
         after_ms: int,
+        rows: ArchivedRows,
     ) -> None:
         self._store = store
         self._pages = pages
@@ -58,6 +60,7 @@ class Retirement:
         self._shard = shard
         self._limit = limit
         self._after_ms = after_ms
+        self._rows = rows
         self._by_page: dict[int, list[int]] = {}
         """The boards to look at next, by page."""
         self.kept: set[int] = set()
@@ -68,11 +71,11 @@ class Retirement:
         """Do nothing, because a match that is in the page and in Redis is retired again."""
 
     def step(self) -> int | None:
-        """Retire the matches of one page; None if none is left to look at."""
+        """Retire the matches of one page, or take out rows that were left; None if nothing is left to look at."""
         if not self._by_page:
             self._by_page = self._next_boards()
         if not self._by_page:
-            return None
+            return self._rows.take_leftovers()
         number = next(iter(self._by_page))
         boards = self._by_page.pop(number)
         done = self._retire(number, boards)
@@ -118,7 +121,9 @@ class Retirement:
             [(entry.board, entry.head, locators.decode(entry.locator)) for entry in entries]
         )
         failpoint("retire.removed")
-        return {entry.board for entry, done in zip(entries, removed, strict=True) if done}
+        retired = {entry.board for entry, done in zip(entries, removed, strict=True) if done}
+        self._rows.take(sorted(retired))
+        return retired
 
     def _published(self, boards: Sequence[int], limit: int) -> dict[int, ArchivedMatch]:
         """Return the matches in Redis whose leaves are all below the limit."""

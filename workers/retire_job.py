@@ -15,6 +15,7 @@ from infra.store.leases import Leases
 from infra.store.port import Store
 from infra.store.published_sizes import read_published_sizes
 from infra.store.rq_wakeup import WakeupJob, job_leases
+from workers.archived_rows import ArchivedRows, has_leftovers
 from workers.job_report import report
 from workers.leased_run import LeasedRun
 from workers.retire import Retirement
@@ -46,7 +47,8 @@ def retire_leases(queue: redis.Redis, shard: int) -> Leases[str]:
 class RetireWakeup:
     """Requests the retirement of shards in which it is due; call `tick` once a second.
 
-    A match is due so many days after its end, where its shard's log is published.
+    A match is due so many days after its end, where its shard's log is published. If rows are left of matches that
+    are in the archive, one of the runs takes them out.
     """
 
     def __init__(self, store: Store, data: redis.Redis, queue: redis.Redis, days: int) -> None:
@@ -62,7 +64,10 @@ class RetireWakeup:
             return
         self._due = time.monotonic() + HOUR_SECONDS
         until = self._store.now() - self._after_ms
-        published = read_published_sizes(self._data, self._store.layout().shards)
+        shards = self._store.layout().shards
+        if has_leftovers(self._data, shards):
+            retire_leases(self._queue, 0).request(_lease(0))
+        published = read_published_sizes(self._data, shards)
         for shard, record in enumerate(published):
             if not self._store.ended_boards(shard, until, 1):
                 continue
@@ -96,6 +101,7 @@ def run(
         shard,
         limit=lambda: retirement_limits(data, shards, mail=mail)[shard],
         after_ms=settings.archive_after * DAY,
+        rows=ArchivedRows(data, shards),
     )
     leased = LeasedRun("retire", retire_leases(queue, shard), _lease(shard), stopping)
     leased.run(work)

@@ -4,13 +4,13 @@ What is read of a match never changes, so the last used matches and entries are 
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from domain.errors import Code, Refusal
 from infra.archive.archived_match import ArchivedMatch, ArchiveError, restore
-from infra.archive.directory_pages import DirectoryEntry, page_number
+from infra.archive.directory_pages import DirectoryEntry, DirectoryPage, page_number
 from infra.objects.port import ObjectStoreError
 from infra.redis.keys import shard_of
 from infra.sentences import SAY
@@ -26,6 +26,9 @@ MATCHES_KEPT: Final = 1_000
 
 ENTRIES_KEPT: Final = 10_000
 """Entries that a process keeps: less than a kB each."""
+
+_PAGES_KEPT: Final = 16
+"""Pages that a process keeps, so that one with many wanted entries is read once: some 150 kB each."""
 
 Found = TypeVar("Found")
 
@@ -57,6 +60,7 @@ class Archive:
         # errors are raised, so they are not kept
         self._match = lru_cache(MATCHES_KEPT)(self._read_match)
         self._entry = lru_cache(ENTRIES_KEPT)(self._read_entry)
+        self._page = lru_cache(_PAGES_KEPT)(self._read_page)
 
     def match(self, board: int) -> ArchivedMatch:
         """Return a match, made again from its leaves and checked against its entry."""
@@ -65,6 +69,33 @@ class Archive:
     def entry(self, board: int) -> DirectoryEntry:
         """Return what the directory page has of a match."""
         return self._checked(board, self._entry)
+
+    def entries(self, boards: Sequence[int]) -> list[DirectoryEntry]:
+        """Return what the directory pages have of matches; each page is read once."""
+        shards = self._shards()
+        pages: dict[tuple[int, int], list[int]] = {}
+        for board in boards:
+            page = shard_of(board, shards), page_number(board, shards)
+            pages.setdefault(page, []).append(board)
+
+        def read(some: Sequence[int]) -> list[DirectoryEntry]:
+            return [self.entry(board) for board in some]
+
+        found = {entry.board: entry for some in self._each(read, pages.values()) for entry in some}
+        return [found[board] for board in boards]
+
+    def _each(
+        self, read: Callable[[Sequence[int]], Found], groups: Iterable[Sequence[int]]
+    ) -> Iterable[Found]:
+        """Return what is read of each group, of several at the same time where a store answers late."""
+        wanted = list(groups)
+        if len(wanted) == 1:
+            return map(read, wanted)
+        try:
+            pages, _ = self._objects()
+        except ObjectStoreError:
+            return map(read, wanted)  # which says so
+        return pages.map(read, wanted)
 
     def prove(self, board: int) -> None:
         """Check that a signed checkpoint of the published log covers a match: its last event, and so all."""
@@ -85,14 +116,20 @@ class Archive:
     def _read_entry(self, board: int) -> DirectoryEntry:
         shards = self._shards()
         shard, number = shard_of(board, shards), page_number(board, shards)
+        entry = self._page(shards, shard, number).find(board)
+        if entry is None:  # it was retired after the page was read, or is gone
+            self._page.cache_clear()
+            entry = self._page(shards, shard, number).find(board)
+        if entry is None:
+            raise ArchiveError(f"page {number} of shard {shard} has no entry of match {board}")
+        return entry
+
+    def _read_page(self, shards: int, shard: int, number: int) -> DirectoryPage:
         pages, _ = self._objects()
         page, data = pages.read(shards, shard, number)
         if data is None:  # rather a disk that is not mounted than a page that was deleted
             raise ObjectStoreError(f"there is no directory page {number} of shard {shard}")
-        entry = page.find(board)
-        if entry is None:
-            raise ArchiveError(f"page {number} of shard {shard} has no entry of match {board}")
-        return entry
+        return page
 
     def _checked(self, board: int, read: Callable[[int], Found]) -> Found:
         try:

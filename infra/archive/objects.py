@@ -1,10 +1,10 @@
 """The objects of the archive: the leaves of the published logs, and the directory pages beside them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, groupby
-from typing import Final
+from typing import Final, TypeVar
 
 from infra.archive.archived_match import ArchiveError
 from infra.archive.directory_pages import DirectoryPage, page_path
@@ -20,14 +20,22 @@ from infra.objects.port import ObjectNotFoundError, ObjectStore, ObjectStoreErro
 from infra.settings import Settings
 
 AT_ONCE: Final = 16
-"""Bundles that are read at the same time, because a store at a cloud answers each after some ms."""
+"""Objects that are read at the same time, because a store at a cloud answers each after some ms."""
+
+Wanted = TypeVar("Wanted")
+Found = TypeVar("Found")
 
 
 class PageStore:
     """Reads and replaces pages. Errors of the object store pass through, and `PageError`."""
 
-    def __init__(self, objects: ObjectStore) -> None:
+    def __init__(self, objects: ObjectStore, *, parallel: bool = False) -> None:
         self._objects = objects
+        self._threads = ThreadPoolExecutor(AT_ONCE, "pages") if parallel else None
+
+    def map(self, read: Callable[[Wanted], Found], wanted: Iterable[Wanted]) -> Iterator[Found]:
+        """Return what `read` returns for each, of several at the same time with a store that answers late."""
+        return self._threads.map(read, wanted) if self._threads else map(read, wanted)
 
     def read(self, shards: int, shard: int, number: int) -> tuple[DirectoryPage, bytes | None]:
         """Return a page, empty if there is none, and the object that `replace` compares."""
@@ -94,7 +102,9 @@ def open_archive(settings: Settings) -> tuple[PageStore, PublishedLeaves]:
     """Return the objects of a server's archive; `ObjectStoreError` if they can't be used."""
     objects = open_objects(settings.store, settings.data)
     parallel = not is_local(settings.store)
-    return PageStore(objects), PublishedLeaves(PublishedLogs(settings).of, parallel=parallel)
+    return PageStore(objects, parallel=parallel), PublishedLeaves(
+        PublishedLogs(settings).of, parallel=parallel
+    )
 
 
 def _some_of_bundle(log: PublishedLog, indexes: Sequence[int]) -> list[bytes]:

@@ -133,7 +133,8 @@ class StoreWithArchive(RedisStore):
     def entries(self, boards: Sequence[int]) -> list[DirectoryEntry | None]:
         """Return what the directory pages have of matches; None for those that are not in the archive."""
         archived = self._in_archive(boards)
-        return [self._archive.entry(board) if board in archived else None for board in boards]
+        found = iter(self._archive.entries([board for board in boards if board in archived]))
+        return [next(found) if board in archived else None for board in boards]
 
     def _one(self, board: int, found: Found, read: Callable[[ArchivedMatch], Found]) -> Found:
         return self._filled([board], [found], read)[0]

@@ -5,22 +5,35 @@ checkpoint before the two are compared. So nothing has to stand still, and nothi
 because a server's own serialisation (DUMP) depends on the history of a value. The keys about the feeding of a
 bucket are left out: checkpoint, hold, failures.
 
-In memory a list of finished matches is whole. On the server older rows are in row pages, and a row that no list
-needs there may be missing.
+In memory a list of finished matches is whole, and there is a row of each. On the server the places of matches in the
+archive are packed, and their rows are in its directory pages.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final
 
 import redis
 
+from infra.projections.archived_places import (
+    ARCHIVED_HEAD,
+    Place,
+    archived_key,
+    is_archived_key,
+    unpack_places,
+)
 from infra.projections.buckets import Bucket, Checkpoint, decode
 from infra.projections.erasure import is_erased
+from infra.projections.finished_matches import (
+    ROWS,
+    Entries,
+    is_list,
+    no_entries,
+    row_of_entry,
+    unpack,
+)
 from infra.projections.generations import BusyError, Generation, Generations
 from infra.projections.memory import MemoryBucket
-from infra.projections.paged_lists import PagedRows, is_about_pages, pages_key
-from infra.projections.paged_projections import paged_rows
-from infra.projections.row_pages import NO_PAGES, RowPages, unpack_entry
+from infra.projections.specs import HISTORY
 
 _PAGE: Final = 1_000
 _KEYS: Final = 100
@@ -34,8 +47,8 @@ class Comparison:
     """A comparison of a generation with its buckets in memory.
 
     `advance` brings a bucket in memory up to a checkpoint; `done` is called after each part with the number of
-    compared keys. Lists of finished matches have `pages`. `Refusal` if a page can't be read, `BusyError` if the
-    generation is replaced.
+    compared keys. Rows of finished matches that are not on the server are compared with the archive's `entries`.
+    `Refusal` if the archive can't be read, `BusyError` if the generation is replaced.
     """
 
     def __init__(
@@ -47,7 +60,7 @@ class Comparison:
         advance: Callable[[int, Checkpoint], None],
         *,
         done: Callable[[int], None] = lambda _: None,
-        pages: RowPages = NO_PAGES,
+        entries: Entries = no_entries,
     ) -> None:
         # redis-py types no answer precisely
         self._client: Any = client
@@ -56,8 +69,8 @@ class Comparison:
         self._buckets = memory
         self._advance = advance
         self._on_progress = done
-        self._paged = paged_rows(live.name)
-        self._pages = pages
+        self._is_history = live.name == HISTORY.name
+        self._entries = entries
         self.keys = 0
         """Compared keys."""
 
@@ -76,7 +89,7 @@ class Comparison:
         return self._first_of(bucket, [name for name in mine.names() if name not in seen])
 
     def _first_of(self, bucket: Bucket, names: Sequence[str]) -> str:
-        wanted = [name for name in names if not is_about_pages(name)]
+        wanted = [name for name in names if not is_archived_key(name)]
         for start in range(0, len(wanted), _KEYS):
             some = wanted[start : start + _KEYS]
             for name in self._unsettled(bucket, some):
@@ -113,14 +126,21 @@ class Comparison:
 
     def _is_equal(self, bucket: Bucket, name: str) -> bool:
         (kind,) = self._read(bucket, ("TYPE", name))
-        mine = self._buckets[bucket.number]
         if kind == b"none":
-            spec = self._generations.spec
-            return not mine.has(name) or is_erased(self._client, spec, name)
+            spec, mine = self._generations.spec, self._buckets[bucket.number]
+            if not mine.has(name) or is_erased(self._client, spec, name):
+                return True
+            # all of it may be archived
+            kind = b"hash" if name == ROWS else b"zset"
+            return self._is_history and self._has_same(bucket, name, kind)
         if kind == b"list":
             return self._same_list(bucket, name)
-        if kind not in _SCANS:  # which no projection keeps
-            return False
+        # others no projection keeps
+        return kind in _SCANS and self._has_same(bucket, name, kind)
+
+    def _has_same(self, bucket: Bucket, name: str, kind: bytes) -> bool:
+        """Return whether a hash or a sorted set has the same as in memory."""
+        mine = self._buckets[bucket.number]
         seen: set[bytes] = set()
         for found in self._parts(bucket, name, _SCANS[kind]):
             here = mine.members(name)
@@ -128,13 +148,25 @@ class Comparison:
                 return False
             seen.update(found)
             self._on_progress(self.keys)
-        if self._paged and self._paged.is_list(name):
-            for found in self._paged_parts(self._paged, bucket, name):
+        if self._is_history and is_list(name):
+            # after the sorted set, because a place that is archived meanwhile is found here then
+            for places in self._archived(bucket, archived_key(name)):
                 here = mine.members(name)
-                if any(here.get(one) != value for one, value in found.items()):
+                if not places or any(here.get(member) != at for at, member in places):
                     return False
-                seen.update(found)
+                members = {member for _, member in places}
+                if self._are_in_both(bucket, name, members & seen):
+                    return False
+                seen.update(members)
+                self._on_progress(self.keys)
         return self._has_others(bucket, name, _READS[kind], seen)
+
+    def _are_in_both(self, bucket: Bucket, name: str, archived: Collection[bytes]) -> bool:
+        """Return whether some archived members are still in the sorted set in which they were seen."""
+        if not archived:
+            return False
+        (scores,) = self._read(bucket, ("ZMSCORE", name, *archived))
+        return any(score is not None for score in scores)
 
     def _same_list(self, bucket: Bucket, name: str) -> bool:
         for start in range(0, 1 << 62, _PAGE):
@@ -153,27 +185,6 @@ class Comparison:
             ((cursor, found),) = self._read(bucket, (scan, name, cursor or 0, "COUNT", _PAGE))
             yield dict(found)
 
-    def _paged_parts(
-        self, paged: PagedRows, bucket: Bucket, name: str
-    ) -> Iterator[dict[bytes, float | None]]:
-        """Return the members of each row page of a list with their scores; without a score if a row is another."""
-        entries: list[bytes] = []
-        while True:
-            more = pages_key(name), len(entries), len(entries) + _PAGE - 1
-            (found,) = self._read(bucket, ("LRANGE", *more))
-            entries += found
-            if len(found) < _PAGE:
-                break
-        for entry in map(unpack_entry, entries):
-            members: dict[bytes, float | None] = {}
-            for row in self._pages.read(bucket.name, bucket.generation, entry):
-                board = paged.board_of(row.member)
-                place = paged.row_bucket(self._live, bucket, board).number
-                known = self._buckets[place].members(paged.rows).get(b"%d" % board)
-                members[row.member] = row.at if known == row.row else None
-            yield members
-            self._on_progress(self.keys)
-
     def _has_others(self, bucket: Bucket, name: str, read: str, seen: set[bytes]) -> bool:
         """Return whether the bucket has what is in memory besides what was seen, if it needs to."""
         others = [one for one in self._buckets[bucket.number].members(name) if one not in seen]
@@ -185,23 +196,39 @@ class Comparison:
             missing = [row for row, value in pairs if value is None and row is not None]
             if any(row != value for row, value in pairs if value is not None):
                 return False
-            if missing and not self._may_miss(bucket, name, missing):
+            if missing and not (self._is_history and name == ROWS and self._are_archived(missing)):
                 return False
         return True
 
-    def _may_miss(self, bucket: Bucket, name: str, rows: Iterable[Any]) -> bool:
-        """Return whether these are rows that no list in Redis needs."""
-        paged = self._paged
-        if paged is None or name != paged.rows:
-            return False
-        with self._client.pipeline(transaction=False) as pipe:
-            for row in rows:
-                if not paged.is_final(row):
-                    return False
-                for holder in paged.holders(self._live, row):
-                    for one, member in holder.lists if holder.bucket == bucket else ():
-                        pipe.zscore(one.bucket.key(one.name), member)
-            return all(score is None for score in pipe.execute())
+    def _archived(self, bucket: Bucket, name: str) -> Iterator[list[Place]]:
+        """Yield the archived places of a list by chunk; an empty chunk where they are not as they must be."""
+        before, number, left, last = None, 0, 0, (0, b"")
+        while True:
+            found, size = self._read(
+                bucket, ("HMGET", name, *ARCHIVED_HEAD, number), ("HLEN", name)
+            )
+            *head, data = found
+            if head != before:  # others were archived meanwhile
+                before, number, left, last = head, 0, int(head[0] or 0), (0, b"")
+                continue
+            if not left:
+                if (size, last[0]) != (number + len(head), int(head[1])) if size else number:
+                    yield []
+                return
+            places = [] if data is None else unpack_places(data)
+            if [last, *places] != sorted({last, *places}) or len(places) > left:
+                places = []
+            yield places
+            number, left, last = number + 1, left - len(places), places[-1]
+
+    def _are_archived(self, rows: Sequence[bytes]) -> bool:
+        """Return whether the archive has the matches of these rows, and says the same of them."""
+        wanted = list(map(unpack, rows))
+        entries = self._entries([row.board for row in wanted])
+        return all(
+            entry is not None and row_of_entry(entry, row.at) == row
+            for entry, row in zip(entries, wanted, strict=True)
+        )
 
 
 def _beginning(name: str, kind: bytes) -> Sequence[Any]:

@@ -10,30 +10,30 @@ The matches stay, with the ids of their players, because they are the record of 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
-from uuid import uuid4
 
 import redis
 from msgspec.structs import replace
 
 from domain.match.events import AccountId
+from infra.projections.archived_places import archived_key
 from infra.projections.buckets import Bucket, decode, encode
+from infra.projections.finished_matches import account_key
 from infra.projections.generations import Generations
 from infra.projections.match_lists import (
     active_key,
     asked_key,
     next_key,
-    over_key,
     proposed_key,
 )
 from infra.projections.notices import notices_key
-from infra.projections.paged_lists import deleted_key, pages_key
 from infra.projections.projection import Fact
-from infra.projections.specs import LISTS, NOTICES, Spec
+from infra.projections.specs import HISTORY, LISTS, NOTICES, Spec
 from infra.redis import keys, scripts
 
 _KEYS: Final[Mapping[Spec, Sequence[Callable[[AccountId], str]]]] = MappingProxyType(
     {
-        LISTS: (next_key, asked_key, active_key, proposed_key, over_key),
+        LISTS: (next_key, asked_key, active_key, proposed_key),
+        HISTORY: (account_key, lambda account: archived_key(account_key(account))),
         NOTICES: (notices_key,),
     }
 )
@@ -54,8 +54,6 @@ def erase_projections(client: redis.Redis, account: AccountId) -> None:
             _stop_writers(client, bucket)
             gone = [name(account) for name in names]
             client.unlink(*map(bucket.key, gone))
-            if spec == LISTS:
-                gone.append(_give_up_pages(client, bucket, pages_key(over_key(account))))
             client.srem(bucket.names_key, *gone)
 
 
@@ -65,20 +63,8 @@ def is_erased(client: redis.Redis, spec: Spec, name: str) -> bool:
     if not name.startswith(prefixes):
         return False
     # redis-py types members as text only
-    account: Any = bytes.fromhex(name.partition(":")[2])
+    account: Any = bytes.fromhex(name.rpartition(":")[2])
     return bool(client.sismember(keys.ERASED_ACCOUNTS, account))
-
-
-def _give_up_pages(client: redis.Redis, bucket: Bucket, name: str) -> str:
-    """Hide the entries of a list's pages under a name without the account, for the process that deletes them.
-
-    The list is gone already, so that nobody adds an entry any longer. Return the name that they had.
-    """
-    if client.exists(bucket.key(name)):
-        to_delete = deleted_key(uuid4().hex)
-        client.sadd(bucket.names_key, to_delete)
-        client.rename(bucket.key(name), bucket.key(to_delete))
-    return name
 
 
 def _stop_writers(client: redis.Redis, bucket: Bucket) -> None:

@@ -1,39 +1,41 @@
-"""Finished matches of each game, player and pair.
+"""Finished matches of each game, player and pair: the one place where lists of them are.
 
 | key | what |
 |---|---|
-| `rows` | hash: board -> packed `FinishedMatchRow` |
-| `game:<game>` | sorted set of boards; score: when the match ended, ms; each bucket has those of its boards |
-| `player:<game>:<account>` | the same, of one player |
+| `rows` | hash: board -> packed `FinishedMatchRow`, of a match that is not in the archive |
+| `game:<game>` | list of boards, by when the match ended |
+| `account:<account>` | the same, of one player |
+| `player:<game>:<account>` | the same, of one player in one game |
 | `pair:<game>:<account>:<account>` | the same, of matches in which both played; the lesser id first |
 
-A row is in the bucket of its board, and a pair in that of its lesser id. Older rows of long lists are in row
-pages, see `infra.projections.paged_lists`.
+A row is in the bucket of its board, and a list in that of its owner: the game, the player, the lesser id of a pair. So
+each list is in one bucket. When a match goes into the archive, its row is in the directory page there, and
+its places in the lists are packed; see `infra.projections.archived_places`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 import redis
 
+from domain.errors import Code, Refusal
+from domain.match.dispute_events import Appealed, Claimed, Ruled
 from domain.match.events import AccountId
-from infra.projections.buckets import Bucket, Owner
-from infra.projections.generations import Generation
-from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHolder
-from infra.projections.projection import (
-    Fact,
-    MatchResult,
-    MatchSetup,
-    OwnedWrite,
-    StatelessProjection,
-)
+from infra.archive.directory_pages import DirectoryEntry
+from infra.projections.archived_places import FinishedLists, ListKey, Place
+from infra.projections.buckets import Bucket, Owner, RedisRead, RedisWrite
+from infra.projections.projection import Fact, MatchResult, OwnedWrite, Projection
 from infra.projections.query import Query
-from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.projections.specs import HISTORY
+from infra.redis.reads import Read
+from infra.sentences import SAY
 
 ROWS: Final = "rows"
+
+Entries: TypeAlias = Callable[[Sequence[int]], Sequence[DirectoryEntry | None]]
+"""Returns what the archive has of matches, None for those that are not there; `Refusal` if it can't be read."""
 
 
 class FinishedMatchRow(msgspec.Struct, frozen=True, array_like=True):
@@ -52,6 +54,8 @@ class FinishedMatchRow(msgspec.Struct, frozen=True, array_like=True):
     reason: str
     plies: int
     rated: bool
+    updated: int
+    """When its last event was, ms."""
 
     @property
     def game(self) -> str:
@@ -68,6 +72,11 @@ def game_key(game: str) -> str:
     return f"game:{game}"
 
 
+def account_key(account: AccountId) -> str:
+    """Return the key of a player's finished matches of all games."""
+    return f"account:{account.hex()}"
+
+
 def player_key(game: str, account: AccountId) -> str:
     """Return the key of a player's finished matches of a game."""
     return f"player:{game}:{account.hex()}"
@@ -79,43 +88,45 @@ def pair_key(game: str, one: AccountId, other: AccountId) -> str:
     return f"pair:{game}:{first.hex()}:{second.hex()}"
 
 
-class PagedHistory(PagedRows):
-    """The lists of finished matches by game, player and pair."""
+def row_of_entry(entry: DirectoryEntry, at: int) -> FinishedMatchRow:
+    """Return the row of a match in the archive, which got its result at a time in ms."""
+    found = entry.summary
+    return FinishedMatchRow(
+        board=entry.board,
+        at=at,
+        rules=found.rules,
+        options=found.options,
+        seats=found.seats,
+        winners=found.winners,
+        ranks=found.ranks,
+        reason=found.reason,
+        plies=found.plies,
+        rated=found.rated,
+        updated=entry.last_at,
+    )
 
-    spec = HISTORY
-    prefixes = ("game:", "player:", "pair:")
 
-    def board_of(self, member: bytes) -> int:
-        """Return the board, which is all that a member has."""
-        return int(member)
+def lists_of(game: str, seats: Sequence[AccountId]) -> list[tuple[Owner, str]]:
+    """Return all lists that a match is in, each with its owner."""
+    lists: list[tuple[Owner, str]] = [(game, game_key(game))]
+    for account in seats:
+        lists += [(account, account_key(account)), (account, player_key(game, account))]
+    return lists + [(min(pair), pair_key(game, *pair)) for pair in combinations(seats, 2)]
 
-    def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
-        """Return the bucket of the board."""
-        del bucket
-        return generation.of(board)
 
-    def is_final(self, row: bytes) -> bool:
-        """Return True, because all matches are finished."""
-        del row
-        return True
+def is_list(name: str) -> bool:
+    """Return whether a key is one of these lists."""
+    return name.startswith(("game:", "account:", "player:", "pair:"))
 
-    def holders(self, generation: Generation, row: bytes) -> list[RowHolder]:
-        """Return the bucket of the board, where the lists of the game and the players find the row."""
-        found = unpack(row)
-        member = str(found.board).encode()
-        lists = [
-            (ListKey(generation.of(owner), key), member)
-            for owner, key in _own_lists(found.board, found.game, found.seats)
-        ]
-        return [RowHolder(generation.of(found.board), lists)]
 
-    def other_list(self, one: ListKey) -> ListKey | None:
-        """Return for the list of a pair that of the player with the lesser id, which is in the same bucket."""
-        kind, _, rest = one.name.partition(":")
-        if kind != "pair":
-            return None
-        game, account, _ = rest.split(":")
-        return ListKey(one.bucket, player_key(game, AccountId.fromhex(account)))
+def is_list_of_game(name: str) -> bool:
+    """Return whether a key is the list of a game; each match is in one."""
+    return name.startswith("game:")
+
+
+def no_entries(boards: Sequence[int]) -> Sequence[None]:
+    """Return that no match is in the archive."""
+    return [None for _ in boards]
 
 
 class FinishedMatches(Query):
@@ -123,13 +134,14 @@ class FinishedMatches(Query):
 
     spec = HISTORY
 
-    def __init__(self, client: redis.Redis, pages: RowPages = NO_PAGES) -> None:
+    def __init__(self, client: redis.Redis, entries: Entries = no_entries) -> None:
         super().__init__(client)
-        self._lists = PagedLists(client, pages, PagedHistory())
+        self._lists = FinishedLists(client)
+        self._entries = entries
 
     def of(
         self,
-        game: str,
+        game: str | None,
         account: AccountId | None = None,
         opponent: AccountId | None = None,
         start: int = 0,
@@ -137,94 +149,149 @@ class FinishedMatches(Query):
     ) -> list[FinishedMatchRow]:
         """Return finished matches of a game, the last ended first, from the `start`th on.
 
-        With an account those of that player, with two those of both. O(log n + count) in those that are in Redis,
-        then O(start / 256 + count); with several buckets O(start + count) of each, without an account.
+        With an account those of that player, with two those of both; without a game those of all, for which
+        an account is needed. O(log n + count), and a directory page for each match that is in the archive.
         """
         generation = self._generation()
-        lists = _keys(generation, game, account, opponent)
-        return [unpack(row) for row in self._lists.read(generation, lists, start, count)]
+        found = self._lists.read(self.list_of(game, account, opponent), start, count)
+        rows = self._rows(generation, ROWS, [int(member) for _, member in found])
+        missing = [place for place, row in zip(found, rows, strict=True) if row is None]
+        older = self._older(missing) if missing else {}
+        pairs = zip(found, rows, strict=True)
+        known = [older.get(place) if row is None else unpack(row) for place, row in pairs]
+        # a match that goes on since the list was read has no row
+        return [row for row in known if row is not None]
 
-    def places(
-        self, game: str, account: AccountId, start: int, count: int
-    ) -> list[tuple[int, int]]:
-        """Return the times and boards of a player's finished matches of a game, as `of` lists them."""
-        found = self._lists.listed(_keys(self._generation(), game, account, None), start, count)
-        return [(row.at, int(row.member)) for _, row in found]
+    def _older(self, places: Sequence[Place]) -> dict[Place, FinishedMatchRow]:
+        """Return the rows of matches in the archive."""
+        try:
+            entries = self._entries([int(member) for _, member in places])
+        except Refusal as refusal:
+            known = "older-damaged" if refusal.code is Code.DAMAGED else "older-away"
+            raise Refusal(refusal.code, SAY(known)) from refusal
+        return {
+            place: row_of_entry(entry, place[0])
+            for place, entry in zip(places, entries, strict=True)
+            if entry is not None
+        }
+
+    def list_of(
+        self, game: str | None, account: AccountId | None = None, opponent: AccountId | None = None
+    ) -> ListKey:
+        """Return the list of a game's matches: of all, of one player, or of two; ValueError for one of nothing."""
+        generation = self._generation()
+        match game, sorted(one for one in (account, opponent) if one is not None):
+            case None, [one]:
+                return ListKey(generation.of(one), account_key(one))
+            case str(), []:
+                return ListKey(generation.of(game), game_key(game))
+            case str(), [one]:
+                return ListKey(generation.of(one), player_key(game, one))
+            case str(), [one, other]:
+                return ListKey(generation.of(one), pair_key(game, one, other))
+        raise ValueError(
+            "there is no list of all matches of all games, nor of two players in all games"
+        )
 
     def count(
-        self, game: str, account: AccountId | None = None, opponent: AccountId | None = None
+        self, game: str | None, account: AccountId | None = None, opponent: AccountId | None = None
     ) -> int:
-        """Return their number; O(1), and O(buckets) without an account."""
-        return self._lists.count(_keys(self._generation(), game, account, opponent))
+        """Return the number of matches in a list of `of`; O(1)."""
+        return self._lists.count(self.list_of(game, account, opponent))
 
     def rows(self, boards: Iterable[int]) -> list[FinishedMatchRow | None]:
-        """Return matches by board, None for those that have not ended or whose rows are in pages."""
+        """Return matches by board, None for those that have not ended or are in the archive."""
         found = self._rows(self._generation(), ROWS, boards)
         return [None if row is None else unpack(row) for row in found]
 
+    def read_rows(self, boards: Iterable[int]) -> Read[dict[int, FinishedMatchRow]]:
+        """Return the read of `rows` by board, without those that it does not have."""
+        groups = self._by_bucket(self._generation(), boards)
 
-def _keys(
-    generation: Generation, game: str, account: AccountId | None, opponent: AccountId | None
-) -> list[ListKey]:
-    """Return the lists of a game's matches: of one player, of two, or of all, which each bucket has a part of."""
-    match sorted(one for one in (account, opponent) if one is not None):
-        case [one]:
-            return [ListKey(generation.of(one), player_key(game, one))]
-        case [one, other]:
-            return [ListKey(generation.of(one), pair_key(game, one, other))]
-        case _:
-            return [ListKey(bucket, game_key(game)) for bucket in generation.all]
+        def queue(pipe: Any) -> None:
+            for bucket, some in groups.items():
+                pipe.hmget(bucket.key(ROWS), some)
 
+        def parse(replies: list[Any]) -> dict[int, FinishedMatchRow]:
+            known = [unpack(row) for some in replies for row in some if row is not None]
+            return {row.board: row for row in known}
 
-def _own_lists(board: int, game: str, seats: Sequence[AccountId]) -> list[tuple[Owner, str]]:
-    """Return the lists of the game and of the players that a match is in, each with its owner."""
-    lists: list[tuple[Owner, str]] = [(board, game_key(game))]
-    return lists + [(account, player_key(game, account)) for account in seats]
+        return Read(queue, parse)
 
 
-def _lists(board: int, game: str, seats: Sequence[AccountId]) -> list[tuple[Owner, str]]:
-    """Return all lists that a match is in, each with its owner."""
-    pairs = [(min(pair), pair_key(game, *pair)) for pair in combinations(seats, 2)]
-    return [*_own_lists(board, game, seats), *pairs]
-
-
-class FinishedMatchesProjection(StatelessProjection):
-    """A row for each match that has ended, and the sets it is in."""
+class FinishedMatchesProjection(Projection):
+    """A row for each match that has ended, and the lists it is in."""
 
     spec = HISTORY
 
     def owners(self, fact: Fact) -> Sequence[Owner]:
-        """Return the board and the players of a match that has ended, or whose result is taken away."""
-        return (fact.event.match, *fact.setup.seats) if fact.result or fact.revoked else ()
+        """Return all owners for a match that has ended, or whose result is taken away; the board of a dispute."""
+        board, setup = fact.event.match, fact.setup
+        if fact.result or fact.revoked:
+            return board, setup.game, *setup.seats
+        return (board,) if _may_follow_the_end(fact) else ()
 
-    def writes(self, fact: Fact) -> Iterator[OwnedWrite]:
-        """Add a match that has ended, and remove one that goes on again."""
-        if fact.result:
-            yield from _match_writes(fact, fact.result)
-        elif fact.revoked:
-            yield from _removals(fact.event.match, fact.setup)
+    def needs(self, facts: Sequence[Fact], bucket: Bucket) -> Sequence[RedisRead]:
+        """Return the read of the rows of matches with a dispute."""
+        boards = _disputed(facts, bucket)
+        return [("HMGET", ROWS, *boards)] if boards else []
+
+    def fold(self, facts: Sequence[Fact], found: Sequence[Any], bucket: Bucket) -> list[RedisWrite]:
+        """Return the writes: a match that has ended is added, one that goes on again is removed."""
+        data = zip(_disputed(facts, bucket), *found, strict=True) if found else ()
+        rows = {board: unpack(row) for board, row in data if row is not None}
+        writes: list[RedisWrite] = []
+        for fact in facts:
+            board = fact.event.match
+            if fact.result:
+                rows[board] = _row(fact, fact.result)
+            elif fact.revoked:
+                rows.pop(board, None)
+            elif board in rows:
+                rows[board] = msgspec.structs.replace(rows[board], updated=fact.event.at)
+            writes += [
+                write for owner, write in _writes(fact, rows.get(board)) if bucket.owns(owner)
+            ]
+        return writes
 
 
-def _removals(board: int, cast: MatchSetup) -> Iterator[OwnedWrite]:
-    yield board, ("HDEL", ROWS, board)
-    for owner, key in _lists(board, cast.game, cast.seats):
-        yield owner, ("ZREM", key, board)
+def _may_follow_the_end(fact: Fact) -> bool:
+    """Return whether a match may have been over before an event that leaves it over."""
+    return isinstance(fact.event.body, Claimed | Ruled | Appealed)
 
 
-def _match_writes(fact: Fact, finished: MatchResult) -> Iterator[OwnedWrite]:
-    event, cast = fact.event, fact.setup
-    row = FinishedMatchRow(
+def _disputed(facts: Sequence[Fact], bucket: Bucket) -> list[int]:
+    boards = dict.fromkeys(one.event.match for one in facts if _may_follow_the_end(one))
+    return [board for board in boards if bucket.owns(board)]
+
+
+def _writes(fact: Fact, row: FinishedMatchRow | None) -> Iterator[OwnedWrite]:
+    """Return the writes for a fact, after which a match has this row."""
+    board, setup = fact.event.match, fact.setup
+    if row:
+        yield board, ("HSET", ROWS, board, pack(row))
+    elif fact.revoked:
+        yield board, ("HDEL", ROWS, board)
+    if not (fact.result or fact.revoked):
+        return
+    hidden = {account_key(account) for account in fact.erased}
+    for owner, key in lists_of(setup.game, setup.seats):
+        if key not in hidden:
+            yield owner, ("ZADD", key, row.at, board) if row else ("ZREM", key, board)
+
+
+def _row(fact: Fact, finished: MatchResult) -> FinishedMatchRow:
+    event, setup = fact.event, fact.setup
+    return FinishedMatchRow(
         board=event.match,
         at=event.at,
-        rules=cast.rules,
-        options=cast.options,
-        seats=cast.seats,
+        rules=setup.rules,
+        options=setup.options,
+        seats=setup.seats,
         winners=finished.winners,
         ranks=finished.ranks,
         reason=finished.reason,
         plies=finished.plies,
         rated=finished.rated,
+        updated=event.at,
     )
-    yield event.match, ("HSET", ROWS, event.match, pack(row))
-    for owner, key in _lists(event.match, cast.game, cast.seats):
-        yield owner, ("ZADD", key, event.at, event.match)

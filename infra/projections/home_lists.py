@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from domain.match.events import AccountId
+from infra.projections.archived_places import last_of, queue_last, queue_size, size_of
 from infra.projections.buckets import Bucket
 from infra.projections.match_lists import (
     ROWS,
@@ -15,12 +16,9 @@ from infra.projections.match_lists import (
     asked_key,
     board_of,
     next_key,
-    over_key,
     proposed_key,
     unpack,
 )
-from infra.projections.paged_lists import pages_key
-from infra.projections.row_pages import PAGE_ROWS
 from infra.redis.reads import Read
 
 Scored: TypeAlias = Sequence[tuple[bytes, float]]
@@ -78,18 +76,14 @@ class HomeLists(MatchLists):
 
         def queue(pipe: Any) -> None:
             for account in accounts:
-                bucket = generation.of(account)
-                pipe.zcard(bucket.key(active_key(account)))
-                pipe.zcard(bucket.key(over_key(account)))
-                pipe.llen(bucket.key(pages_key(over_key(account))))
-                pipe.zrange(bucket.key(over_key(account)), -1, -1, withscores=True)
+                over = self._finished.list_of(None, account)
+                pipe.zcard(generation.of(account).key(active_key(account)))
+                queue_size(pipe, over)
+                queue_last(pipe, over)
 
         def parse(found: list[Any]) -> list[tuple[int, int, int]]:
-            each = [found[at : at + 4] for at in range(0, len(found), 4)]
-            return [
-                (active, over + PAGE_ROWS * pages, int(last[0][1]) if last else 0)
-                for active, over, pages, last in each
-            ]
+            each = [found[at : at + 5] for at in range(0, len(found), 5)]
+            return [(active, size_of(*found[:2]), last_of(*found[2:])) for active, *found in each]
 
         return Read(queue, parse)
 

@@ -1,4 +1,4 @@
-"""The fold of the lists of matches, which `infra.projections.match_lists` describes."""
+"""The fold of the lists of running matches, which `infra.projections.match_lists` describes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -19,7 +19,6 @@ from infra.projections.match_lists import (
     asked_key,
     next_key,
     open_key,
-    over_key,
     pack,
     proposed_key,
     unpack,
@@ -35,7 +34,7 @@ Memberships = Mapping[tuple[Owner, str, str], int]
 
 
 class MatchListsProjection(Projection):
-    """Keeps a row for each match, and the lists that it is in."""
+    """Keeps a row for each match that goes on, and the lists that it is in."""
 
     spec = LISTS
 
@@ -58,7 +57,8 @@ class MatchListsProjection(Projection):
         rows = dict(before)
         for fact in facts:
             board = fact.event.match
-            rows[board] = evolve(rows.get(board), fact)
+            if (after := evolve_kept(rows.get(board), fact)) is not None:
+                rows[board] = after
         erased = frozenset().union(*(fact.erased for fact in facts))
         return [*_row_writes(rows), *_list_writes(before, rows, bucket, erased)]
 
@@ -82,10 +82,17 @@ def evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow:
     return msgspec.structs.replace(new, seq=event.seq, at=event.at, since=since)
 
 
-def row_before(fact: Fact) -> MatchListRow:
-    """Return a row of a match in which the event of a fact is the next; for one whose row is gone."""
-    row = _first(fact.setup, fact.event)
-    return msgspec.structs.replace(row, seq=fact.event.seq - 1)
+def evolve_kept(row: MatchListRow | None, fact: Fact) -> MatchListRow | None:
+    """Return a match's row after an event, where rows go with the end of their matches; None for one that is over.
+
+    If the match goes on again by a ruling, its row is made from its history.
+    """
+    if row is None and fact.event.seq > 1:
+        if fact.revoked is None or fact.result is not None:
+            return None
+        for event in fact.revoked.history:
+            row = evolve(row, Fact(event, fact.setup))
+    return evolve(row, fact)
 
 
 def _first(cast: MatchSetup, event: EventEnvelope) -> MatchListRow:
@@ -184,7 +191,7 @@ def memberships(row: MatchListRow) -> Memberships:
     """Return the lists that a match is in, each with its owner."""
     member, seats = row.member, row.seats
     if row.over:
-        return {(account, over_key(account), member): row.ended for account in seats}
+        return {}
     if row.invited:
         invited = {seats[seat] for seat in row.invited}
         return {
@@ -203,7 +210,9 @@ def memberships(row: MatchListRow) -> Memberships:
 
 
 def _row_writes(rows: Mapping[int, MatchListRow]) -> Iterator[RedisWrite]:
-    packed = [(board, pack(row)) for board, row in rows.items()]
+    if over := [board for board, row in rows.items() if row.over]:
+        yield "HDEL", ROWS, *over
+    packed = [(board, pack(row)) for board, row in rows.items() if not row.over]
     for start in range(0, len(packed), _FIELDS):
         pairs = packed[start : start + _FIELDS]
         yield ("HSET", ROWS, *(word for pair in pairs for word in pair))

@@ -1,4 +1,4 @@
-"""Lists of matches: of each player, and the running ones of each game.
+"""Lists of running matches: of each player, and of each game.
 
 | key | what |
 |---|---|
@@ -7,13 +7,12 @@
 | `active:<account>` | sorted set: running matches; score: board |
 | `asked:<account>` | sorted set: matches with an offer or an invitation that waits for the player; score: board |
 | `proposed:<account>` | sorted set: matches by name that not all have accepted, for their players alone; score: board |
-| `over:<account>` | sorted set: matches that have ended; score: when, ms |
 | `open:<game>` | sorted set: all running matches of a game; score: board |
 
 Members are `<game>:<board>`. A row is in the bucket of its board and in that of each player, so that each
 bucket depends on its own rows alone, and a player's page is read from one bucket. A player's lists are in
-the player's bucket; of a game's running matches each bucket has those of its boards. Older rows of long lists of
-matches that have ended are in row pages, see `infra.projections.paged_lists`.
+the player's bucket; of a game's running matches each bucket has those of its boards. A match that
+ends leaves all of them: matches that have ended are in `infra.projections.finished_matches`, and queries of both read both.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,12 +27,10 @@ import redis
 from domain.match.current_offer import CurrentOffer
 from domain.match.events import AccountId
 from domain.rules import Seat
+from infra.projections.archived_places import queue_size, size_of
 from infra.projections.buckets import Bucket
-from infra.projections.finished_matches import FinishedMatches
-from infra.projections.generations import Generation
-from infra.projections.paged_lists import ListKey, PagedLists, PagedRows, RowHolder, pages_key
+from infra.projections.finished_matches import FinishedMatches, FinishedMatchRow
 from infra.projections.query import Query
-from infra.projections.row_pages import NO_PAGES, PAGE_ROWS, ListedRow, RowPages
 from infra.projections.specs import LISTS
 from infra.redis.reads import Read
 
@@ -147,56 +144,37 @@ def proposed_key(account: AccountId) -> str:
     return f"proposed:{account.hex()}"
 
 
-def over_key(account: AccountId) -> str:
-    """Return the key of a player's matches that have ended."""
-    return f"over:{account.hex()}"
-
-
 def open_key(game: str) -> str:
     """Return the key of a game's running matches."""
     return f"open:{game}"
 
 
-class PagedMatchLists(PagedRows):
-    """The lists of players' matches that have ended."""
-
-    spec = LISTS
-    prefixes = ("over:",)
-
-    def board_of(self, member: bytes) -> int:
-        """Return the board of a member."""
-        return board_of(member)
-
-    def row_bucket(self, generation: Generation, bucket: Bucket, board: int) -> Bucket:
-        """Return the bucket of the list itself."""
-        del generation, board
-        return bucket
-
-    def is_final(self, row: bytes) -> bool:
-        """Return whether the match has ended."""
-        return unpack(row).over
-
-    def holders(self, generation: Generation, row: bytes) -> list[RowHolder]:
-        """Return the buckets of the board and of the players, where the lists of the same bucket need it."""
-        found = unpack(row)
-        member = found.member.encode()
-        lists = [(ListKey(generation.of(one), over_key(one)), member) for one in found.seats]
-        buckets = dict.fromkeys([generation.of(found.board), *(one.bucket for one, _ in lists)])
-        return [
-            RowHolder(bucket, [pair for pair in lists if pair[0].bucket == bucket])
-            for bucket in buckets
-        ]
+def finished_row(row: FinishedMatchRow) -> MatchListRow:
+    """Return a match that has ended as the row of a list, with all that is shown of it."""
+    return MatchListRow(
+        board=row.board,
+        seq=0,
+        rules=row.rules,
+        options=row.options,
+        seats=row.seats,
+        waits=(),
+        since=row.at,
+        ply=row.plies,
+        at=row.updated,
+        winners=row.winners,
+        reason=row.reason,
+        ended=row.at,
+    )
 
 
 class MatchLists(Query):
-    """Queries of the lists. They raise `Refusal` where older finished matches can't be read now."""
+    """Queries of a player's matches. They raise `Refusal` where older finished matches can't be read now."""
 
     spec = LISTS
 
-    def __init__(self, client: redis.Redis, pages: RowPages = NO_PAGES) -> None:
+    def __init__(self, client: redis.Redis, finished: FinishedMatches | None = None) -> None:
         super().__init__(client)
-        self._finished = PagedLists(client, pages, PagedMatchLists())
-        self._history = FinishedMatches(client, pages)
+        self._finished = finished or FinishedMatches(client)
 
     def of(
         self,
@@ -209,7 +187,7 @@ class MatchLists(Query):
         """Return some of a player's matches, of one game if it is named, from the `start`th on.
 
         O(log n + start + count) in the matches of that state; of a game O(n) in the running ones, because
-        those of other games are skipped. Of older finished ones only the pages with the wanted are read.
+        those of other games are skipped.
         """
         if state is MatchFilter.NEXT:
             return self._some(account, [(next_key(account), False)], game, start, start + count)
@@ -221,7 +199,8 @@ class MatchLists(Query):
             return found
         if state is MatchFilter.ALL:
             start -= self._count_active(account, game) if not found else start
-        return found + self._ended(account, game, max(0, start), count - len(found))
+        over = self._finished.of(game, account, None, max(0, start), count - len(found))
+        return found + list(map(finished_row, over))
 
     def _count_active(self, account: AccountId, game: str | None) -> int:
         """Return the number of a player's running matches, of one game if it is named."""
@@ -230,21 +209,6 @@ class MatchLists(Query):
             return int(self._client.zcard(key))
         beginning = f"{game}:".encode()
         return sum(member.startswith(beginning) for member in self._members(key, newest=True))
-
-    def _ended(
-        self, account: AccountId, game: str | None, start: int, count: int
-    ) -> list[MatchListRow]:
-        """Return a player's matches that have ended, the last first; which are of a game the history knows."""
-        generation = self._generation()
-        one = ListKey(generation.of(account), over_key(account))
-        if game is None:
-            return list(map(unpack, self._finished.read(generation, [one], start, count)))
-        found = [
-            (one, ListedRow(at, f"{game}:{board}".encode(), b""))
-            for at, board in self._history.places(game, account, start, count)
-        ]
-        rows = [unpack(row) for row in self._finished.rows_of(generation, found) if row]
-        return [row for row in rows if row.over]
 
     def waiting(self, account: AccountId) -> list[MatchListRow]:
         """Return all matches that wait for a move, consent or answer of the player; O(their number)."""
@@ -295,19 +259,27 @@ class MatchLists(Query):
 
     def counts(self, account: AccountId) -> MatchCounts:
         """Return the numbers of a player's matches; O(1)."""
-        bucket = self._generation().of(account)
-        # of one moment, because rows move to pages
-        with self._client.pipeline(transaction=True) as pipe:
-            for key in (next_key, active_key, over_key):
+        bucket, over = self._generation().of(account), self._finished.list_of(None, account)
+        with self._client.pipeline(transaction=False) as pipe:
+            for key in (next_key, active_key):
                 pipe.zcard(bucket.key(key(account)))
-            pipe.llen(bucket.key(pages_key(over_key(account))))
-            waiting, active, over, pages = pipe.execute()
-        return MatchCounts(waiting, active, over + PAGE_ROWS * pages)
+            queue_size(pipe, over)
+            waiting, active, *size = pipe.execute()
+        return MatchCounts(waiting, active, size_of(*size))
 
     def rows(self, boards: Sequence[int]) -> list[MatchListRow | None]:
-        """Return matches by board, None for unknown ones and those whose rows are in pages."""
-        found = self._rows(self._generation(), ROWS, boards)
-        return [None if data is None else unpack(data) for data in found]
+        """Return matches by board, None for unknown ones and those in the archive."""
+        bucket_rows = self._rows(self._generation(), ROWS, boards)
+        found = {
+            board: unpack(data)
+            for board, data in zip(boards, bucket_rows, strict=True)
+            if data is not None
+        }
+        others = [board for board in boards if board not in found]
+        for row in self._finished.rows(others) if others else ():
+            if row is not None:
+                found[row.board] = finished_row(row)
+        return [found.get(board) for board in boards]
 
     def _some(
         self,

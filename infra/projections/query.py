@@ -61,15 +61,21 @@ class Query:
     def _rows(self, generation: Generation, key: str, boards: Iterable[int]) -> list[bytes | None]:
         """Return fields, by board, of a hash that each bucket has of its own boards."""
         wanted = list(boards)
-        groups: dict[Bucket, list[int]] = {}
-        for board in wanted:
-            groups.setdefault(generation.of(board), []).append(board)
+        groups = self._by_bucket(generation, wanted)
         with self._client.pipeline(transaction=False) as pipe:
             for bucket, some in groups.items():
                 pipe.hmget(bucket.key(key), some)
             pages = zip(groups.values(), pipe.execute(), strict=True)
             found = {board: row for some, page in pages for board, row in zip(some, page)}  # noqa: B905 - of one length
         return [found[board] for board in wanted]
+
+    @staticmethod
+    def _by_bucket(generation: Generation, boards: Iterable[int]) -> dict[Bucket, list[int]]:
+        """Return the buckets of boards, each with its own."""
+        groups: dict[Bucket, list[int]] = {}
+        for board in boards:
+            groups.setdefault(generation.of(board), []).append(board)
+        return groups
 
     def _count(self, generation: Generation, key: str) -> int:
         """Return the number of members of a sorted set of which each bucket has a part."""

@@ -5,8 +5,7 @@
 | `rows` | hash: board -> packed `MatchListRow` of each running match with a robot |
 | `waiting` | sorted set: boards in which a robot is to act; score: time of the last event, ms |
 
-A match is in the bucket of its board. Its row goes with its end, unless a seat of three had left before: a ruling
-that sets the match back says which seats return, and not which stay away.
+A match is in the bucket of its board. Its row goes with its end.
 """
 
 from collections.abc import Iterable, Sequence
@@ -17,11 +16,10 @@ from typing import Any, Final
 import msgspec
 
 from domain.game.engine import RobotLevel
-from domain.match.dispute_events import SetBack
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from infra.projections.buckets import Bucket, RedisRead, RedisWrite
-from infra.projections.match_list_fold import evolve, row_before
+from infra.projections.match_list_fold import evolve_kept
 from infra.projections.match_lists import ROWS, MatchListRow, pack, unpack
 from infra.projections.projection import Fact, Projection
 from infra.projections.query import Query
@@ -122,7 +120,7 @@ class RobotTurnsProjection(Projection):
         }
         for fact in facts:
             board = fact.event.match
-            if (after := _evolve(rows.get(board), fact)) is not None:
+            if (after := evolve_kept(rows.get(board), fact)) is not None:
                 rows[board] = after
         return [write for row in rows.values() for write in _writes(row)]
 
@@ -133,23 +131,10 @@ def _turn(turn: RobotTurn, row: MatchListRow) -> RobotTurn:
     return RobotTurn(turn.since, turn.board, row.seq, people, slow)
 
 
-def _evolve(row: MatchListRow | None, fact: Fact) -> MatchListRow | None:
-    """Return a match's row after an event; None for an event after the end that leaves the match over."""
-    event = fact.event
-    if row is None and event.seq > 1:
-        if not isinstance(event.body, SetBack):
-            return None
-        row = row_before(fact)
-    return evolve(row, fact)
-
-
 def _writes(row: MatchListRow) -> list[RedisWrite]:
     board = str(row.board)
     if row.over:
-        # a match of two in which one stays away does not go on
-        kept = row.left and len(row.seats) > 2  # noqa: PLR2004
-        data = ("HSET", ROWS, board, pack(row)) if kept else ("HDEL", ROWS, board)
-        return [data, ("ZREM", WAITING, board)]
+        return [("HDEL", ROWS, board), ("ZREM", WAITING, board)]
     acting = {*row.waits, *row.asked}
     turn = any(robot_level(row.seats[seat]) for seat in acting)
     listed = ("ZADD", WAITING, row.at, board) if turn else ("ZREM", WAITING, board)

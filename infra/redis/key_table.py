@@ -176,7 +176,6 @@ KEYS: Final = (
     Key("{p:<name>}:last", "the last generation's number", "infra.projections.generations", Never("it is a counter"), "projections", _PROJECTION),
     Key("{p:<name>}:losses", "the lost leaves that the live generation does not know of: `infra.store.lost_leaves`", "infra.projections.generations", Never("it is replaced"), "projections", _PROJECTION),
     Key("{p:<name>}:generations", "hash: generation that has data -> its number of buckets", "infra.projections.generations", "their data are deleted", "generations, 2", _PROJECTION),
-    Key("{p:<name>}:paged", "hash: generation with row pages -> since when it is unused, ms, or 0", "infra.projections.paged_projections", "their pages are deleted", "generations", _PROJECTION),
     Key("{p:<name>}:building", "token of the process that builds another generation, while it does", "infra.projections.generations", "expires after 30 s", "one a projection", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:at", "checkpoint of a bucket, which can be written as long as this exists", "infra.projections.generations", "a newer generation", "buckets", _PROJECTION),
     Key("{p:<name>:b<bucket>}:<generation>:hold", "set while a bucket is replaced, and must not change", "infra.projections.generations", "expires", "buckets", _PROJECTION),

@@ -48,7 +48,6 @@ from infra.projections.home_lists import HomeLists
 from infra.projections.leaderboards import Leaderboards
 from infra.projections.notices import MatchNotices
 from infra.projections.ratings import RatingsQuery
-from infra.projections.row_pages import RowPages
 from infra.projections.standings import StandingsQuery
 from infra.rate_limits import CommandRateLimit
 from infra.redis.clients import make_client
@@ -154,7 +153,7 @@ class App:
         return ServerTime()
 
     @cached_property
-    def store(self) -> Store:
+    def store(self) -> StoreWithArchive:
         """Matches."""
         settings = self.settings
         return StoreWithArchive(
@@ -300,12 +299,7 @@ class App:
     @cached_property
     def lists(self) -> HomeLists:
         """Lists of matches by player and by game."""
-        return HomeLists(self.data, self.row_pages)
-
-    @cached_property
-    def row_pages(self) -> RowPages:
-        """Older rows of finished matches, which have left Redis."""
-        return RowPages(lambda: self.objects)
+        return HomeLists(self.data, self.history)
 
     @cached_property
     def notices(self) -> AccountNotices:
@@ -325,7 +319,7 @@ class App:
     @cached_property
     def history(self) -> FinishedMatches:
         """Finished matches."""
-        return FinishedMatches(self.data, self.row_pages)
+        return FinishedMatches(self.data, self.store.entries)
 
     @cached_property
     def standings(self) -> StandingsQuery:

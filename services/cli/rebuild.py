@@ -61,9 +61,7 @@ def run(names: Sequence[str], check: bool, settings: Settings, buckets: int | No
         _print_error(f"no worker takes jobs from the queue {MAINTENANCE}, so it runs here")
         try:
             if check:
-                equal = maintenance.check(
-                    parts.store, parts.data, chosen, terminal, pages=parts.row_pages
-                )
+                equal = maintenance.check(parts.store, parts.data, chosen, terminal)
                 return EXIT_OK if equal else EXIT_REFUSED
             maintenance.rebuild(parts.store, parts.data, chosen, terminal, buckets)
         except (BusyError, StuckError, Refusal) as error:

@@ -32,7 +32,6 @@ from workers.clock_check import ClockCheck
 from workers.evidence_job import EvidenceWakeup
 from workers.log.job import PublisherWakeup
 from workers.log.loss_check import LossCheck
-from workers.offload_job import OffloadWakeup
 from workers.projections.job import ProjectionWakeup
 from workers.retire_job import RetireWakeup
 from workers.robot_jobs import RobotWakeup
@@ -87,7 +86,6 @@ def _ticks(parts: App, heartbeat: Heartbeat) -> list[Callable[[], None]]:
         Scheduler(store, lanes, clock_check=check, repair=repair).tick,
         ProjectionWakeup(parts.queue).tick,
         RetireWakeup(store, data, parts.queue, parts.settings.archive_after).tick,
-        OffloadWakeup(data, parts.queue).tick,
         EvidenceWakeup(parts.cases, parts.queue).tick,
         *([ScrubWakeup(data, parts.queue).tick] if parts.settings.scrub_percent else []),
         *([PublisherWakeup(parts.queue).tick] if parts.settings.durability.durable else []),

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from domain.errors import Code, Refusal
 from domain.match.history import BrokenHistory
-from infra.archive.store import StoreWithArchive
 from infra.audit.checked_refusals import holds_but
 from infra.audit.published_match import NotCompared, PublishedMatches, open_published
 from infra.audit.stored_match import check_match
@@ -80,7 +79,7 @@ def _check_board(parts: App, board: int) -> int:
     except NotCompared as error:
         proven, reason = "", str(error)
     print(f"{match}{proven}")
-    if isinstance(parts.store, StoreWithArchive) and any(parts.store.entries([board])):
+    if any(parts.store.entries([board])):
         parts.archive.prove(board)
         print("it is in the archive, and a signed checkpoint of the log covers it")
     parts.damage.forget(board)

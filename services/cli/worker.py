@@ -14,7 +14,6 @@ from infra.rq_jobs import (
     CHECK,
     FREEZE,
     MAINTENANCE,
-    OFFLOAD,
     REBUILD,
     RETIRE,
     ROBOT_MOVE,
@@ -77,7 +76,6 @@ def _maintain(settings: Settings) -> None:
                 REBUILD: _rebuild,
                 CHECK: _check,
                 RETIRE: _retire,
-                OFFLOAD: _offload,
                 FREEZE: _freeze,
                 SCRUB: _scrub,
             },
@@ -101,12 +99,6 @@ def _retire(shard: int) -> None:
     from services import jobs  # noqa: PLC0415 - in the process of the job
 
     jobs.retire(shard)
-
-
-def _offload() -> None:
-    from services import jobs  # noqa: PLC0415 - in the process of the job
-
-    jobs.offload()
 
 
 def _freeze() -> None:

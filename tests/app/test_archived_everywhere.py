@@ -20,6 +20,7 @@ from tests.fakes.everywhere import FRONT_ENDS, MAIL, SEAT, Action, Everywhere, R
 from tests.fakes.everywhere import everywhere as front_ends
 from tests.helpers.api import PASSWORD, Api, Player
 from tests.helpers.publishing import log_keys, receipts_keys
+from workers.archived_rows import ArchivedRows
 from workers.log.job import make_publisher
 from workers.retire import Retirement
 
@@ -131,9 +132,11 @@ def retire(api: Api) -> int:
     while publisher.round(0):
         pass
     pages, log = open_archive(settings)
-    done = 0
+    rows, done = ArchivedRows(api.parts.data, 4), 0
     for shard in range(4):
-        work = Retirement(api.parts.store, pages, log, shard, limit=lambda: 1 << 40, after_ms=0)
+        work = Retirement(
+            api.parts.store, pages, log, shard, limit=lambda: 1 << 40, after_ms=0, rows=rows
+        )
         while work.step() is not None:
             pass
         done += work.retired

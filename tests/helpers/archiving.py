@@ -17,6 +17,7 @@ from infra.log.published_log import PublishedLog
 from infra.objects.files import FileObjects
 from infra.objects.port import ObjectStore
 from infra.store.port import Store
+from workers.archived_rows import ArchivedRows
 from workers.retire import Retirement
 
 SECRET = LogSecret("example.org/log", bytes(range(32)))
@@ -40,6 +41,7 @@ class Archiving:
     def __init__(self, client: Redis, store: Store, folder: Path) -> None:
         self.objects: ObjectStore = FileObjects(folder)
         self.plain = store
+        self.rows = ArchivedRows(client, store.layout().shards)
         self.store = StoreWithArchive(client, Mode.FSYNC, self.archive(), open_logs=self.open_logs)
 
     def leaves(self) -> PublishedLeaves:
@@ -69,6 +71,7 @@ class Archiving:
             shard,
             limit=lambda: limit,
             after_ms=after_ms,
+            rows=self.rows,
         )
 
     def retire(self, *shards: int, after_ms: int = 0) -> int:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from redis import Redis
 
 from domain.clocks.time_control import TimeControl
@@ -21,7 +21,7 @@ from domain.match.commands import (
 from domain.match.events import AccountId
 from domain.match.history import unpack_snapshot
 from infra.archive.archive import Archive
-from infra.archive.store import StoreWithArchive, boards_in_archive
+from infra.archive.store import StoreWithArchive
 from infra.durability import Mode
 from infra.log.key_files import generate_keys, keys_folder, read_keys
 from infra.log.log_writer import LogWriter
@@ -30,7 +30,7 @@ from infra.objects.files import FileObjects
 from infra.people.account_macs import AccountMacs, make_mac_key
 from infra.people.accounts import Accounts
 from infra.people.statements import Statements
-from infra.projections import paged_lists, row_pages
+from infra.projections import archived_places
 from infra.redis.clients import make_client
 from infra.seed_chains import SeedChains
 from infra.settings import Settings
@@ -44,10 +44,10 @@ from infra.store.scrub_notes import NotedFault, ScrubRecord
 from tests.fakes.app import CHEAP
 from tests.helpers.lanes import LANE
 from tests.helpers.side import catch_up
+from workers.archived_rows import ArchivedRows
 from workers.commands.drain import Drain
-from workers.projections import offload
 from workers.retire import Retirement
-from workers.scrub import job, rows
+from workers.scrub import job
 from workers.scrub.scrubber import Scrubber
 from workers.scrub.section import ScrubParts, make_parts
 
@@ -55,26 +55,13 @@ SHARDS: Final = 2
 OPENING: Final = ("m13-j7", "a13-d7", "m1-i3")
 CLOCK: Final = TimeControl(nag=1, forfeit=3)
 
-_ROWS: Final = (row_pages, paged_lists, offload, rows)
-_SIZES: Final = {"PAGE_ROWS": 2, "ROWS_KEPT": 1, "MOST_ROWS": 3}
-
 
 @contextmanager
-def small_pages() -> Iterator[None]:
-    """Row pages of two rows inside, so that few matches make some."""
-    before = [
-        (module, name, getattr(module, name))
-        for module in _ROWS
-        for name in _SIZES
-        if hasattr(module, name)
-    ]
-    for module, name, _ in before:
-        setattr(module, name, _SIZES[name])
-    try:
+def small_chunks() -> Iterator[None]:
+    """Chunks of two archived places, so that few matches make some."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(archived_places, "PLACES", 2)
         yield
-    finally:
-        for module, name, value in before:
-            setattr(module, name, value)
 
 
 class ScrubbedServer:
@@ -226,23 +213,19 @@ class ScrubbedServer:
         """Bring lists, notices and ratings up to date."""
         catch_up(self.plain, self.client, buckets=2)
 
-    def offload(self) -> int:
-        """Move rows to pages, and return how many went."""
-        in_archive = partial(boards_in_archive, self.client, SHARDS)
-        work = offload.RowOffload(
-            self.plain, self.client, self.objects, in_archive, settled_ms=-86_400_000
-        )
-        while work.step() is not None:
-            pass
-        return work.rows
-
     def retire(self, sizes: list[int], boards: set[int]) -> int:
         """Retire these matches, and return their number."""
         done = 0
         for shard, size in enumerate(sizes):
             pages, leaves = self.parts().archive()
             work = Retirement(
-                self.plain, pages, leaves, shard, limit=lambda size=size: size, after_ms=0
+                self.plain,
+                pages,
+                leaves,
+                shard,
+                limit=lambda size=size: size,
+                after_ms=0,
+                rows=ArchivedRows(self.client, SHARDS),
             )
             # the others are not looked at
             work.kept = set(self.plain.ended_boards(shard, 1 << 50, 10_000)) - boards
@@ -279,5 +262,4 @@ def populated(
     server.list_all()
     retired = set(ended[: finished // 2])
     assert server.retire(sizes, retired) == len(retired)
-    assert server.offload()
     return server

@@ -6,7 +6,7 @@ import pytest
 from redis import Redis
 
 from infra.valkey.server import EmbeddedServer
-from tests.helpers.scrubbing import ScrubbedServer, populated, small_pages
+from tests.helpers.scrubbing import ScrubbedServer, populated, small_chunks
 from tests.helpers.server_copy import ServerCopy
 
 
@@ -15,7 +15,7 @@ def made(
     valkey: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[ScrubbedServer, ServerCopy]]:
     """The server, and a copy of it after a round that has made the MACs of its accounts."""
-    with valkey.client(blocking_timeout=5) as client, small_pages():
+    with valkey.client(blocking_timeout=5) as client, small_chunks():
         client.flushall()
         server = populated(client, valkey.url, tmp_path_factory.mktemp("scrubbed"))
         assert server.scrub() == []

@@ -10,7 +10,7 @@ from infra.redis.cluster import ClusterClient
 from infra.redis.slot_map import slot_of_key
 from infra.valkey.server import EmbeddedServer
 from tests.helpers.clusters import Cluster
-from tests.helpers.scrubbing import ScrubbedServer, populated, small_pages
+from tests.helpers.scrubbing import ScrubbedServer, populated, small_chunks
 from workers.scrub.section import Step
 from workers.scrub.stored_keys import StoredKeys
 
@@ -19,7 +19,7 @@ from workers.scrub.stored_keys import StoredKeys
 def server(
     cluster: Cluster, cluster_client: ClusterClient, valkey: EmbeddedServer, tmp_path: Path
 ) -> Iterator[ScrubbedServer]:
-    with small_pages():
+    with small_chunks():
         yield populated(cluster_client, cluster.url, tmp_path, queue=valkey.url)
 
 

@@ -314,7 +314,6 @@ def test_no_false_alarm_while_players_go_on(server: ScrubbedServer) -> None:
                 sizes = server.publish()
                 server.list_all()
                 server.retire(sizes, {board - 2})
-                server.offload()
                 server.accounts.change_addresses_of(alice, [f"a{board}@example.org"])
                 server.accounts.signup(f"player{board}", "mad-hatter")
         except Exception as error:

@@ -12,8 +12,9 @@ from domain.match.events import decode_event, encode_event
 from domain.match.history import BrokenHistory
 from infra.audit.stored_match import check
 from infra.people.accounts.record import Account, decode, encode
+from infra.projections.archived_places import unpack_places
 from infra.projections.generations import Generations
-from infra.projections.specs import LISTS, NOTICES, RATINGS
+from infra.projections.specs import HISTORY, NOTICES, RATINGS
 from infra.redis import keys
 from infra.store import locators
 from infra.store.log_gate import LogGate
@@ -111,6 +112,12 @@ def bucket_key(server: ScrubbedServer, spec: Any, part: str) -> str:
         for name in sorted(client.scan_iter(f"{bucket.key(part)}*")):
             return name.decode()
     raise AssertionError(f"{spec.name} have no {part}")
+
+
+def twice(client: Any, archived: str) -> None:
+    """Put an archived place back among those of matches in Redis."""
+    ((at, member), *_) = unpack_places(client.hget(archived, "0"))
+    client.zadd(archived.replace("archived:", ""), {member: at})
 
 
 def other_member(server: ScrubbedServer, name: str) -> None:
@@ -249,7 +256,27 @@ CHANGES: dict[str, tuple[Change, str, str]] = {
         lambda s, _: other_member(s, bucket_key(s, RATINGS, "players:")), "scrub", r"ratings: they differ",
     ),
     "a row of a list": (
-        lambda s, _: other_member(s, bucket_key(s, LISTS, "over:")), "scrub", r"lists: they differ",
+        lambda s, _: other_member(s, bucket_key(s, HISTORY, "account:")), "scrub", r"history: they differ",
+    ),
+    "an archived place of a list": (
+        lambda s, c: c.hset(key := bucket_key(s, HISTORY, "archived:account:"), "0", c.hget(key, "1")),
+        "scrub",
+        r"history: they differ from a rebuild of .*, first at account:",
+    ),
+    "the number of archived places of a list": (
+        lambda s, c: c.hincrby(bucket_key(s, HISTORY, "archived:game:"), "n", -1),
+        "scrub",
+        r"history: they differ from a rebuild of .*, first at game:",
+    ),
+    "the time of the last archived place of a list": (
+        lambda s, c: c.hincrby(bucket_key(s, HISTORY, "archived:pair:"), "at", 1),
+        "scrub",
+        r"history: they differ from a rebuild of .*, first at pair:",
+    ),
+    "an archived match in a list twice": (
+        lambda s, c: twice(c, bucket_key(s, HISTORY, "archived:game:")),
+        "scrub",
+        r"history: they differ from a rebuild of .*, first at game:",
     ),
     "a notice": (
         lambda s, _: other_member(s, bucket_key(s, NOTICES, "to:")), "scrub", r"notifications: they differ",

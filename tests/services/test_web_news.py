@@ -43,7 +43,7 @@ def test_news_of_a_match_whose_row_has_left_redis_name_the_opponent(api, come):
     board = api.begun(one, two)
     two.give(board, {"do": "resign"})
     api.caught_up()
-    (rows,) = api.parts.data.keys("{p:lists:b0}:*:rows")
+    (rows,) = api.parts.data.keys("{p:history:b0}:*:rows")
     assert api.parts.data.hdel(rows, board) == 1
     guest = come()
     guest.log_in(one.name)

@@ -36,7 +36,7 @@ RECORDS: Final = {
     "userid": r"\{u:\w+\}",
     "list of userids": r"\{users\}",
     "list of arbiters": r"\{arbiters\}",
-    "lists and ratings": r"\{p:[a-z-]+:b\d\}:\d+:(?!at$|keys$|offloaded$|hold$|stuck$).+",
+    "lists and ratings": r"\{p:[a-z-]+:b\d\}:\d+:(?!at$|keys$|hold$|stuck$).+",
 }
 """The kinds of keys that are changed. The others:
 
@@ -53,7 +53,6 @@ FILES: Final = {
     "tile": r"log/s\d\d/tile/\d/.+",
     "checkpoint": r"log/s\d\d/checkpoint",
     "directory page": r"log/s\d\d/boards/.+",
-    "row page": r"log/rows/.+",
     "log key": r"keys/(log|receipts)-key(\.pub)?",
     "accounts' key": r"keys/accounts-key",
     "seeds": r"seeds/s\d\d-\d+-[0-9a-f]+",

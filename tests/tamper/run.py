@@ -30,7 +30,7 @@ from services.doctor import Level, gather, judge  # noqa: E402
 from tests.helpers.scrubbing import (  # noqa: E402
     SHARDS,
     populated,
-    small_pages,
+    small_chunks,
 )
 from tests.helpers.server_copy import ServerCopy, dump_of, restore  # noqa: E402
 from tests.tamper.changes import Change, Tampering, seeds  # noqa: E402
@@ -79,7 +79,6 @@ class TamperBench:
         sizes = server.publish()
         server.list_all()
         server.retire(sizes, set(more[:2]))
-        server.offload()
 
     def find(self, seed: int) -> Found:
         """Make a change, see who finds it, and put everything back."""
@@ -151,7 +150,7 @@ def tamper_bench() -> Iterator[TamperBench]:
             TemporaryDirectory() as folder,
             EmbeddedServer(Path(folder) / "valkey") as valkey,
             valkey.client(blocking_timeout=5) as client,
-            small_pages(),
+            small_chunks(),
         ):
             yield TamperBench(client, valkey.url, Path(folder) / "data")
     finally:

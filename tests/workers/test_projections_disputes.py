@@ -209,11 +209,12 @@ def test_of_three_those_who_stay_out_get_no_notices_of_offers(
     logs.add(1, 250, CAROL, claimed(2))
     catch_up(logs.store, shelf_client)
     logs.add(1, 300, ARBITER, ruled(7), set_back(2, 0, 2))
-    logs.add(1, 400, ALICE, moved(3, 0, 2), resigned(2), ended(0))
     catch_up(logs.store, shelf_client)
     (row,) = MatchLists(shelf_client).rows([1])
     assert row
-    assert row.left == (1, 2)
+    assert (row.left, row.waits, row.ply) == ((1,), (0,), 2)
+    logs.add(1, 400, ALICE, moved(3, 0, 2), resigned(2), ended(0))
+    catch_up(logs.store, shelf_client)
     kinds = [one.kind for one in MatchNotices(shelf_client).of(CAROL) if one.at >= 300]
     assert NoticeKind.YOUR_TURN in kinds
     verify_all(logs, shelf_client)

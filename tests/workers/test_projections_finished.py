@@ -53,6 +53,7 @@ def test_a_finished_match_is_kept_with_its_result(logs: Logs, shelf_client: Redi
         reason="resignation",
         plies=1,
         rated=True,
+        updated=300,
     )
 
 

@@ -10,7 +10,6 @@ from typing import Protocol
 import redis
 
 from infra.projections.projection import Projection
-from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.store.port import Store
 from infra.store.scrub_notes import ScrubRecord
 from workers.projections import PROJECTIONS
@@ -83,13 +82,12 @@ def check(
     client: redis.Redis,
     chosen: Sequence[Projection],
     report: WorkReport,
-    pages: RowPages = NO_PAGES,
 ) -> bool:
     """Compare projections with new ones; return whether all are equal.
 
-    Errors as of `rebuild`, and `Refusal` if a row page can't be read.
+    Errors as of `rebuild`, and `Refusal` if the archive can't be read.
     """
-    equal = [_check(store, client, projection, report, pages) for projection in chosen]
+    equal = [_check(store, client, projection, report) for projection in chosen]
     return all(equal)
 
 
@@ -98,7 +96,6 @@ def _check(
     client: redis.Redis,
     projection: Projection,
     report: WorkReport,
-    pages: RowPages,
 ) -> bool:
     name = projection.spec.name
     goal = sum(store.watermark().ends)
@@ -107,7 +104,7 @@ def _check(
         about = f"{name}: {keys:,} keys compared" if keys else name
         report.progress(about, min(leaves, goal), goal)
 
-    result = ProjectionVerifier(store, client, projection, progress, pages).run()
+    result = ProjectionVerifier(store, client, projection, progress).run()
     if result.difference:
         report.line(
             f"{name}: differs from a rebuild of {result.leaves:,} leaves, first at {result.difference}; "

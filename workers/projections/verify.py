@@ -9,14 +9,15 @@ from collections.abc import Callable, Sequence
 import msgspec
 import redis
 
+from infra.archive.store import StoreWithArchive
 from infra.projections.buckets import Bucket, Checkpoint, EventPosition
 from infra.projections.compare import Comparison
 from infra.projections.erasure import mark_erased
+from infra.projections.finished_matches import no_entries
 from infra.projections.generations import BUFFER, BusyError, Generation, Generations
 from infra.projections.memory import MemoryBucket
 from infra.projections.projection import Fact, Projection
 from infra.projections.reorder import BufferedEvent, OrderedProjection
-from infra.projections.row_pages import NO_PAGES, RowPages
 from infra.store.port import Store
 from workers.projections.feed import DUE_BATCH, remove_pending
 from workers.projections.log_reader import LogReader
@@ -46,9 +47,8 @@ class ProjectionVerifier:
         client: redis.Redis,
         projection: Projection,
         progress: Progress = lambda _leaves, _keys: None,
-        pages: RowPages = NO_PAGES,
     ) -> None:
-        self._pages = pages
+        self._entries = store.entries if isinstance(store, StoreWithArchive) else no_entries
         self._client = client
         self._reader = LogReader(store)
         self._projection = projection
@@ -86,7 +86,7 @@ class ProjectionVerifier:
             self._buckets,
             self._advance,
             done=lambda keys: self._progress(leaves, keys),
-            pages=self._pages,
+            entries=self._entries,
         )
         return VerifyResult(comparison.first_difference(), leaves, comparison.keys)
 

@@ -17,7 +17,6 @@ from workers.leased_run import LeasedRun
 from workers.scrub.lists_of_boards import BoardLists
 from workers.scrub.pages import ArchivePages
 from workers.scrub.published import PublishedLeavesCheck
-from workers.scrub.rows import RowPageCheck
 from workers.scrub.scrubber import Budget, Scrubber
 from workers.scrub.section import ScrubParts, ScrubStoppedError, Section, make_parts
 from workers.scrub.server import ServerCheck
@@ -40,7 +39,6 @@ def sections(parts: ScrubParts) -> Sequence[Section]:
         BoardLists(parts),
         PublishedLeavesCheck(parts),
         ArchivePages(parts),
-        RowPageCheck(parts),
         TableCheck(parts),
     ]
 

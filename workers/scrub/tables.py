@@ -7,7 +7,6 @@ from redis.exceptions import ResponseError
 
 from domain.errors import Refusal
 from infra.projections.generations import BusyError
-from infra.projections.row_pages import RowPages
 from infra.store.closed_shards import ClosedShards
 from infra.store.scrub_notes import LISTS
 from workers.projections import PROJECTIONS
@@ -54,7 +53,6 @@ class TableCheck:
                 parts.data,
                 projection,
                 lambda _leaves, keys: parts.pause(min(most, _KEYS_PAUSE) if keys else most),
-                RowPages(parts.objects),
             ).run()
         except (BusyError, LookupError):
             return Step(after, cut=True)  # they are replaced, or made for the first time
@@ -64,7 +62,7 @@ class TableCheck:
             if isinstance(error, ResponseError) and "WRONGTYPE" not in str(error):
                 raise
             return Step(after, [ScrubFault(name, f"a key of them can't be read: {error}")])
-        except Refusal as refusal:  # a row page: its own check tells more
+        except Refusal as refusal:  # the archive, whose own check tells more
             return Step(after, [ScrubFault(name, str(refusal))])
         if not found.difference:
             return Step(after)

@@ -152,7 +152,13 @@ def test_a_refusal_between_the_page_and_the_removal_keeps_the_match(bench, archi
     listed_before: list[CommandEnvelope] = []
     pages = PageStore(Meanwhile(archiving.objects._root))
     work = Retirement(
-        bench.store, pages, archiving.leaves(), SHARD, limit=lambda: 1 << 40, after_ms=0
+        bench.store,
+        pages,
+        archiving.leaves(),
+        SHARD,
+        limit=lambda: 1 << 40,
+        after_ms=0,
+        rows=archiving.rows,
     )
     assert work.step() == 2
     assert listed(bench) == [OVER]
@@ -197,7 +203,9 @@ def test_a_damaged_bundle_keeps_only_its_matches(bench, archiving, caplog):
 
     leaves = Damaged(archiving.log_of, parallel=False)
     pages = PageStore(archiving.objects)
-    work = Retirement(bench.store, pages, leaves, SHARD, limit=lambda: 1 << 40, after_ms=0)
+    work = Retirement(
+        bench.store, pages, leaves, SHARD, limit=lambda: 1 << 40, after_ms=0, rows=archiving.rows
+    )
     assert work.step() == 2
     assert (work.retired, listed(bench)) == (1, [OVER])
     assert f"ALARM: match {OVER} stays in Redis: its bundle is damaged" in caplog.text

@@ -17,6 +17,7 @@ from tests.helpers.archiving import Archiving, publish
 from tests.helpers.bench import Bench
 from tests.helpers.given import ALICE, BOB
 from tests.workers.retire.ended_matches import ACTIVE, LATER_OVER, OVER, SHARD, listed, reads
+from workers.archived_rows import ArchivedRows
 from workers.retire import Retirement
 
 
@@ -51,6 +52,7 @@ def killed_runs(bench: Bench, archiving: Archiving) -> Iterator[Retirement]:
             SHARD,
             limit=lambda: 1 << 40,
             after_ms=0,
+            rows=ArchivedRows(client, 4),
         )
     for calls in range(20):
         dying: Any = DyingObjects(archiving.objects, calls)
@@ -61,6 +63,7 @@ def killed_runs(bench: Bench, archiving: Archiving) -> Iterator[Retirement]:
             SHARD,
             limit=lambda: 1 << 40,
             after_ms=0,
+            rows=archiving.rows,
         )
 
 
@@ -107,7 +110,15 @@ def test_killed_between_two_removals_it_is_followed_by_a_run_that_removes_the_ot
     before = {board: reads(bench.store, board) for board in (OVER, LATER_OVER)}
     store = HalfRemoved(bench.client, Mode.FSYNC)
     pages = PageStore(archiving.objects)
-    work = Retirement(store, pages, archiving.leaves(), SHARD, limit=lambda: 1 << 40, after_ms=0)
+    work = Retirement(
+        store,
+        pages,
+        archiving.leaves(),
+        SHARD,
+        limit=lambda: 1 << 40,
+        after_ms=0,
+        rows=archiving.rows,
+    )
     with pytest.raises(Killed):
         work.step()
     assert listed(bench) == [LATER_OVER]

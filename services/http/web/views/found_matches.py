@@ -8,13 +8,12 @@ from typing import Final, TypeAlias
 import msgspec
 
 from domain.match.events import AccountId
-from infra.projections.match_lists import MatchFilter, MatchListRow
+from infra.projections.match_lists import MatchFilter, MatchListRow, finished_row
 from infra.redis.reads import read_one
 from services.app.context import App
 from services.app.games import game_keys
 from services.app.listed_matches import listed_matches
 from services.app.waiting import WaitingMatches
-from services.http.web.views.match_rows import finished_row
 
 WAITING: Final = "waiting"
 OTHERS: Final = "others"

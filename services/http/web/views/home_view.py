@@ -10,7 +10,7 @@ from infra.people.account_notices import newest_first
 from infra.people.challenges import Challenge, ChallengesOverview
 from infra.people.follows import FollowList
 from infra.people.unread import UnreadCounts
-from infra.projections.match_lists import MatchListRow
+from infra.projections.match_lists import MatchListRow, finished_row
 from infra.projections.notices import MOST_NOTICES, newest_text
 from infra.redis.reads import read_all
 from infra.store.snapshots import read_snapshots
@@ -83,16 +83,19 @@ def read_home(context: ApiContext, account: AccountId, now: int, language: str) 
     groups = grouped(every, kinds=False)[:_MAX_NEWS]
     notices = [one.newest for one in groups]
     shown = boards.others[:MAX_OTHERS]
+    going = {0, *boards.waiting, *boards.others}  # 0 is the board of a message
     wanted = [*boards.waiting, *shown, *(one.board for one in notices)]
-    rows, listed = read_all(
+    rows, over, listed = read_all(
         app.data,
         app.lists.read_rows(boards.bucket, wanted),
+        app.history.read_rows({one.board for one in notices} - going),
         app.challenges.read_listed(ids, now),
     )
     open_ = app.challenges.overview_of(listed)
     # a match that ended between the two reads may have no row
     waiting = [rows[board] for board in boards.waiting if board in rows]
-    known = rows_of_notices(app, notices, rows)
+    finished = {board: finished_row(row) for board, row in over.items()}
+    known = rows_of_notices(app, notices, {**finished, **rows})
     accounts = _players(
         [*(row.seats for row in known.values()), senders_of(notices)], _shown(open_)
     )

@@ -8,7 +8,6 @@ import msgspec
 from domain.match.events import AccountId
 from domain.match.robots import robot_level
 from domain.rules import rules_by_id
-from infra.projections.finished_matches import FinishedMatchRow
 from infra.projections.match_lists import MatchListRow
 from infra.projections.rating_changes import RatingChange
 from infra.projections.ratings import Rating
@@ -75,24 +74,6 @@ class MatchRow(msgspec.Struct, frozen=True):
     def others(self) -> tuple[str, ...]:
         """The names of all players except the owner of the list."""
         return tuple(one.name for one in self.opponents)
-
-
-def finished_row(row: FinishedMatchRow) -> MatchListRow:
-    """Return a finished match as the row of a list, with all that pages show of it."""
-    return MatchListRow(
-        board=row.board,
-        seq=0,
-        rules=row.rules,
-        options=row.options,
-        seats=row.seats,
-        waits=(),
-        since=row.at,
-        ply=row.plies,
-        at=row.at,
-        winners=row.winners,
-        reason=row.reason,
-        ended=row.at,
-    )
 
 
 def match_rows(
