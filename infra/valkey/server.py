@@ -16,6 +16,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -69,6 +70,8 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "stream-node-max-bytes": "4096",
     "stream-node-max-entries": "100",
     "latency-monitor-threshold": "100",  # milliseconds; LATENCY shows slower events
+    # turns of its own a second: nothing of ours waits for one but the ends of long timeouts
+    "hz": "2",
 }
 
 
@@ -191,6 +194,9 @@ class EmbeddedServer:
     def terminate(self) -> None:
         """Ask the server to end; it syncs its log first. Returns at once."""
         if self._process is not None:
+            if self._socket is not None:
+                # it looks for signals only in its next turn; the signal is for one that takes no command now
+                _send(self._socket, b"SHUTDOWN FORCE\r\n")
             self._process.terminate()
 
     def kill(self) -> None:
@@ -201,7 +207,7 @@ class EmbeddedServer:
     def stop(self, deadline: float = STOP_DEADLINE) -> None:
         """End the server, with SIGKILL after `deadline` seconds, and release the directory."""
         if self._process is not None:
-            self._process.terminate()
+            self.terminate()
             try:
                 self._process.wait(deadline)
             except subprocess.TimeoutExpired:
@@ -390,10 +396,26 @@ def _ping(place: Path) -> str:
 def _ask(place: Path, question: bytes) -> bytes:
     """Return the server's short answer; empty if there is none."""
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-            probe.settimeout(1.0)
-            probe.connect(str(place))
+        with _connected(place, 1.0) as probe:
             probe.sendall(question)
             return probe.recv(128)
     except OSError:
         return b""
+
+
+def _send(place: Path, command: bytes) -> None:
+    """Send a command, and don't wait for an answer; do nothing if the server takes none at this moment."""
+    with suppress(OSError), _connected(place, 0.0) as probe:
+        probe.sendall(command)
+
+
+def _connected(place: Path, seconds: float) -> socket.socket:
+    """Return a connection on which nothing blocks for longer; `OSError` if there is none in time."""
+    probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        probe.settimeout(seconds)
+        probe.connect(str(place))
+    except OSError:
+        probe.close()
+        raise
+    return probe
