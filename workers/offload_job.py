@@ -16,7 +16,7 @@ from infra.rq_jobs import MAINTENANCE, OFFLOAD
 from infra.settings import Settings
 from infra.store.leases import Leases
 from infra.store.port import Store
-from infra.store.rq_wakeup import WakeupJob, job_leases
+from infra.store.rq_wakeup import LeasedJob, WakeupJob
 from workers.job_report import report
 from workers.leased_run import LeasedRun
 from workers.projections.offload import RowOffload
@@ -39,7 +39,7 @@ JOB: Final = WakeupJob(MAINTENANCE, OFFLOAD, 600, "move rows of finished matches
 
 def offload_leases(queue: redis.Redis) -> Leases[str]:
     """Return the leases of which a run has one; `queue` is a client of RQ's Redis."""
-    return job_leases(queue, JOB, LEASE_MS)
+    return LeasedJob(JOB, LEASE, LEASE_MS).leases(queue)
 
 
 class OffloadWakeup:

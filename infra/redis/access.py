@@ -62,7 +62,7 @@ _PEOPLE: Final = (
 _OF_ROBOTS: Final = ("{u:robot-*}", "{users}", "{a:726f626f74*}*")
 """The accounts of robots, whose ids begin with these bytes."""
 
-_EVERY_ROLE: Final = ("{beats}*", "{beats:*}:barrier", "{boards}:secrets", "{mail}:key")
+_EVERY_ROLE: Final = ("b", "b:*", "{boards}:secrets", "{mail}:key")
 
 
 class Access(msgspec.Struct, frozen=True):
@@ -79,7 +79,6 @@ _PUBLIC: Final = (
     "{s*}:*",
     "{boards}*",
     "{p:*}*",
-    "{beats}*",
     "{clock}",
     "{damaged}",
     "{scrub}*",
@@ -112,7 +111,7 @@ ROLES: Final[Mapping[str, Access]] = {
 }  # fmt: skip
 """The operator's is for `matchpost prepare`, `doctor`, `do` and the other subcommands that end."""
 
-_ON_QUEUE: Final = "~rq:* ~{lease:* ~durable* ~{s*}:published ~{beats}* &* "
+_ON_QUEUE: Final = "~rq:* ~{lease:* ~durable* ~{s*}:published ~{beats} &* "
 """The queue's server: jobs, leases, and channels, which all roles have in common."""
 
 

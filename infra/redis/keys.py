@@ -55,10 +55,10 @@
 | `{a:<hex>}:networks` | sorted set: hash of a network the account has logged in from -> when, in s; kept 90 days |
 | `{a:<hex>}:opened` | hash: ids of the challenges the account has opened, while they wait |
 | `{a:<hex>}:joined` | hash: ids of the challenges the account has joined, while they wait |
-| `{a:<hex>}:blocked` | hash: id of a blocked account -> nothing: `infra.people.blocks` |
-| `{a:<hex>}:watched` | hash: board of a watched match -> nothing: `infra.people.follows` |
-| `{a:<hex>}:followed` | hash: id of a followed account -> nothing: `infra.people.follows` |
-| `{a:<hex>}:muted` | hash: board whose chat is muted -> nothing: `infra.people.muted_chats` |
+| `{a:<hex>}:blocked` | hash: id of a blocked account -> nothing: `infra.people.account_lists` |
+| `{a:<hex>}:watched` | hash: board of a watched match -> nothing: `infra.people.account_lists` |
+| `{a:<hex>}:followed` | hash: id of a followed account -> nothing: `infra.people.account_lists` |
+| `{a:<hex>}:muted` | hash: board whose chat is muted -> nothing: `infra.people.account_lists` |
 | `{a:<hex>}:seen` | sorted set: board -> when a browser with the account's text for its deal was last seen: `infra.people.seen_texts` |
 | `{a:<hex>}:starts` | hash: id of a command that starts a match by name -> against whom: `infra.people.pending_starts` |
 | `{a:<hex>}:robots` | hash: id of a command that starts a match with a robot -> when: `infra.people.pending_starts` |
@@ -68,9 +68,8 @@
 | `{challenges}:open:<game>` | the same, of one game |
 | `{challenges}:filling` | set: ids of the challenges that are about to be full, until they have a match |
 | `{challenges}:links` | secret of the ids of challenges that are not listed |
-| `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last: `infra.heartbeats` |
-| `{beats}:barrier` | time of the last trial write, in ms: `infra.durability_watch` |
-| `{beats:5}:barrier` | the same, on another node of a cluster |
+| `b` | an empty text, set by a trial write and deleted by the next: `infra.durability_watch` |
+| `b:5` | the same, on another node of a cluster |
 | `{broadcast}` | list of the broadcasts |
 | `{broadcast}:told` | sorted set: notices of them |
 | `{p:<name>}:live` | projection: `<version>:<generation>:<buckets>` that is read; see `infra.projections` |
@@ -99,8 +98,9 @@
 | `{lease:0/3}` | token of the drain that works lane 0 of 3, on the queue server; `{lease:mail}`, `{lease:project}`, `{lease:publish}`, `{lease:scrub}` and `{lease:retire/7}` likewise |
 | `{lease:0/3}:held` | mark of a lease that was not released, which tells an expired one from a released one; its value is for the next holder |
 | `{lease:0/3}:wake` | list with one entry if the holder of the lease was woken |
-| `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.turn_notes` |
-| `{lease:retire/7}:last` | hash: figures of the last run of the shard's retire job: `infra.archive.retire_notes` |
+| `{lease:0/3}:last` | hash: figures of the lane's last turn: `infra.store.last_runs` |
+| `{lease:retire/7}:last` | hash: figures of the last run of the shard's retire job: `infra.store.last_runs` |
+| `{beats}` | hash: role, host and process id -> last sign of life, until a day after the last, on the queue server: `infra.heartbeats` |
 | `durable` | why moves can't be accepted, empty if they can; for 30 s, on the queue server: `infra.durability_notes` |
 | `durable:<run id>` | the settings of a server of the data, for an hour, on the queue server: `infra.durability_notes` |
 
@@ -113,7 +113,8 @@ from functools import cache
 from typing import Final, NamedTuple
 
 HEARTBEATS: Final = "{beats}"
-BARRIER: Final = f"{HEARTBEATS}:barrier"
+BARRIER: Final = "b"
+"""The key of trial writes: a short one, because each is written to the append-only file."""
 DURABILITY: Final = "durable"
 BOARDS: Final = "{boards}"
 ALLOCATED_IDS: Final = "{boards}:ids"
@@ -202,7 +203,7 @@ def noted_settings(server: str) -> str:
 
 def barrier(number: int) -> str:
     """Return one of the keys of trial writes, which are spread over all slots."""
-    return f"{{beats:{number}}}:barrier" if number else BARRIER
+    return f"b:{number}" if number else BARRIER
 
 
 def slot_of(shard: int) -> int:
