@@ -115,7 +115,7 @@ class FollowList(msgspec.Struct, frozen=True):
 
 
 class Follows:
-    """What accounts watch and follow."""
+    """The matches that accounts watch, and the players that they follow."""
 
     def __init__(self, client: redis.Redis) -> None:
         self._client = client

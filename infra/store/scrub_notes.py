@@ -79,7 +79,7 @@ class ScrubRecord:
         # redis-py types no answer precisely
         self._client: Any = client
         self._stored: ScrubNotes | None = None
-        """What was read or written last: only one process writes at a time."""
+        """The notes that were read or written last: only one process writes at a time."""
 
     def read(self) -> ScrubNotes:
         """Return the notes; empty ones before the first round, and in place of damaged ones."""

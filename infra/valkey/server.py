@@ -12,11 +12,9 @@ answered; so can one whose log a power loss has torn at its end (`infra.valkey.a
 import logging
 import os
 import re
-import socket
 import subprocess
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
 
@@ -26,9 +24,10 @@ from infra.redis.addresses import unix_url
 from infra.redis.clients import make_client
 from infra.valkey.aof_repair import DamagedError, SyncMark, newest_log, repair_tail
 from infra.valkey.binary import BinaryError, ServerBinary, find_binary
-from infra.valkey.directory import DataDirectory, DirectoryError, is_listening
+from infra.valkey.directory import DataDirectory, DirectoryError
 from infra.valkey.disk_guard import free_bytes, release
 from infra.valkey.process import DirectoryLock, LockedError, describe_exit, is_alive, spawn
+from infra.valkey.unix_socket import ask, is_listening, send
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +69,7 @@ _SETTINGS: Final[Mapping[str, str]] = {
     "stream-node-max-bytes": "4096",
     "stream-node-max-entries": "100",
     "latency-monitor-threshold": "100",  # milliseconds; LATENCY shows slower events
-    # turns of its own a second: nothing of ours waits for one but the ends of long timeouts
+    # turns of its own a second: only the end of a long timeout waits for one
     "hz": "2",
 }
 
@@ -196,7 +195,7 @@ class EmbeddedServer:
         if self._process is not None:
             if self._socket is not None:
                 # it looks for signals only in its next turn; the signal is for one that takes no command now
-                _send(self._socket, b"SHUTDOWN FORCE\r\n")
+                send(self._socket, b"SHUTDOWN FORCE\r\n")
             self._process.terminate()
 
     def kill(self) -> None:
@@ -301,7 +300,7 @@ class EmbeddedServer:
         if now < self._mark_due or size == self._mark.read(log):
             return
         # the server's setting may have been changed since it was started
-        if b"always" in _ask(self._socket, b"CONFIG GET appendfsync\r\n"):
+        if b"always" in ask(self._socket, b"CONFIG GET appendfsync\r\n"):
             self._mark.write(log, size)
             self._mark_due = now + _MARK_EVERY
 
@@ -389,33 +388,5 @@ def _wait_until_ready(
 
 def _ping(place: Path) -> str:
     """Return the state of the server: `ready`, `loading`, or `` if it does not answer."""
-    answer = _ask(place, b"PING\r\n")
+    answer = ask(place, b"PING\r\n")
     return "" if not answer else "ready" if answer.startswith(b"+PONG") else "loading"
-
-
-def _ask(place: Path, question: bytes) -> bytes:
-    """Return the server's short answer; empty if there is none."""
-    try:
-        with _connected(place, 1.0) as probe:
-            probe.sendall(question)
-            return probe.recv(128)
-    except OSError:
-        return b""
-
-
-def _send(place: Path, command: bytes) -> None:
-    """Send a command, and don't wait for an answer; do nothing if the server takes none at this moment."""
-    with suppress(OSError), _connected(place, 0.0) as probe:
-        probe.sendall(command)
-
-
-def _connected(place: Path, seconds: float) -> socket.socket:
-    """Return a connection on which nothing blocks for longer; `OSError` if there is none in time."""
-    probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        probe.settimeout(seconds)
-        probe.connect(str(place))
-    except OSError:
-        probe.close()
-        raise
-    return probe
