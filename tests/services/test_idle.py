@@ -49,7 +49,12 @@ def cost(data: Redis, processes: Sequence[int]) -> Cost:
 
 
 def test_an_idle_server_writes_little_asks_little_and_computes_little(tmp_path: Path) -> None:
-    everything = {"MATCHPOST_HTTP": "127.0.0.1:0", "MATCHPOST_ROBOTS": "1"}
+    everything = {
+        "MATCHPOST_HTTP": "127.0.0.1:0",
+        "MATCHPOST_ROBOTS": "1",
+        # so that its first round soon ends
+        "MATCHPOST_SCRUB_PERCENT": "100",
+    }
     with Served(tmp_path / "data", everything) as served, served.client() as data:
         assert served.process is not None
         until(lambda: data.hget(keys.SCRUB, "last_ended"), 240)

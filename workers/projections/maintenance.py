@@ -11,6 +11,7 @@ import redis
 
 from infra.projections.projection import Projection
 from infra.projections.row_pages import NO_PAGES, RowPages
+from infra.store.log_gate import read_ends
 from infra.store.port import Store
 from infra.store.scrub_notes import ScrubRecord
 from workers.projections import PROJECTIONS
@@ -101,7 +102,7 @@ def _check(
     pages: RowPages,
 ) -> bool:
     name = projection.spec.name
-    goal = sum(store.watermark().ends)
+    goal = sum(read_ends(client, range(store.layout().shards)))
 
     def progress(leaves: int, keys: int) -> None:
         about = f"{name}: {keys:,} keys compared" if keys else name
