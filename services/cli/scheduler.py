@@ -75,9 +75,9 @@ def _tick_until(parts: App, stopping: Event) -> None:
         LIVENESS.serving()
         stopping.wait(min(TICK_SECONDS, max(0.0, tick.due - time.monotonic())))
     # a server that is gone is reported by others
-    with suppress(RedisError):
-        heartbeat.remove(parts.queue)
-        check.close()
+    for end in (check.close, partial(heartbeat.remove, parts.queue)):
+        with suppress(RedisError):
+            end()
 
 
 def _ticks(parts: App, heartbeat: Heartbeat, check: ClockCheck) -> list[Callable[[], None]]:
